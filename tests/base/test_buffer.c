@@ -1,4 +1,4 @@
-/* Growable buffers and arrays: what was added is there, through any number of growths. */
+/* Tests growable buffers and arrays: the content survives any number of growths. */
 #include "host/base/base.h"
 
 #include <setjmp.h>

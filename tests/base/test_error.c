@@ -1,4 +1,4 @@
-/* Errors: the chain of causes, its limits, its thread, how it is printed; th_bug(). */
+/* Tests errors: the chain of causes, its limits, one chain a thread, the printed form; th_bug(). */
 #include "host/base/base.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Hash tables: against a simple model, under collisions, wrap-around and removals. */
+/* Tests hash tables against a simple model, under collisions, wrap-around and removals. */
 #include "host/base/base.h"
 
 #include <setjmp.h>
@@ -20,13 +20,13 @@ static uint64_t next_random(uint64_t *seed)
     return *seed * 0x2545F4914F6CDD1Du;
 }
 
-/* A value that is never NULL and tells its origin. */
+/* Returns a value that is never NULL and differs for each N. */
 static void *value_of(uint64_t n)
 {
     return (void *)(uintptr_t)(n * 2 + 1);
 }
 
-/* The table in the simplest way: the value of each of KEYS keys, NULL if it is not in. */
+/* The simplest table: the value of each of KEYS keys; NULL for a missing key. */
 struct model {
     uint64_t keys[KEYS];
     void *values[KEYS];
@@ -60,7 +60,8 @@ static void remove_in_both(struct th_table *t, struct model *m, size_t i)
     m->values[i] = NULL;
 }
 
-/* Random sets and removals, growing and shrinking by turns, so that all fill levels come up. */
+/* Makes random sets and removals. Phases of growth and of shrinking alternate, so all fill levels
+ * are tested. */
 static void compare_with_model(struct model *m)
 {
     struct th_table t = {0};
@@ -104,7 +105,8 @@ static void pointer_like_keys_like_the_model(void **state)
     compare_with_model(&m);
 }
 
-/* All keys at home in the last two slots of any table of up to 1024: long runs that wrap around. */
+/* All keys hash to the last two slots of any table of up to 1024, for long runs that wrap
+ * around. */
 static void colliding_keys_like_the_model(void **state)
 {
     struct model m = {0};
@@ -176,7 +178,7 @@ static void steady_use_does_not_grow(void **state)
     th_hash_table_free(&t);
 }
 
-/* Each bit of th_hash_mix() changes with each bit of its argument, in a good part of the cases. */
+/* Each bit of the argument changes each bit of th_hash_mix() in a good part of the samples. */
 static void mix_lets_each_bit_matter(void **state)
 {
     static unsigned changed[64][64];

@@ -1,4 +1,4 @@
-/* Memory of long arrays: what is in them stays, from short to long, and where there is no more. */
+/* Tests the memory of long arrays: elements survive each growth, and a failure to grow. */
 #include "host/base/base.h"
 
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static uint64_t *grow(uint64_t *array, size_t had, size_t count)
     return array;
 }
 
-/* Of each length once, so that each is freed. */
+/* Grows an array up to each length once, so that an array of each length is freed. */
 static void what_is_there_stays(void **state)
 {
     (void)state;

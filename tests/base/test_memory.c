@@ -1,4 +1,4 @@
-/* Memory: what allocation promises, what it counts, how it ends when there is none. */
+/* Tests the contract of allocation, its counters, and the end of the program without memory. */
 #include "host/base/base.h"
 #include "tests/support/skipping.h"
 #include "tests/support/starved.h"
@@ -34,7 +34,7 @@ static void zeroed_memory_is_zero(void **state)
     for (int round = 0; round < 20; round++) {
         unsigned char *memory = th_alloc_zero(sizeof zeros);
         assert_memory_equal(memory, zeros, sizeof zeros);
-        memset(memory, 0xFF, sizeof zeros); /* what the next round may get */
+        memset(memory, 0xFF, sizeof zeros); /* a later round may get this piece */
         th_free(memory);
     }
     th_free(th_alloc_zero(0));
@@ -116,7 +116,7 @@ static void allocate_too_much(void)
     th_free(th_alloc(too_much));
 }
 
-/* END ends a child; returns its exit status and what it said. */
+/* Runs END in a child process. Returns the exit status; SAID gets the child's output. */
 static int run_out(void (*end)(void), char *said, size_t size)
 {
     int pipe_ends[2];
@@ -144,7 +144,7 @@ static int run_out(void (*end)(void), char *said, size_t size)
 
 static void running_out_is_said_and_ends_the_program(void **state)
 {
-    char said[16384]; /* the sanitizers talk, too */
+    char said[16384]; /* room for messages of the sanitizers */
 
     (void)state;
     assert_int_equal(run_out(allocate_too_much, said, sizeof said), TH_FAILED);
@@ -209,7 +209,7 @@ static void what_runs_at_the_end_may_give_up_too(void **state)
 
 enum { PIECES = 100, PIECE = TH_MEMORY_RESERVE / 2 / PIECES };
 
-/* Small pieces come from the reserve, keep their content and are given back. */
+/* Small pieces come from the reserve, keep their content and return to the reserve. */
 static bool pieces_come_from_the_reserve(void)
 {
     char *pieces[PIECES];
@@ -228,7 +228,7 @@ static bool pieces_come_from_the_reserve(void)
     right &= !th_memory_is_short();
     for (int i = 1; i < PIECES; i += 2)
         th_free(pieces[i]);
-    pieces[0] = th_alloc_zero(TH_MEMORY_RESERVE - 4096); /* all in one piece again */
+    pieces[0] = th_alloc_zero(TH_MEMORY_RESERVE - 4096); /* all of the reserve is one piece again */
     right &= pieces[0][0] == 0 && pieces[0][TH_MEMORY_RESERVE - 4097] == 0;
     th_free(pieces[0]);
     return right && !th_memory_refused;

@@ -1,4 +1,5 @@
-/* Memory of a thread's own: what is allocated once, when it is freed, and errors without it. */
+/* Tests memory that belongs to a thread: one allocation, the free at its end, errors without
+ * memory. */
 #include "host/base/base.h"
 #include "tests/support/starved.h"
 
@@ -56,8 +57,8 @@ static void each_thread_has_zeros_of_its_own(void **state)
 static pthread_key_t key;
 static unsigned rounds, gone;
 
-/* Called before and after the memory is freed, whatever the order of keys is: it asks to be called
- * again. */
+/* Runs before and after the memory is freed, in whatever order the keys' destructors run: it sets
+ * its key again. */
 static void use_at_the_end(void *again)
 {
     gone += first == NULL;

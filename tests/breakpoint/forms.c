@@ -1,5 +1,5 @@
-/* A library with a function of each form, for the tests of native sites. Terms are small numbers to
- * them, or any words; none calls the host. */
+/* A library with a function of each form, for the tests of native sites. Its terms are any words,
+ * no function calls the host. */
 #include <erl_nif.h>
 #include <nif_module.h>
 
@@ -41,7 +41,7 @@ static __attribute__((noinline)) ERL_NIF_TERM nif(ErlNifEnv *env, int argc,
     return (ERL_NIF_TERM)env + 17 * (ERL_NIF_TERM)argc + (argc > 0 ? 3 * argv[0] : 0);
 }
 
-/* Calls the others, as its own: what the compiler makes of that is a local call. */
+/* Calls the other functions directly; the compiler makes local calls of these. */
 static ERL_NIF_TERM all(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM a = argv[0];

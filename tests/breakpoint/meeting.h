@@ -1,4 +1,4 @@
-/* Handlers of native sites for the tests: they count, and call the body. */
+/* Defines handlers of native sites that count their calls and call the body. */
 #ifndef MEETING_H
 #define MEETING_H
 
@@ -6,24 +6,24 @@
 
 #include <stdatomic.h>
 
-/* What a record's owner is. */
+/* The owner of a native record. */
 struct meeting {
     struct th_site *site;
     struct th_native *native;
-    struct th_native_place place; /* the site's */
+    struct th_native_place place; /* place of `site` */
     const void *code;
-    atomic_uint met;      /* how often a handler was called; relaxed */
-    const void *returner; /* where the latest would have returned to */
+    atomic_uint met;      /* calls of the handler; relaxed: a count */
+    const void *returner; /* return address of the last call */
 };
 
-/* MEETING->native is the one record of its site. */
+/* Creates MEETING's site; MEETING->native is its only record. */
 static inline void meet_at_site(struct meeting *meeting)
 {
     meeting->place = (struct th_native_place){{meeting->native}};
     meeting->site = th_breakpoint_site_create(&th_native_site_native, meeting, &meeting->place);
 }
 
-/* Each form's function, without and with the record; ENV and the terms are any words. */
+/* Types of each form's function. ENV and the terms are any words. */
 typedef uintptr_t word;
 typedef word call_0(word);
 typedef word call_1(word, word);
@@ -33,7 +33,7 @@ typedef word call_4(word, word, word, word, word);
 typedef word call_5(word, word, word, word, word, word);
 typedef word call_nif(word, int, const word[]);
 
-/* Each test uses some of these. */
+/* No test uses all functions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 
@@ -95,8 +95,8 @@ static word meet_nif(word env, int argc, const word argv[], struct th_native *na
 static void *const meet_handlers[TH_NATIVE_FORMS] = {meet_0, meet_1, meet_2,  meet_3,
                                                      meet_4, meet_5, meet_nif};
 
-/* By form: what the functions of forms.c are called, and what they answer to (10, 20, 30, ...) or,
- * NIF, (10, 1, {20}). */
+/* The names of the functions in forms.c, by form. Their arguments are (10, 20, 30, ...), or (10, 1,
+ * {20}) for the form NIF. */
 static const char *const form_names[TH_NATIVE_FORMS] = {"terms_0", "terms_1", "terms_2", "terms_3",
                                                         "terms_4", "terms_5", "nif"};
 enum { ENV = 10 };

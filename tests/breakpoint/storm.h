@@ -1,8 +1,8 @@
 /*
- * What the stress tests of native sites share: handlers that obey breakpoints and see bodies end,
- * and changes that come and go.
- *
- * Each runs for a second, or for STRESS_SECONDS; or for STRESS_CHANGES changes, if that is set.
+ * Shared code of the stress tests of native sites: handlers that obey breakpoints and observe the
+ * end of bodies; changes that set and remove breakpoints.
+ * // Each test runs for STRESS_SECONDS (1 by default) and at least three changes. If STRESS_CHANGES
+ * is set, it runs for that many changes instead.
  */
 #ifndef STORM_H
 #define STORM_H
@@ -25,7 +25,7 @@
 
 #define FLAGS "-O2 -fpatchable-function-entry=16,8"
 
-/* Each test uses some of these. */
+/* No test uses all functions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 
@@ -33,21 +33,22 @@ static atomic_bool over;
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* A call of a library's function that this thread makes. */
+/* A call of a library's function by this thread. */
 struct storm_call {
     unsigned met;
-    uint64_t version; /* of the breakpoint that was met */
+    uint64_t version; /* of the breakpoint that was hit */
 };
 
-/* What a thread is in, NULL: nothing. A handler of a signal puts its own there meanwhile. */
+/* The thread's innermost call, or NULL. A signal handler replaces it while it runs. */
 static _Thread_local struct storm_call *current;
 
-/* Bodies that were run by a handler, and those that it saw end; of a thread, for good. */
+/* Numbers of bodies that handlers of this thread have run, and whose end they observed; never
+ * reset. */
 static _Thread_local uint64_t begun, ended;
 
 struct version {
     struct th_shared shared; /* the first member */
-    uint64_t number;         /* 0 when it is gone */
+    uint64_t number;         /* 0 once the version was freed */
 };
 
 static void end_version(struct th_shared *shared)
@@ -82,7 +83,8 @@ static uint32_t note_hit(struct th_hit *hit, struct th_bp_session *session, stru
 
 static const struct th_bp_hooks hooks = {.call = note_hit};
 
-/* In a child process nobody is told, as its first section could wait for ever (progress.h). */
+/* True in a child process: hooks are not called there, as the first reader section could wait for
+ * ever (progress.h). */
 static bool forked;
 
 static bool is_return_wanted(struct th_native *native)
@@ -100,8 +102,8 @@ static void end_body(const int *unused)
     ended++;
 }
 
-/* A handler for a function with those PARAMETERS; LAST is the one that a record comes in. The
- * cleanup is for exceptions, too: this file is compiled with -fexceptions. */
+/* Defines a handler for a function with PARAMETERS. LAST is the parameter that passes the record.
+ * The cleanup also runs for exceptions, as this file is compiled with -fexceptions. */
 #define PARAMETERS(...) __VA_ARGS__
 #define STORM_HANDLER(form, type, parameters, arguments, last, record)                   \
     static __attribute__((noinline)) word run_##form(parameters, type *body)             \
@@ -178,7 +180,8 @@ static void end_session(struct th_bp_session *session)
     th_breakpoint_shared_drop(&session->shared);
 }
 
-/* Those of OF, COUNT, whose bit is in CHOSEN get a breakpoint of that version, or lose it. */
+/* Sets a breakpoint of version NUMBER on those of the COUNT functions OF whose bit is in CHOSEN; if
+ * ON is false, removes it. */
 static void set_functions(struct th_bp_session *session, struct meeting *of, int count,
                           unsigned chosen, bool on, uint64_t number)
 {
@@ -208,9 +211,9 @@ static unsigned number_of(const char *variable)
     return text ? (unsigned)strtoul(text, NULL, 10) : 0;
 }
 
-/* How long a test goes on. */
+/* How long a test runs. */
 struct span {
-    unsigned changes; /* 0: until `end` */
+    unsigned changes; /* number of changes; 0: until `end` */
     time_t end;
 };
 
@@ -226,7 +229,7 @@ static bool is_over(const struct span *span, uint64_t changes)
     return span->changes ? changes >= span->changes : time(NULL) > span->end && changes > 2;
 }
 
-/* Begins the program. False: there are no native sites here. */
+/* Begins the use of native sites. False: this machine has none. */
 static bool storm_begin(void)
 {
     if (th_native_begin() == TH_OK)

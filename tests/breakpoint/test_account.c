@@ -1,4 +1,5 @@
-/* What breakpoints count: calls, and by process time and memory; per thread, summed when asked. */
+/* Tests the counters of breakpoints: calls, and per process time and memory; per thread, summed by
+ * the reader. */
 #include "host/breakpoint/breakpoint.h"
 
 #include "host/base/base.h"
@@ -90,7 +91,7 @@ static void counting_pauses_and_restarts(void **state)
     assert_int_equal(calls_of(f, a), 0);
     call_times(f, 2);
     assert_int_equal(calls_of(f, a), 2);
-    set_kinds(f, a, TH_BP_COUNT, 0); /* begins anew as well */
+    set_kinds(f, a, TH_BP_COUNT, 0); /* restarts the counter as well */
     assert_int_equal(calls_of(f, a), 0);
 }
 
@@ -130,7 +131,7 @@ static void *call_all(void *unused)
     return NULL;
 }
 
-/* More functions than one page of counters has, and threads that come and go. */
+/* Uses more functions than a page of counters holds, and threads that begin and end. */
 static void threads_count_on_their_own(void **state)
 {
     pthread_t threads[THREADS];
@@ -185,7 +186,7 @@ static void at(int64_t now, uint64_t words)
     a->reading.words = words;
 }
 
-/* The frame of the call. */
+/* Returns the frame of the call. */
 static struct th_account_frame call(struct th_site *site)
 {
     uint32_t asked;
@@ -212,7 +213,7 @@ static void time_and_memory_go_to_the_function_called_last(void **state)
     at(1005, 12);
     of_g = call(g);
     at(1100, 20);
-    again = call(g); /* it calls itself */
+    again = call(g); /* a recursive call */
     at(1103, 20);
     ret(again);
     at(1200, 30);
@@ -323,7 +324,7 @@ static void entered(struct th_hit *hit, struct th_bp_session *session,
     struct th_account_reading reading;
     struct th_account *of = account_of(hit, session, &reading);
 
-    th_breakpoint_account_return(of, session, frame, &reading); /* at once, two nanoseconds later */
+    th_breakpoint_account_return(of, session, frame, &reading); /* ends two nanoseconds later */
 }
 
 static const struct th_bp_hooks timing = {.account = account_of, .entered = entered};
@@ -346,7 +347,7 @@ static void keep_session(struct th_shared *session)
     (void)session;
 }
 
-/* All the time somebody asks, and tables grow while they are read. */
+/* A thread reads the tables all the time, while they grow. */
 static void threads_account_on_their_own(void **state)
 {
     static struct th_bp_session session;

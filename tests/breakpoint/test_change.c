@@ -1,4 +1,4 @@
-/* Changes: what they do, and what they cost. */
+/* Tests changes: their effects and their cost. */
 #include "host/breakpoint/breakpoint.h"
 
 #include "host/base/base.h"
@@ -26,7 +26,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* Whatever a test has done: all that sessions had is gone with them. */
+/* Checks that the end of the sessions leaves no breakpoint, whatever the test did. */
 static int end(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void assert_kinds(struct noting *noting, uint32_t kinds, uint32_t active)
     assert_int_equal(was_active, active);
 }
 
-/* --- What they do ----------------------------------------------------------------------------- */
+/* --- Effects ---------------------------------------------------------------------------------- */
 
 static void a_site_is_armed_while_it_has_an_active_breakpoint(void **state)
 {
@@ -87,7 +87,7 @@ static void local_and_global_exclude_each_other(void **state)
     set_kinds(site, a, TH_BP_GLOBAL, 2);
     assert_kinds(a, TH_BP_GLOBAL | TH_BP_META, TH_BP_GLOBAL | TH_BP_META);
     assert_string_equal(calls(TH_BP_ALL), "A global 2, A meta 1 by 1");
-    clear_kinds(site, a, TH_BP_LOCAL); /* there is none */
+    clear_kinds(site, a, TH_BP_LOCAL); /* there is no such breakpoint */
     assert_string_equal(calls(TH_BP_ALL), "A global 2, A meta 1 by 1");
     set_kinds(site, a, TH_BP_LOCAL, 3);
     assert_kinds(a, TH_BP_LOCAL | TH_BP_META, TH_BP_LOCAL | TH_BP_META);
@@ -156,7 +156,7 @@ static void settings_of_a_change_are_done_in_order(void **state)
     (void)state;
     th_breakpoint_shared_drop(first);
     th_breakpoint_shared_drop(second);
-    assert_int_equal(things_alive(), 3); /* the sessions and the second */
+    assert_int_equal(things_alive(), 3); /* the sessions and the second specification */
     assert_int_equal(counts.visited, 2);
     assert_int_equal(counts.allocated, 2);
     assert_int_equal(counts.freed, 1);
@@ -203,7 +203,7 @@ static void a_session_that_has_ended_gets_no_breakpoints(void **state)
     assert_int_equal(a->session.count, 0);
 }
 
-/* --- What they cost --------------------------------------------------------------------------- */
+/* --- Cost ------------------------------------------------------------------------------------- */
 
 enum { MANY = 10000 };
 
@@ -250,11 +250,11 @@ static void only_what_is_changed_is_visited(void **state)
     assert_counts(counts, MANY, MANY, 0, MANY, 3);
     counts = set_one(a, TH_BP_LOCAL, 0); /* an update */
     assert_counts(counts, 1, 0, 0, 0, 1);
-    counts = set_one(b, TH_BP_LOCAL, 0); /* one more where it is armed */
+    counts = set_one(b, TH_BP_LOCAL, 0); /* a second one on an armed site */
     assert_counts(counts, 1, 1, 0, 0, 1);
     counts = set_one(b, 0, TH_BP_LOCAL); /* it remains armed */
     assert_counts(counts, 1, 0, 1, 0, 2);
-    counts = make_settings(both, 2); /* one comes, one goes */
+    counts = make_settings(both, 2); /* one is set, one is removed */
     assert_counts(counts, 2, 1, 1, 2, 4);
     counts = set_all(a, TH_BP_LOCAL, 0);
     assert_counts(counts, MANY, 1, 0, 1, 3);
@@ -352,7 +352,7 @@ static void a_change_inside_of_a_section_is_pending(void **state)
                              &(struct th_bp_setting){site, &a->session, .set = TH_BP_LOCAL});
     th_progress_enter();
     assert_false(th_breakpoint_change_run(change, post, &done));
-    assert_false(th_breakpoint_site_is_armed(site)); /* we hold it up */
+    assert_false(th_breakpoint_site_is_armed(site)); /* this thread holds the change up */
     th_progress_leave();
     sem_wait(&done);
     assert_string_equal(calls(TH_BP_ALL), "A local 0");
@@ -373,7 +373,7 @@ static void changes_that_wait_for_each_other_are_done_in_order(void **state)
         th_breakpoint_shared_drop(spec);
         assert_false(th_breakpoint_change_start(change, post, &done));
     }
-    set_kinds(site, b, TH_BP_LOCAL, 0); /* waits for all of them */
+    set_kinds(site, b, TH_BP_LOCAL, 0); /* waits for all changes before it */
     for (int i = 0; i < CHANGES; i++)
         assert_int_equal(sem_wait(&done), 0);
     assert_string_equal(calls(TH_BP_ALL), "A local 20, B local 0");

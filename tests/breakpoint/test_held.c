@@ -1,5 +1,5 @@
-/* Changes by who holds the permission, of functions that no call can reach yet, and of those that
- * are gone. */
+/* Tests changes by a thread that holds the permission: of functions that no call can reach yet, and
+ * of functions that are gone. */
 #include "host/breakpoint/breakpoint.h"
 
 #include "host/base/base.h"
@@ -57,7 +57,7 @@ static struct th_change *change_set(struct noting *noting, uint32_t set, uint32_
                      1);
 }
 
-/* Pending, until the permission is released. */
+/* Starts a change that stays pending until the permission is released. */
 static sem_t started;
 
 static void post(struct th_change *change, void *context)
@@ -79,7 +79,7 @@ static void release_and_wait(void)
     assert_int_equal(sem_wait(&started), 0);
 }
 
-/* --- The permission is kept ------------------------------------------------------------------- */
+/* --- Changes while the permission is held ----------------------------------------------------- */
 
 static void who_has_the_permission_comes_first_and_keeps_it(void **state)
 {
@@ -108,7 +108,7 @@ static void run_held_in_a_section(void)
     th_breakpoint_change_run_held(th_breakpoint_change_create());
 }
 
-/* First: while there is one thread. */
+/* Runs first, as it forks and needs a single thread. */
 static void it_is_not_for_sections(void **state)
 {
     char said[1000];
@@ -118,9 +118,9 @@ static void it_is_not_for_sections(void **state)
     assert_non_null(strstr(said, "in a read section or a continuation"));
 }
 
-/* --- What no call can reach ------------------------------------------------------------------- */
+/* --- Unreachable functions -------------------------------------------------------------------- */
 
-/* What both generations of a breakpoint say. */
+/* Asserts KINDS and ACTIVE for both generations of a breakpoint. */
 static void assert_both(const struct th_generic_bp *bp, uint32_t kinds, uint32_t active)
 {
     assert_non_null(bp);
@@ -155,7 +155,7 @@ static void all_is_in_force_without_a_round(void **state)
     assert_both(th_breakpoint_find(site, &a->session), kinds, kinds);
     assert_true(th_breakpoint_site_is_armed(site) && th_breakpoint_site_is_armed(settings[1].site));
     assert_string_equal(calls(), "A local 7, A meta 7 by 7");
-    /* Whatever comes next, in either generation. */
+    /* Both generations stay right through the next changes. */
     for (int i = 0; i < 3; i++) {
         set_kinds(site, b, TH_BP_LOCAL, 0);
         assert_string_equal(calls(), "A local 7, A meta 7 by 7, B local 0");
@@ -186,7 +186,7 @@ static void settings_are_done_in_order(void **state)
     th_code_permission_release();
     th_breakpoint_shared_drop(first);
     th_breakpoint_shared_drop(second);
-    assert_int_equal(things_alive(), 3); /* the sessions and the second */
+    assert_int_equal(things_alive(), 3); /* the sessions and the second specification */
     assert_int_equal(counts.allocated, 2);
     assert_int_equal(counts.freed, 1);
     assert_null(th_breakpoint_find(site, &b->session));
@@ -243,7 +243,7 @@ static void who_has_ended_gets_none(void **state)
     assert_false(th_breakpoint_site_is_armed(site));
 }
 
-/* --- What is gone ----------------------------------------------------------------------------- */
+/* --- Removed functions ------------------------------------------------------------------------ */
 
 static void a_site_is_cleared_of_all(void **state)
 {
@@ -277,13 +277,13 @@ static void what_was_asked_of_what_is_gone_is_void(void **state)
     release_and_wait();
     assert_string_equal(calls(), "B local 1");
     assert_true(th_breakpoint_site_is_armed(other));
-    clear_kinds(site, b, TH_BP_ALL); /* asked for afterwards */
+    clear_kinds(site, b, TH_BP_ALL); /* requested after the function was removed */
     assert_string_equal(calls(), "");
     set_kinds(site, a, TH_BP_LOCAL, 2);
     assert_string_equal(calls(), "A local 2");
 }
 
-/* A site that was dropped is another's. */
+/* A dropped site may be reused for another function before the change runs. */
 static void nor_is_it_done_to_who_comes_after(void **state)
 {
     struct th_site *mine = new_site(), *another = NULL;

@@ -1,5 +1,5 @@
-/* Hits: who is asked, in which order; what may be asked for from inside of them; and what real
- * systems did wrong here. */
+/* Tests hits: which hooks run, in which order; requests from inside of hooks; and errors that other
+ * systems made here. */
 #include "host/breakpoint/breakpoint.h"
 
 #include "host/base/base.h"
@@ -29,7 +29,7 @@ static int begin(void **state)
     return 0;
 }
 
-/* What was asked for from inside is done by then: requests have their shares of sessions. */
+/* Waits until requests from inside of hooks are done, as these hold references to sessions. */
 static int end(void **state)
 {
     (void)state;
@@ -38,7 +38,7 @@ static int end(void **state)
     return !things_remain(0) || th_breakpoint_site_is_armed(site) || atomic_load(&site->first);
 }
 
-/* --- Who is asked ----------------------------------------------------------------------------- */
+/* --- Order of hooks --------------------------------------------------------------------------- */
 
 static void what_sessions_ask_is_put_together(void **state)
 {
@@ -166,11 +166,11 @@ static void what_is_set_after_the_hit_is_not_disarmed(void **state)
                     .site = site, .session = &a->session, .set = TH_BP_LOCAL, .spec = spec});
     th_breakpoint_shared_drop(spec);
     th_breakpoint_change_start(change, NULL, NULL);
-    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1"); /* asks */
-    th_progress_settle(); /* the change of requests has got in line */
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1"); /* requests the disarming */
+    th_progress_settle(); /* the change for requests is queued */
     a->act = NULL;
     th_code_permission_release();
-    set_kinds(site, b, TH_BP_COUNT, 0); /* comes after it */
+    set_kinds(site, b, TH_BP_COUNT, 0); /* queued after it, so done after it */
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 2");
 }
 
@@ -196,7 +196,7 @@ static void hit_many_times(struct th_site *const *sites)
     for (int i = 0; i < MANY; i++) {
         note_call(sites[i], TH_BP_ALL, NULL);
         before = th_alloc_count();
-        for (int k = 0; k < HITS; k++) /* asks again, which is known */
+        for (int k = 0; k < HITS; k++) /* repeats a pending request */
             note_call(sites[i], TH_BP_ALL, NULL);
         assert_int_equal(th_alloc_count(), before);
     }
@@ -215,16 +215,16 @@ static void what_many_hits_ask_for_is_one_change(void **state)
         settings[i] = (struct th_bp_setting){sites[i], &a->session, .set = TH_BP_LOCAL};
     }
     make_settings(settings, MANY);
-    th_progress_enter(); /* as in a callback: nothing that waits for progress begins */
+    th_progress_enter(); /* as in a callback: no wait for a grace period can begin */
     hit_many_times(sites);
     th_progress_leave();
-    th_progress_settle();               /* the change of requests has got in line */
-    set_kinds(site, b, TH_BP_COUNT, 0); /* comes after it, so what it wrote may be read */
+    th_progress_settle();               /* the change for requests is queued */
+    set_kinds(site, b, TH_BP_COUNT, 0); /* queued after it, so its result is visible now */
     assert_int_equal(batches, 1);
     assert_int_equal(disarmed, MANY);
 }
 
-/* --- What real systems did wrong -------------------------------------------------------------- */
+/* --- Errors of other systems ------------------------------------------------------------------ */
 
 static void end_b(struct noting *noting, struct th_hit *hit)
 {
@@ -236,7 +236,7 @@ static void end_b(struct noting *noting, struct th_hit *hit)
     assert_false(th_breakpoint_change_run(change, NULL, NULL));
 }
 
-/* B's breakpoint is after A's on the function's list, and then before it. */
+/* B's breakpoint is behind A's in the function's list, then before it. */
 static void a_session_is_removed_in_the_callback_of_another(void **state)
 {
     (void)state;
@@ -244,7 +244,7 @@ static void a_session_is_removed_in_the_callback_of_another(void **state)
     set_kinds(site, a, TH_BP_LOCAL, 1);
     set_kinds(site, b, TH_BP_LOCAL, 2);
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1, B local 2");
-    set_kinds(site, a, TH_BP_LOCAL, 3); /* comes after it */
+    set_kinds(site, a, TH_BP_LOCAL, 3); /* queued after it */
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 3");
 }
 
@@ -286,7 +286,8 @@ static void *call_once(void *unused)
     return NULL;
 }
 
-/* A hook that is being run keeps all that it was handed, though nobody else has it any more. */
+/* A running hook keeps its session and its specification, even after all others have released
+ * them. */
 static void nothing_is_freed_under_a_hook(void **state)
 {
     pthread_t thread;
@@ -298,7 +299,7 @@ static void nothing_is_freed_under_a_hook(void **state)
     set_kinds(site, a, TH_BP_LOCAL, 1);
     pthread_create(&thread, NULL, call_once, NULL);
     sem_wait(&inside);
-    th_progress_enter(); /* so that it is pending */
+    th_progress_enter(); /* keeps the change pending */
     noting_end(a);
     th_progress_leave();
     for (int i = 0; i < 5; i++)
@@ -307,11 +308,11 @@ static void nothing_is_freed_under_a_hook(void **state)
     sem_post(&leave);
     pthread_join(thread, NULL);
     a = noting_create('A');
-    set_kinds(site, a, TH_BP_LOCAL, 0); /* comes after it */
+    set_kinds(site, a, TH_BP_LOCAL, 0); /* queued after it */
     assert_true(things_remain(2));
 }
 
-/* --- Meta tracers that go --------------------------------------------------------------------- */
+/* --- Meta tracers that end -------------------------------------------------------------------- */
 
 static void a_meta_tracer_that_is_to_go_is_never_asked_again(void **state)
 {
@@ -329,14 +330,14 @@ static void a_meta_tracer_that_is_to_go_is_never_asked_again(void **state)
         th_breakpoint_info_free(&(struct th_bp_info){.meta_spec = info.meta_spec});
     } while (info.kinds & TH_BP_META);
     assert_int_equal(info.kinds, TH_BP_COUNT);
-    set_kinds(site, b, TH_BP_COUNT, 0); /* comes after it */
+    set_kinds(site, b, TH_BP_COUNT, 0); /* queued after it */
     assert_true(things_remain(2));
 }
 
 static void a_meta_breakpoint_of_nobody_goes_by_itself(void **state)
 {
     (void)state;
-    set_kinds(site, a, TH_BP_META, 0); /* with no tracer */
+    set_kinds(site, a, TH_BP_META, 0); /* without a tracer */
     assert_string_equal(note_call(site, TH_BP_META, NULL), "");
     assert_true(wait_for_site(site, false));
 }
@@ -379,7 +380,8 @@ static void keep_session(struct th_shared *session)
     (void)session;
 }
 
-/* Threads of no scheduler, some of which have looked at the tracer when another finds it gone. */
+/* Threads outside the schedulers hit a meta breakpoint; some have read the tracer when another
+ * finds it ended. */
 static void threads_meet_a_tracer_that_goes(void **state)
 {
     enum { THREADS = 4 };
@@ -398,11 +400,11 @@ static void threads_meet_a_tracer_that_goes(void **state)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(atomic_load(&metas_removed), 1);
-    set_kinds(site, a, TH_BP_COUNT, 0); /* comes after it */
+    set_kinds(site, a, TH_BP_COUNT, 0); /* queued after it */
     assert_true(things_remain(2));
     assert_int_equal(session.count, 0);
     for (int i = 0; i < 1000 && atomic_load(&session.shared.shares) > 1; i++)
-        th_progress_settle(); /* somebody asked once more */
+        th_progress_settle(); /* a request came once more */
     assert_int_equal(atomic_load(&session.shared.shares), 1);
 }
 

@@ -1,4 +1,4 @@
-/* Native sites: what calls of a really compiled library meet. */
+/* Tests native sites: the breakpoints that calls of a compiled library hit. */
 #include "meeting.h"
 
 #include "host/base/base.h"
@@ -60,7 +60,7 @@ static int close_forms(void **state)
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* Each form answers what it should, and each handler is met that often. */
+/* Each form returns the right result, and each handler is called MET times. */
 static void expect_met(unsigned met)
 {
     for (enum th_native_form i = 0; i < TH_NATIVE_FORMS; i++) {
@@ -92,7 +92,7 @@ static void a_breakpoint_leads_to_the_handler(void **state)
     assert_true(entry_word(&meetings[0]) == before);
 }
 
-/* Not only calls by pointer: one function of the library calls the others. */
+/* Calls inside the library hit the sites, too, not only calls by pointer. */
 static void local_calls_meet_it_too(void **state)
 {
     struct noting *a = noting_create('A');
@@ -129,9 +129,9 @@ static void the_handlers_caller_is_the_functions(void **state)
     noting_end(a);
 }
 
-/* --- The counts that the thunk looks at ------------------------------------------------------- */
+/* --- Counters of the thunk -------------------------------------------------------------------- */
 
-/* OTHERS: of them, those that are more than local. */
+/* OTHERS: the active breakpoints that are not only local. */
 static void expect_active(const struct meeting *meeting, unsigned active, unsigned others)
 {
     for (int generation = 0; generation < 2; generation++) {
@@ -185,7 +185,8 @@ static void count_in(unsigned generation, uint32_t before, uint32_t after)
         th_native_site_native.count(meetings[i].site, generation, before, after);
 }
 
-/* As between steps 5 and 7 of a change: the entry leads away, and nothing is in force yet. */
+/* As between steps 5 and 7 of a change: the entry jumps to the stub, but no breakpoint is
+ * active. */
 static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
 {
     unsigned staging = !th_breakpoint_generation();
@@ -208,7 +209,7 @@ static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
 static struct meeting *watched;
 static unsigned calls_while_armed;
 
-/* Where a change arms or disarms: nothing is in force yet, or any more. */
+/* Called while a change arms or disarms: no breakpoint is active yet, or any more. */
 static void call_watched(void)
 {
     atomic_store(&watched->met, 0);
@@ -236,7 +237,7 @@ static void what_is_staged_is_not_met(void **state)
     operations.write = write_and_call;
     watched = &meetings[TH_NATIVE_NIF];
     site = th_breakpoint_site_create(&operations, watched, &watched->place);
-    for (unsigned i = 1; i <= 3; i++) { /* either generation */
+    for (unsigned i = 1; i <= 3; i++) { /* in either generation */
         set_kinds(site, a, TH_BP_LOCAL, 0);
         atomic_store(&watched->met, 0);
         call_form(TH_NATIVE_NIF, watched->code);
@@ -275,7 +276,7 @@ static void sites_share_an_entry(void **state)
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* What /proc says of the memory at ADDRESS, as "r-xp". */
+/* Returns the access rights of the page at ADDRESS from /proc, as "r-xp". */
 static const char *rights_of(const void *address)
 {
     static char rights[8];
@@ -325,13 +326,13 @@ static void a_record_stays_its_entrys(void **state)
     assert_ptr_equal(th_native_find(one->code), native);
 }
 
-/* --- Many ------------------------------------------------------------------------------------- */
+/* --- Many functions --------------------------------------------------------------------------- */
 
 enum { MANY = 600 };
 
 static struct meeting all[MANY];
 
-/* The library's file; made once. */
+/* Returns the path of the library, which is compiled once. */
 static const char *many_file(void)
 {
     static char *path;
@@ -420,7 +421,7 @@ static void one_change_sets_many(void **state)
     close_many(many);
 }
 
-/* Pages of stubs. */
+/* Counts the pages of stubs. */
 static unsigned count_blocks(void)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -437,13 +438,13 @@ static unsigned count_blocks(void)
     return count;
 }
 
-/* Libraries come and go, and what their records were is used again. */
+/* Records and stubs of closed libraries are reused. */
 static void closed_libraries_leave_nothing(void **state)
 {
     unsigned blocks = count_blocks();
 
     (void)state;
-    assert_in_range(blocks, MANY / 256 + 1, 2 * (MANY / 256 + 1)); /* by the test before */
+    assert_in_range(blocks, MANY / 256 + 1, 2 * (MANY / 256 + 1)); /* left by the test before */
     for (int i = 0; i < 2; i++) {
         struct th_library *many = open_many();
         meet_many(many);
@@ -459,7 +460,7 @@ static void drop_an_armed_record(void)
     th_native_drop(meetings[0].native);
 }
 
-/* First: while there is one thread. */
+/* Runs first, as it forks and needs a single thread. */
 static void an_armed_record_is_not_dropped(void **state)
 {
     char said[1000];

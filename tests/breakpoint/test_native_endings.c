@@ -1,6 +1,7 @@
 /*
- * Calls of functions in which breakpoints come and go, and that end by exceptions, by longjmp() and
- * in threads that are cancelled. What handlers run ends for them, too, unless it is jumped out of.
+ * Tests calls of functions whose breakpoints change meanwhile and that end by exceptions, by
+ * longjmp() and by the cancellation of their thread. Each handler's cleanup must run, unless
+ * longjmp() leaves it.
  */
 #include "storm.h"
 
@@ -13,7 +14,7 @@
 enum { THROWS, JUMPS, STAYS, CATCHES, IS_LEFT, UNWINDING, DEPTH = 5 };
 static struct meeting unwinding[UNWINDING];
 
-/* What a thread has done so far. Relaxed: it alone writes, others look whether it is enough. */
+/* Counters of a thread. Relaxed: only the thread writes; others read whether the counts suffice. */
 struct unwound {
     _Atomic uint64_t calls, begun, ended, wrong;
 };
@@ -54,14 +55,14 @@ static void *throw_all_along(void *unwound)
     return NULL;
 }
 
-/* Nobody sees those frames end. */
+/* No cleanup of those frames runs, as longjmp() leaves them. */
 static void *jump_all_along(void *unwound)
 {
     call_all_along(unwound, IS_LEFT, 5);
     return NULL;
 }
 
-/* A thread that is cancelled: what it leaves, and whether it is there. */
+/* A thread to cancel: its counters and a flag that it has started. */
 struct cancelled {
     word there;
     uint64_t begun, ended;
@@ -115,8 +116,8 @@ static void meet_unwinding(struct th_library *library)
                       i < CATCHES ? TH_NATIVE_TERMS_1 : TH_NATIVE_NIF);
 }
 
-/* Its C++ library sets memory aside for good, in a constructor, for exceptions when there is none
- * left. */
+/* The library's C++ runtime allocates an emergency pool for exceptions in a constructor and never
+ * frees it. */
 static struct th_library *open_unwinding(const char *flags)
 {
     struct th_library *library;
@@ -133,7 +134,7 @@ static struct th_library *open_unwinding(const char *flags)
 
 enum { THROWN, CANCELLED, LEFT, RUNS };
 
-/* Frames that were left in each way. */
+/* Frames were left in each way. */
 static bool has_seen_all(const struct unwound *unwound)
 {
     for (int i = 0; i < RUNS; i++)
@@ -193,7 +194,7 @@ static void frames_are_unwound(void **state)
     unwind(FLAGS);
 }
 
-/* A library that brings an unwinder of its own. */
+/* A library that has an unwinder of its own. */
 static void frames_are_unwound_by_others(void **state)
 {
     (void)state;

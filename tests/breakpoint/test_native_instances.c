@@ -1,4 +1,5 @@
-/* Native sites with the records of two instances of their functions: old code, and the new. */
+/* Tests native sites with the records of two instances of their functions, the old and the new
+ * code. */
 #include "meeting.h"
 
 #include "host/base/base.h"
@@ -17,11 +18,11 @@
 
 enum { OLD, NEW, INSTANCES };
 
-static char *files[INSTANCES]; /* made once */
+static char *files[INSTANCES]; /* compiled once */
 static struct th_library *libraries[INSTANCES];
 static struct meeting meetings[INSTANCES][TH_NATIVE_FORMS];
 
-/* A function has one site, which the meetings of its instances share. */
+/* A function has one site, which the meetings of all instances share. */
 static struct th_native_place places[TH_NATIVE_FORMS];
 static struct th_site *sites[TH_NATIVE_FORMS];
 
@@ -86,7 +87,7 @@ static int end(void **state)
 typedef void join_function(struct th_site *const sites[], struct th_native *const natives[],
                            size_t count);
 
-/* Those of an instance, all at once. */
+/* Joins, or parts, all records of an instance at once. */
 static void join(join_function *function, int instance)
 {
     struct th_native *natives[TH_NATIVE_FORMS];
@@ -103,7 +104,7 @@ static word entry_word(const struct meeting *meeting)
     return *(const volatile word *)meeting->code;
 }
 
-/* How often calls of each function of an instance are met. */
+/* Asserts that calls of each function of INSTANCE reach its handler MET times. */
 static void expect_met(int instance, unsigned met)
 {
     for (enum th_native_form form = 0; form < TH_NATIVE_FORMS; form++) {
@@ -191,7 +192,7 @@ static void a_site_is_armed_with_no_record(void **state)
     assert_false(th_breakpoint_site_is_armed(sites[0]));
 }
 
-/* In the new instance two functions are one code, which they were not in the old one. */
+/* In the new instance two functions share one code; in the old one they did not. */
 static void who_shares_code_may_change(void **state)
 {
     struct noting *a = noting_create('A');
@@ -255,7 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        TEST(there_are_two_at_most), /* while there is one thread */
+        TEST(there_are_two_at_most), /* needs a single thread */
         TEST(both_are_armed_and_disarmed),    TEST(what_is_armed_is_so_for_who_comes),
         TEST(a_site_is_armed_with_no_record), TEST(who_shares_code_may_change),
 #undef TEST

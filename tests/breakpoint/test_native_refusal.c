@@ -1,6 +1,6 @@
 /*
- * Which functions can have a native site, of libraries compiled in many ways; the others are
- * refused with what would mend it, and run as if nobody had looked at them.
+ * Tests which functions of libraries, compiled in many ways, can have a native site. A refusal
+ * names its remedy, and a refused function runs unchanged.
  */
 #include "meeting.h"
 
@@ -32,7 +32,7 @@
 #define F(name, result)                                                                   \
     "static ERL_NIF_TERM " name "(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])\n" \
     "{ (void)env; (void)argv; return argc + " result "; }\n"
-/* Functions one, two, three, four, which answer argc + 1, and so on. */
+/* The functions one, two, three, four, which return argc + 1, argc + 2, and so on. */
 #define FOUR F("one", "1") F("two", "2") F("three", "3") F("four", "4")
 #define TABLE                                                                        \
     "static ErlNifFunc functions[] = {{\"one\", 1, one, 0}, {\"two\", 1, two, 0},\n" \
@@ -48,8 +48,8 @@ static word call(const void *code)
     return ((call_nif *)code)(ENV, 1, NULL);
 }
 
-/* All functions answer, and a breakpoint in each that is not refused is met. Returns how many are
- * refused for a reason with PART in it; for another: a fault. */
+/* Calls all functions of LIBRARY, and those that are not refused with a breakpoint, which must be
+ * hit. Returns the number of refusals whose reason contains PART; another reason fails the test. */
 static int refused(struct th_library *library, const char *part)
 {
     int count = 0;
@@ -79,7 +79,7 @@ static int refused(struct th_library *library, const char *part)
     return count;
 }
 
-/* Opens it, and how many of its functions are refused as refused() says. */
+/* Compiles and opens a library, and returns refused() of it. */
 static int refused_of(const char *compiler, const char *flags, const char *source, const char *part)
 {
     struct th_library *library = compiled_open(compiler, flags, source);
@@ -108,7 +108,7 @@ static void what_the_flags_ask_for_is_taken(const char *compiler)
                      0);
 }
 
-/* A NOP to each byte. */
+/* Entries of one-byte NOPs. */
 static void entries_by_gcc_are_taken(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void entries_by_gcc_are_taken(void **state)
     assert_int_equal(refused_of("gcc", "-O2 -fpatchable-function-entry=16,0", PLAIN, NULL), 0);
 }
 
-/* Long NOPs. */
+/* Entries of long NOPs. */
 static void entries_by_clang_are_taken(void **state)
 {
     (void)state;
@@ -135,7 +135,7 @@ static void no_room_is_refused(void **state)
         NAMES);
 }
 
-/* Others' ways to place it: the NOPs that a label is among are left alone. */
+/* Other placements of the NOPs: if the label is among them, the entry is refused. */
 static void room_elsewhere_is_refused(void **state)
 {
     (void)state;
@@ -178,9 +178,10 @@ static void no_unwind_table_is_refused(void **state)
                      NAMES);
 }
 
-/* --- Somebody else ---------------------------------------------------------------------------- */
+/* --- Changes by others ------------------------------------------------------------------------ */
 
-/* A constructor that writes `jmp +3` and a NOP of three bytes to the entry of `two`, and back. */
+/* A constructor writes `jmp +3` and a NOP of three bytes to the entry of `two`, and restores it
+ * later. */
 static void what_others_have_changed_is_refused(void **state)
 {
     (void)state;
@@ -197,8 +198,8 @@ static void what_others_have_changed_is_refused(void **state)
         1);
 }
 
-/* A constructor that does what a debugger does that waits for the library: int3 in the place of the
- * first byte of `two`. */
+/* A constructor writes int3 over the first byte of `two`, as a debugger does that waits for the
+ * library. */
 #define WITH_INT3                                                                         \
     INCLUDES "#include <sys/mman.h>\n" FOUR                                               \
              "static __attribute__((constructor)) void patch(void)\n"                     \
@@ -209,13 +210,13 @@ static void what_others_have_changed_is_refused(void **state)
 
 static volatile sig_atomic_t trapped;
 
-/* Goes on behind the int3, as if it had been a NOP. */
+/* Returns to the instruction after the int3, as after a NOP. */
 static void count_trap(int number)
 {
     trapped += number == SIGTRAP;
 }
 
-/* What the debugger will put back, a NOP of one byte, does no harm. */
+/* The NOP of one byte that the debugger will restore is harmless. */
 static void a_debuggers_breakpoint_stays_where_nops_are_short(void **state)
 {
     struct th_text_word back = {NULL, UINT64_C(0x801f0f90), PROT_READ | PROT_EXEC};
@@ -228,7 +229,7 @@ static void a_debuggers_breakpoint_stays_where_nops_are_short(void **state)
     library = compiled_open("gcc", "-O2 -fpatchable-function-entry=16,8", WITH_INT3);
     entry = compiled_function(library, "two");
     assert_int_equal(refused(library, NULL), 0);
-    assert_int_equal(trapped, 2); /* with a breakpoint, and before */
+    assert_int_equal(trapped, 2); /* with and without a breakpoint */
     assert_memory_equal(entry, "\xcc\x0f\x1f\x80\0\0\0\0", 8);
     back.word = (uint64_t *)entry;
     assert_true(th_native_text_write(&back, 1));
@@ -239,7 +240,7 @@ static void a_debuggers_breakpoint_stays_where_nops_are_short(void **state)
     th_library_release(library);
 }
 
-/* It may have taken the place of any. */
+/* The int3 may have replaced the start of any NOP. */
 static void a_debuggers_breakpoint_is_refused_where_nops_are_long(void **state)
 {
     struct th_library *library;
@@ -274,7 +275,7 @@ static void another_librarys_code_is_refused(void **state)
     th_library_release(library);
 }
 
-/* A thread that a constructor starts, and a destructor ends. */
+/* A constructor starts a thread; a destructor ends it. */
 #define THREAD                                                                                   \
     "#include <unistd.h>\n"                                                                      \
     "static _Atomic int over;\n"                                                                 \
@@ -294,7 +295,7 @@ static void a_thread_of_a_constructor_may_be_anywhere(void **state)
                      NAMES);
 }
 
-/* What is one NOP already need not be made one. */
+/* One long NOP needs no change before it can be used. */
 static void threads_do_not_disturb_long_nops(void **state)
 {
     (void)state;
@@ -308,7 +309,8 @@ static void threads_do_not_disturb_long_nops(void **state)
 
 enum { DONE = 0, WRONG = 1, CANNOT = 77 };
 
-/* The exit status of RUN, in a child: there is no test there that could fail. */
+/* Runs RUN in a child process and asserts that it returns 0; assertions do not work in the
+ * child. */
 static void in_child(int (*run)(void))
 {
     pid_t child = fork();
@@ -325,7 +327,8 @@ static void in_child(int (*run)(void))
 
 static struct th_library *compiled_before;
 
-/* All functions of compiled_before are refused for PART, cannot be created with ERROR, and run. */
+/* All functions of compiled_before are refused for PART, th_native_create() fails with ERROR, and
+ * the functions run. */
 static int check_refused(const char *part)
 {
     for (word i = 0; i < NAMES; i++) {
@@ -366,7 +369,7 @@ static int open_forbidden(void)
     return check_refused("cannot be made writable");
 }
 
-/* Where the NOPs could not be made one. */
+/* The NOPs could not be replaced by one. */
 static void code_that_cannot_be_made_ready_is_refused(void **state)
 {
     (void)state;
@@ -406,7 +409,7 @@ static int fill_memory(void)
     word code = (word)compiled_function(compiled_before, "one") & ~(word)4095;
 
     occupy(code);
-    occupy(code); /* what opening that file has mapped, and unmapped */
+    occupy(code); /* memory that opening that file has mapped and unmapped */
     return check_refused("no memory within two gigabytes");
 }
 
@@ -420,7 +423,7 @@ static void no_memory_near_is_refused(void **state)
     th_library_release(compiled_before);
 }
 
-/* --- Before anything -------------------------------------------------------------------------- */
+/* --- First tests ------------------------------------------------------------------------------ */
 
 static void nothing_has_begun_yet(void **state)
 {
@@ -437,8 +440,8 @@ static void nothing_has_begun_yet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_has_begun_yet),     /* the first */
-        cmocka_unit_test(no_memory_near_is_refused), /* before there is any */
+        cmocka_unit_test(nothing_has_begun_yet),     /* must be first */
+        cmocka_unit_test(no_memory_near_is_refused), /* before any stub exists */
         cmocka_unit_test(code_that_cannot_be_written_is_refused),
         cmocka_unit_test(code_that_cannot_be_made_ready_is_refused),
         cmocka_unit_test(entries_by_gcc_are_taken),

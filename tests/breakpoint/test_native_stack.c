@@ -1,10 +1,10 @@
 /*
- * Native sites: who unwinds a stack finds callers, handlers and bodies in it, as of any functions.
+ * Tests that an unwinder finds callers, handlers and bodies of native sites like any functions.
  *
  *   test_native_stack              the tests: libgcc's unwinder, in a handler
- *   test_native_stack MILLISECONDS what native_stack.sh looks at from outside: main() calls
- *                                  call_once(), with the breakpoint and then without; or, if it is
- *                                  not 0, call_for() for so long
+ *   test_native_stack MILLISECONDS the program that native_stack.sh inspects: main() calls
+ *                                  call_once(), with the breakpoint and then without; or, unless
+ *                                  MILLISECONDS is 0, call_for() for that time
  */
 #include "host/breakpoint/breakpoint.h"
 
@@ -36,13 +36,13 @@ static struct noting *noting;
 
 /* --- Stacks ----------------------------------------------------------------------------------- */
 
-/* Where the functions begin whose frames these are, the innermost first. */
+/* The starts of the functions of all frames, innermost first. */
 struct stack {
     uintptr_t functions[100];
     size_t count;
 };
 
-/* Of the latest call of plunge(): the deepest. NULL: not wanted. */
+/* The deepest stack of the last call of plunge(); NULL: not recorded. */
 static struct stack *deepest;
 
 static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *noted)
@@ -55,7 +55,8 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *not
     return _URC_NO_REASON;
 }
 
-/* As the runtime does, where somebody wants to know of the end. */
+/* Calls the body and returns after it, as the runtime does if a session has requested the
+ * return. */
 static __attribute__((noinline)) ERL_NIF_TERM handle(ErlNifEnv *of, ERL_NIF_TERM depth,
                                                      struct th_native *native)
 {
@@ -66,7 +67,7 @@ static __attribute__((noinline)) ERL_NIF_TERM handle(ErlNifEnv *of, ERL_NIF_TERM
         _Unwind_Backtrace(note_frame, deepest);
     }
     answer = ((call_1 *)native->body)(of, depth);
-    __asm__ volatile("" ::: "memory"); /* no jump */
+    __asm__ volatile("" ::: "memory"); /* prevents a tail call */
     return answer;
 }
 
@@ -115,7 +116,7 @@ static int disarm(void **state)
     return 0;
 }
 
-/* Called by name, so that they can be found. */
+/* Found by its name from outside. */
 __attribute__((noinline)) ERL_NIF_TERM call_once(void)
 {
     const ERL_NIF_TERM argv[] = {th_small(DEPTH)};

@@ -1,12 +1,11 @@
 /*
- * Threads call functions of compiled libraries as fast as they can, while breakpoints in them come
- * and go.
- *
- * Of each function `phases` tells what is in force, as in test_stress.c: a call that finds the same
- * before and after it, and no change under way, must have met just that. Every second version asks
- * for the call's end; then the handler runs the body and must see it end, once. Meanwhile signals
- * come whose handler calls, too; child processes are forked that call, and end; another library is
- * opened, traced and closed, over and over.
+ * Threads call functions of compiled libraries as fast as they can, while breakpoints of these
+ * functions are set and removed.
+ * // As in test_stress.c, `phases` states which breakpoint of each function is active: a call that
+ * finds the same phase before and after it, without CHANGING, must hit just that breakpoint. Each
+ * odd version requests the return; then the handler runs the body and must observe its end once.
+ * Meanwhile a signal handler calls, too; forked child processes call and exit; another library is
+ * opened, traced and closed all the time.
  */
 #include "storm.h"
 
@@ -23,8 +22,8 @@ static void meet_forms(struct meeting *of, struct th_library *library)
         meet_function(&of[i], library, form_names[i], i);
 }
 
-/* As in test_stress.c: CHANGING while a change is under way, ON, and the number of the version.
- * Release before a change and after it; acquire. */
+/* As in test_stress.c: CHANGING during a change, ON, and the number of the version. Stored with
+ * release before and after a change; loaded with acquire. */
 enum { CHANGING = 1, ON = 2, NUMBER = 4 };
 static _Atomic uint64_t phases[TH_NATIVE_FORMS];
 
@@ -57,7 +56,7 @@ static void call_one(enum th_native_form form)
     uint64_t before = atomic_load_explicit(&phases[form], memory_order_acquire);
 
     current = &call;
-    atomic_signal_fence(memory_order_seq_cst); /* a signal's handler sees it */
+    atomic_signal_fence(memory_order_seq_cst); /* visible to the signal handler */
     self->wrong_result += call_form(form, meetings[form].code) != answer_of(form);
     atomic_signal_fence(memory_order_seq_cst);
     current = outer;
@@ -65,7 +64,8 @@ static void call_one(enum th_native_form form)
     check_call(&call, before, atomic_load_explicit(&phases[form], memory_order_acquire));
 }
 
-/* Counts that it interrupts, and those of the thread, may miss what it does: it has its own. */
+/* Uses counters of its own, as an increment that the signal interrupts would lose those of the
+ * handler. */
 static void call_in_signal(int signal)
 {
     struct caller *interrupted = self, own = {0};
@@ -99,7 +99,7 @@ static void take_alarms(int how)
 static void *call_all_along(void *caller)
 {
     self = caller;
-    th_progress_enter(); /* registers, which is no work for a signal's handler */
+    th_progress_enter(); /* registers the thread, which a signal handler must not do */
     th_progress_leave();
     take_alarms(SIG_UNBLOCK);
     while (!atomic_load_explicit(&over, memory_order_relaxed))
@@ -110,9 +110,9 @@ static void *call_all_along(void *caller)
     return NULL;
 }
 
-/* --- Beside it -------------------------------------------------------------------------------- */
+/* --- Concurrent work -------------------------------------------------------------------------- */
 
-/* A child process calls, and ends. False: it was wrong. */
+/* Calls in a child process that exits then. False if a result was wrong. */
 static bool fork_and_call(void)
 {
     pid_t child = fork();
@@ -165,7 +165,7 @@ static void *open_all_along(void *path)
     return NULL;
 }
 
-/* --- Calls that return ------------------------------------------------------------------------ */
+/* --- Calls with return requests --------------------------------------------------------------- */
 
 static void set_phases(unsigned chosen, uint64_t changing, uint64_t phase)
 {
@@ -216,7 +216,7 @@ static void calls_follow_changes(void **state)
     (void)state;
     atomic_store(&over, false);
     meet_forms(meetings, library);
-    take_alarms(SIG_BLOCK); /* of all threads but those that call */
+    take_alarms(SIG_BLOCK); /* in all threads but the callers */
     sigaction(SIGALRM, &action, NULL);
     pthread_create(&opener, NULL, open_all_along, path);
     for (int i = 0; i < CALLERS; i++) {

@@ -1,9 +1,8 @@
 /*
- * Whatever interrupts a thread on its way to a handler can see who called: the processor is made to
- * trap at each instruction, and the stack is walked there, as a profiler does from a signal.
- *
- * But for the two instructions of a stub. No unwind table covers them: one that were made while the
- * program runs would have each C++ exception take a lock, which such a signal could find taken.
+ * Tests that a profiler's signal can walk the stack wherever it interrupts a thread on its way to a
+ * handler: the trap flag stops the processor at each instruction, where the stack is walked. The
+ * two instructions of a stub are the exception. No unwind table covers them: for a table that is
+ * registered at run time, each C++ exception takes a lock, which such a signal could find taken.
  */
 #include "meeting.h"
 
@@ -23,8 +22,8 @@
 
 #include <cmocka.h>
 
-/* Of the call that is stepped through; written by the signal's handler. */
-enum place { ENTRY, STUB, THUNK, BODY, ELSEWHERE /* the handler, and what it calls */, PLACES };
+/* Counters of the call that is stepped through. The signal handler writes them. */
+enum place { ENTRY, STUB, THUNK, BODY, ELSEWHERE /* the handler and its callees */, PLACES };
 static const struct meeting *stepped;
 static unsigned steps[PLACES], reached[PLACES];
 static bool stepping;
@@ -70,7 +69,7 @@ static void look(int signal, siginfo_t *info, void *context)
     reached[place_of(address)] += found;
 }
 
-/* The trap flag, below what the compiler may keep under the stack's top. */
+/* Sets the trap flag. The push is below the red zone of 128 bytes under the stack pointer. */
 #define SET_TRAP(how, bits)                                                         \
     __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " how " %0, (%%rsp); popfq; " \
                      "lea 128(%%rsp), %%rsp" ::"i"(bits)                            \

@@ -1,4 +1,4 @@
-/* Sites: what they are made of, and that they stay sites. */
+/* Tests sites: creation, dropping and reuse. */
 #include "host/breakpoint/breakpoint.h"
 
 #include "host/code/code.h"
@@ -21,7 +21,7 @@ static void drop_an_armed_one(void)
     th_breakpoint_site_drop(site);
 }
 
-/* First: while there is one thread. */
+/* Runs first, as it forks and needs a single thread. */
 static void a_site_with_breakpoints_is_not_dropped(void **state)
 {
     char said[1000];
@@ -47,7 +47,7 @@ static void a_site_is_a_cache_line_of_its_own(void **state)
     th_progress_settle();
 }
 
-/* Who looks at it in a section finds the site that it was. */
+/* A thread in a reader section still finds the old site. */
 static void a_dropped_site_is_another_after_progress(void **state)
 {
     enum { MANY = 1000 };
@@ -73,7 +73,7 @@ static void a_dropped_site_is_another_after_progress(void **state)
     assert_ptr_equal(site->function, &second);
 }
 
-/* Whatever the entry reaches, and whoever changes that meanwhile. */
+/* The bit is independent of the callee of the entry, which may change meanwhile. */
 static void an_export_site_is_a_bit_of_its_entry(void **state)
 {
     static const struct th_callee callee = {.name = "m:f/0"};

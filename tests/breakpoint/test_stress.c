@@ -1,12 +1,10 @@
 /*
- * Threads call functions while others add, update and remove breakpoints there, as fast as they
+ * Threads call functions while others add, update and remove breakpoints of these as fast as they
  * can.
- *
- * Half of the functions have breakpoints of a session that is never changed; each call must meet
- * them once. Of the session that is changed, `phases` tells for each function what is in force: a
- * call that finds the same, and no change under way, before and after it, must have met just that.
- *
- * Runs for a second, or for STRESS_SECONDS.
+ * // Half of the functions have breakpoints of a session that never changes; each call must hit
+ * these once. For the session that changes, `phases` states which breakpoint of each function is
+ * active: a call that finds the same phase before and after it, without CHANGING, must hit just
+ * that breakpoint. Runs for STRESS_SECONDS, 1 by default.
  */
 #include "host/breakpoint/breakpoint.h"
 
@@ -25,19 +23,17 @@
 
 #include <cmocka.h>
 
-enum { FUNCTIONS = 10000, CALLERS = 4, STRIDE = 7 /* prime to FUNCTIONS */ };
+enum { FUNCTIONS = 10000, CALLERS = 4, STRIDE = 7 /* coprime to FUNCTIONS */ };
 
 static struct th_site *sites[FUNCTIONS];
 static atomic_bool over;
 
 /*
- * A function's phase: CHANGING while a change that is about it is under way; ON if there is a
- * breakpoint; above that the number of the change that made it so, which the match specification
- * has as well.
- *
- * Release before a change is begun and after it is done; acquire. A call that has read what a
- * change wrote with release then reads its CHANGING, too; of `armed`, which is relaxed, that holds
- * as x86 keeps loads in order.
+ * A function's phase: CHANGING during a change of the function; ON if it has a breakpoint; above
+ * these bits the number of the last change, which the match specification stores as well. Stored
+ * with release before a change begins and after it ends; loaded with acquire. So a call that has
+ * read what a change wrote with release reads CHANGING, too. `armed` is relaxed; for it, the same
+ * holds because x86 keeps loads in order.
  */
 enum { CHANGING = 1, ON = 2, NUMBER = 4 };
 static _Atomic uint64_t phases[FUNCTIONS];
@@ -51,7 +47,7 @@ static atomic_int versions_alive;
 
 static void end_version(struct th_shared *shared)
 {
-    ((struct version *)shared)->number = 0; /* seen by who looks later */
+    ((struct version *)shared)->number = 0; /* makes a use after the end visible */
     atomic_fetch_sub(&versions_alive, 1);
     free(shared);
 }
@@ -68,11 +64,11 @@ static struct th_shared *create_version(uint64_t number)
 
 /* --- Threads that call ------------------------------------------------------------------------ */
 
-/* The call under way, and what the thread found. */
+/* The current call, and the thread's findings. */
 struct caller {
     pthread_t thread;
     uint64_t calls, calls_of_untouched, checked;
-    uint64_t untouched, changed, version; /* how often this call met those; of which version */
+    uint64_t untouched, changed, version; /* hits of this call; the version of the changed one */
     uint64_t lost, twice, wrong;          /* must all be 0 */
     uint32_t random;
 };
@@ -107,7 +103,7 @@ static uint32_t meet_changed(struct th_hit *hit, struct th_bp_session *session,
     return 0;
 }
 
-/* One that disarms itself now and then, and whose meta tracer goes. */
+/* A session that sometimes disarms itself, and whose meta tracer ends. */
 static uint32_t meet_noise(struct th_hit *hit, struct th_bp_session *session,
                            struct th_shared *spec, uint32_t kind)
 {
@@ -172,14 +168,14 @@ static void *call_all_along(void *caller)
     return NULL;
 }
 
-/* --- Threads that change ---------------------------------------------------------------------- */
+/* --- Threads that change breakpoints ---------------------------------------------------------- */
 
 static atomic_int sessions_alive;
 
 static void end_session(struct th_shared *session)
 {
     atomic_fetch_sub(&sessions_alive, 1);
-    memset(session, 0, sizeof(struct th_bp_session)); /* seen by who looks later */
+    memset(session, 0, sizeof(struct th_bp_session)); /* makes a use after the end visible */
     free(session);
 }
 
@@ -203,9 +199,9 @@ static void drop_session(struct th_bp_session *session)
 
 struct changer {
     struct th_bp_session *session;
-    uint64_t number; /* of changes, so far */
+    uint64_t number; /* changes so far */
     uint32_t random;
-    uint32_t first, count; /* the functions that the change is about */
+    uint32_t first, count; /* the functions of the change */
     sem_t done;
 };
 
@@ -244,7 +240,7 @@ static void post(struct th_change *change, void *done)
     sem_post(done);
 }
 
-/* In this thread as a rule, now and then as a callback would. */
+/* Runs the change in this thread; for one of 32, as a callback would. */
 static void make(struct changer *changer, struct th_change *change)
 {
     if (next_random(&changer->random) % 32 > 0) {
@@ -257,7 +253,7 @@ static void make(struct changer *changer, struct th_change *change)
     sem_wait(&changer->done);
 }
 
-/* All functions that have any lose the session, whose place another takes. */
+/* Ends the session, whose breakpoints all disappear, and creates its successor. */
 static void replace_session(struct changer *changer)
 {
     changer->count = FUNCTIONS;
@@ -419,7 +415,8 @@ static void calls_obey_what_is_in_force(void **state)
     drop_session(untouched);
     drop_session(changer.session);
     drop_session(noise.session);
-    /* Requests that nobody has taken yet; tracers that hits removed may go after their session. */
+    /* Waits for pending requests: a tracer that a hit has removed may be released after its
+     * session. */
     for (int i = 0; i < 1000 && atomic_load(&sessions_alive) + atomic_load(&versions_alive) > 0;
          i++)
         th_progress_settle();

@@ -1,4 +1,4 @@
-/* The checker: calls, and the terms that they return. */
+/* Tests the checker: calls, and the terms that they return. */
 #include "host/base/base.h"
 #include "host/check/check.h"
 #include "tests/support/checked.h"
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* --- Innocent -------------------------------------------------------------------------------- */
+/* --- Correct calls ---------------------------------------------------------------------------- */
 
 static void innocence_is_found_innocent(void **state)
 {
@@ -69,8 +69,8 @@ static void terms_of_earlier_calls_are_known(void **state)
                       "sins:keep({\"first\",1})\n");
 }
 
-/* READER of `sins` reads what KEEPER(ARGUMENTS) has kept, with FUNCTIONS of the API, COUNT: all
- * find that it is gone, and whose it was. */
+/* Ends the run. Each of the COUNT FUNCTIONS of the API, called by CALL, must have been reported for
+ * a term of the earlier call KEEPER(ARGUMENTS). */
 static void expect_read(const char *keeper, const char *arguments, const char *call,
                         const char *const functions[], size_t count)
 {
@@ -112,7 +112,7 @@ static void kept_terms_are_known_to_readers_of_one_kind(void **state)
 
 #define TEN_A "a,a,a,a,a,a,a,a,a,a,"
 
-/* A long one, so that what is kept lies far behind the beginning of its heap. */
+/* The list is long, so the kept cell is far behind the start of its heap. */
 static void kept_lists_are_known_to_readers(void **state)
 {
     static const char *const functions[] = {
@@ -181,7 +181,7 @@ static void messages_are_of_their_environment(void **state)
                       "the environment that it was called with\n");
 }
 
-/* A BEAM makes the term of the second message in the memory of the first. */
+/* A BEAM builds the second message in the memory of the first. */
 static void an_environment_is_cleared_after_its_message_was_sent(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void arguments_stay_as_they_are(void **state)
                    "sins:change(1,<<\"bytes\">>): changed the bytes of a binary in argument 2\n");
 }
 
-/* --- Who it was ------------------------------------------------------------------------------ */
+/* --- Names of callers ------------------------------------------------------------------------- */
 
 static void not_only_calls_sin(void **state)
 {
@@ -265,7 +265,7 @@ static void *call_often(void *unused)
     return unused;
 }
 
-/* More than is kept of what is gone. */
+/* The threads make more calls than the checker remembers. */
 static void threads_call_at_once(void **state)
 {
     pthread_t threads[THREADS];

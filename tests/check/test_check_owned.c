@@ -1,4 +1,4 @@
-/* The checker: what is given back, and what is not. */
+/* Tests the checker: memory, environments and locks that are freed, and that are not. */
 #include "host/base/base.h"
 #include "tests/support/checked.h"
 #include "tests/support/skipping.h"
@@ -12,18 +12,18 @@
 
 #if defined(TH_ADDRESS_SANITIZER) || defined(__SANITIZE_THREAD__)
 #define OWN_ALLOCATOR \
-    false /* what was freed is not given out again at once, nor to be written to */
+    false /* freed memory is not reused at once, so it can be written without harm */
 #else
 #define OWN_ALLOCATOR true
 #endif
 
 #ifdef __SANITIZE_THREAD__
-#define OWN_LOCKS false /* the sanitizer tells of it itself */
+#define OWN_LOCKS false /* the sanitizer reports this itself */
 #else
 #define OWN_LOCKS true
 #endif
 
-/* What is made between these two is meant to leak. */
+/* Allocations between these two calls leak on purpose. */
 #ifdef TH_ADDRESS_SANITIZER
 #include <sanitizer/lsan_interface.h>
 #else
@@ -36,7 +36,7 @@ static void __lsan_enable(void)
 }
 #endif
 
-/* --- Giving back ----------------------------------------------------------------------------- */
+/* --- Freeing ---------------------------------------------------------------------------------- */
 
 static void memory_is_freed_once(void **state)
 {

@@ -1,4 +1,5 @@
-/* The lines of `run --probe`: those of files are as in the example of OTP's documentation. */
+/* Tests the lines of `run --probe`. Lines of files look as in the example of OTP's
+ * documentation. */
 #include "host/base/base.h"
 #include "host/cli/probe_lines.h"
 #include <setjmp.h>

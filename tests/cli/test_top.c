@@ -1,4 +1,4 @@
-/* What --top shows: rows from counts, lines of a given width, keys. */
+/* Tests --top: rows from counts, lines of a given width, keys. */
 #include "host/base/base.h"
 #include "host/cli/top/top_terminal.h"
 #include "host/cli/top/top_view.h"
@@ -14,7 +14,7 @@
 
 enum { SECOND = 1000000000 };
 
-/* --- rows --- */
+/* --- Rows ------------------------------------------------------------------------------------- */
 
 static void add(struct th_top_model *model, const char *name, uint64_t calls, int64_t us)
 {
@@ -24,7 +24,7 @@ static void add(struct th_top_model *model, const char *name, uint64_t calls, in
     th_top_model_add(model, &function, &counted, us >= 0);
 }
 
-/* A reading at SECONDS, of a/1 and b/1. */
+/* Adds a reading of a/1 and b/1 at SECONDS. */
 static void reading(struct th_top_model *model, int seconds, uint64_t a, int64_t a_us, uint64_t b,
                     int64_t b_us)
 {
@@ -68,7 +68,7 @@ static void rows_are_sorted_by_calls_or_time(void **state)
 
     (void)state;
     reading(&model, 1, 1, 9, 2, 3);
-    add(&model, "c", 0, 20); /* of a call that began before */
+    add(&model, "c", 0, 20); /* time of a call that began earlier */
     add(&model, "d", 2, 3);
     th_top_model_sort(&model, TH_TOP_BY_TIME);
     th_top_model_end(&model);
@@ -98,7 +98,7 @@ static void a_restart_counts_from_the_latest_reading(void **state)
     th_top_model_free(&model);
 }
 
-/* Code that is loaded again counts from 0, and is not called 2^64 times. */
+/* Reloaded code counts from 0; the difference must not wrap around to 2^64. */
 static void counts_that_begin_anew_do(void **state)
 {
     struct th_top_model model = {0};
@@ -125,7 +125,7 @@ static void what_is_not_read_any_more_stays(void **state)
     th_top_model_free(&model);
 }
 
-/* --- lines --- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 static struct th_buffer lines;
 
@@ -190,7 +190,7 @@ static void without_times_there_are_no_columns_of_them(void **state)
     th_top_model_free(&model);
 }
 
-/* At each width: no line is longer, and the name is there as long as anything else is. */
+/* At each width, no line is longer, and the name is the last column to disappear. */
 static void lines_are_cut_and_columns_go(void **state)
 {
     struct th_top_model model = {0};
@@ -276,7 +276,7 @@ static void numbers_are_short(void **state)
     }
 }
 
-/* --- keys --- */
+/* --- Keys ------------------------------------------------------------------------------------- */
 
 static void keys_are_read_one_by_one(void **state)
 {
@@ -296,7 +296,7 @@ static void keys_are_read_one_by_one(void **state)
         {"\033[1;5B", TH_KEY_DOWN, 6},
         {"\033[24~q", TH_KEY_NONE, 5},
         {"\033", TH_KEY_NONE, 1},
-        {"\033q", TH_KEY_NONE, 1}, /* and then a q */
+        {"\033q", TH_KEY_NONE, 1}, /* q is the next key */
         {"\033[", TH_KEY_NONE, 2},
         {"\033[12345678901234567890", TH_KEY_NONE, 22},
     };

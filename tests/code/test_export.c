@@ -1,4 +1,4 @@
-/* Exports: entries that stay, what they hold, and readers while the table grows. */
+/* Tests exports: entries that never move, their content, and readers while the table grows. */
 #include "host/base/base.h"
 #include "host/code/code.h"
 #include "host/library/library.h"
@@ -107,7 +107,7 @@ static void an_entry_tells_what_runs_on_any_thread(void **state)
     th_free(path);
 }
 
-/* --- Where functions begin --- */
+/* --- Starts of functions ---------------------------------------------------------------------- */
 
 static const struct th_callee *at(const void *code)
 {
@@ -154,7 +154,7 @@ static void functions_are_found_by_where_they_begin(void **state)
     th_free(path);
 }
 
-/* --- Who is told --- */
+/* --- Watchers --------------------------------------------------------------------------------- */
 
 static size_t begun, ended;
 
@@ -258,8 +258,8 @@ static void readers_see_what_is_there_while_it_grows(void **state)
 }
 
 /*
- * Several threads ask for the entries of the same names, each beginning elsewhere, so that each is
- * made by one while others look for it and the table grows; and a module comes and goes.
+ * Several threads look for the entries of the same names, each from another start: one creates an
+ * entry while others look for it and the table grows. Meanwhile a module is added and removed.
  */
 enum { ASKING = 4, MODULES = 40, FUNCTIONS = 40, ARITIES = 8 };
 enum { NAMES = MODULES * FUNCTIONS * ARITIES };
@@ -337,8 +337,7 @@ static th_term some_atom(size_t i)
     return (th_term)(TH_ATOM_CONSTANTS + i) << 6 | TH_TAG_ATOM;
 }
 
-/* Of how many entries the longest row without a free place is, which a search may have to go along.
- */
+/* Length of the longest run without a free place, the upper bound of a search. */
 static size_t longest_search(void)
 {
     const struct th_code_exports *in = atomic_load_explicit(&th_code_exports, memory_order_acquire);
@@ -352,8 +351,8 @@ static size_t longest_search(void)
     return longest;
 }
 
-/* What a plugin can ask for without an end does not take longer and longer: names that differ in
- * one part only, or in two, are spread over the table as others are. */
+/* A plugin can create entries without end, so names that differ in one part or two must be spread
+ * over the table like others, or searches would take longer and longer. */
 static void entries_are_found_at_once(void **state)
 {
     (void)state;

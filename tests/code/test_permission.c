@@ -1,5 +1,5 @@
-/* The permission: one at a time, in order, nobody blocked; and modifications that go on by
- * themselves or are waited for. */
+/* Tests the permission: one owner at a time, in order, without blocking a thread; and modifications
+ * that continue by themselves or for which a thread waits. */
 #include "host/code/code.h"
 #include "host/base/base.h"
 #include "host/progress/progress.h"
@@ -54,10 +54,10 @@ static void who_comes_later_has_it_in_turn(void **state)
     assert_false(th_code_permission_seize(&requests[0], note));
     assert_false(th_code_permission_seize(&requests[1], note_and_release));
     assert_int_equal(count, 1);
-    th_code_permission_release(); /* to the first, who keeps it */
+    th_code_permission_release(); /* passes to the first request, which keeps the permission */
     assert_int_equal(count, 2);
     assert_int_equal(order[1], 0);
-    th_code_permission_release(); /* to the second, who does not */
+    th_code_permission_release(); /* passes to the second, which does not */
     assert_int_equal(count, 3);
     assert_int_equal(order[2], 1);
 }
@@ -65,7 +65,7 @@ static void who_comes_later_has_it_in_turn(void **state)
 enum { QUEUE = 200000 };
 
 static size_t released;
-static char *lowest, *highest; /* of the stack, in count_and_release() */
+static char *lowest, *highest; /* bounds of the stack in count_and_release() */
 
 static void count_and_release(struct th_permission_request *request)
 {
@@ -97,11 +97,11 @@ static void a_long_queue_needs_no_stack(void **state)
 
 enum { THREADS = 4, TIMES = 2000, WAYS = 3 };
 
-static long guarded; /* a plain word: the permission guards it */
+static long guarded; /* not atomic: the permission guards this word */
 static atomic_bool has_it;
 static atomic_int outstanding;
 
-/* What is wrong shows in `guarded`, in has_it, or is told by the thread sanitizer. */
+/* An error shows in `guarded`, in `has_it`, or in a report of the thread sanitizer. */
 static void use(void)
 {
     if (atomic_exchange(&has_it, true))
@@ -167,7 +167,7 @@ static void many_threads_have_it_one_at_a_time(void **state)
     assert_int_equal(guarded, THREADS * TIMES * WAYS);
 }
 
-/* --- Who may wait ----------------------------------------------------------------------------- */
+/* --- Threads that may wait -------------------------------------------------------------------- */
 
 static bool may_wait_when_granted;
 
@@ -213,7 +213,7 @@ static void misuse_is_told(void **state)
 struct counting {
     struct th_modification modification; /* the first member */
     unsigned waits, steps;
-    pthread_t thread; /* of the latest step */
+    pthread_t thread; /* thread of the last step */
     sem_t over;
 };
 
@@ -290,7 +290,7 @@ static void what_need_not_wait_is_done_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(misuse_is_told), /* first: while there is one thread */
+        cmocka_unit_test(misuse_is_told), /* first, as it forks and needs a single thread */
         cmocka_unit_test_setup(who_comes_first_has_it_at_once, begin),
         cmocka_unit_test_setup(who_comes_later_has_it_in_turn, begin),
         cmocka_unit_test_setup(a_long_queue_needs_no_stack, begin),

@@ -1,5 +1,5 @@
-/* A server of the control socket for tests, whose commands they set; and
- * clients without the client's end. */
+/* Runs a server of the control socket with commands of the test, and raw clients that do not use
+ * the host's client. */
 #ifndef TH_TEST_SERVED_H
 #define TH_TEST_SERVED_H
 
@@ -19,7 +19,7 @@
 static char folder[] = "/tmp/control-XXXXXX";
 static char path[64];
 
-/* The arguments of commands that take any words. */
+/* Arguments of commands that take any words. */
 static const struct th_argument any_word = TH_WORD("WORD", TEXT, TH_ARGUMENT_REPEATS);
 static const struct th_argument *const any_words[] = {&any_word, NULL};
 
@@ -50,7 +50,7 @@ static struct th_control_setup setup = {
 
 static struct th_control *control;
 
-/* Of setup.commands, which the test has set. */
+/* Starts the server with `setup`, whose commands the test has set. */
 static int begin(void **state)
 {
     (void)state;
@@ -63,11 +63,11 @@ static int end(void **state)
 {
     (void)state;
     th_control_end(control);
-    assert_int_equal(rmdir(folder), 0); /* the socket is gone */
+    assert_int_equal(rmdir(folder), 0); /* fails if the socket is still there */
     return 0;
 }
 
-/* --- Without the client's end --- */
+/* --- Raw clients ------------------------------------------------------------------------------ */
 
 static int open_socket(void)
 {
@@ -84,7 +84,7 @@ static void put(int fd, const char *text)
     assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
 }
 
-/* One line, without the newline; "" at the end. */
+/* Reads a line and returns the line without its newline; "" at the end. */
 static const char *get(int fd)
 {
     static char line[4096];

@@ -1,4 +1,5 @@
-/* The server of the control socket: commands that take long are carried out beside others. */
+/* Tests the server of the control socket: slow commands run in threads of their own beside
+ * others. */
 #include "served.h"
 
 #include "host/base/base.h"
@@ -6,11 +7,11 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-/* Commands that wait in it go on when it is posted. */
+/* Commands wait at this semaphore. */
 static sem_t gate;
-static _Atomic int waiting; /* relaxed: a number in itself */
+static _Atomic int waiting; /* relaxed: only this number matters */
 
-/* What it is told, once it may. */
+/* Returns its arguments after the gate has opened. */
 static enum th_status wait_and_say(void *context, int count, char **arguments, json_t **result)
 {
     atomic_fetch_add_explicit(&waiting, 1, memory_order_relaxed);
@@ -22,7 +23,7 @@ static enum th_status wait_and_say(void *context, int count, char **arguments, j
     return say(context, count, arguments, result);
 }
 
-static _Atomic int begun, ended; /* relaxed: likewise */
+static _Atomic int begun, ended; /* relaxed: only these numbers matter */
 
 static void count_begin(void)
 {
@@ -61,7 +62,7 @@ static int ask_to_wait(const char *text)
     return fd;
 }
 
-/* Others are answered meanwhile, the same client's next request is not carried out. */
+/* Other clients get answers meanwhile; the next request of the same client waits. */
 static void others_are_answered_meanwhile(void **state)
 {
     int first, second;
@@ -83,7 +84,7 @@ static void others_are_answered_meanwhile(void **state)
     close(second);
 }
 
-/* What its client does not wait for goes on; and the socket ends after it. */
+/* If the client leaves, its command continues, and the server's end waits for the command. */
 static void clients_that_do_not_wait(void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void clients_that_do_not_wait(void **state)
         sem_post(&gate);
 }
 
-/* Who has asked is answered, although the server ends. */
+/* The client of a running command gets the answer although the server ends. */
 static void an_end_waits_for_commands(void **state)
 {
     int fd;
@@ -118,7 +119,7 @@ static void an_end_waits_for_commands(void **state)
     assert_int_equal(th_control_begin(&setup, &control), TH_OK);
 }
 
-/* Each thread that carries commands out says so, at both ends. */
+/* Each thread that runs a command calls the hooks at its begin and at its end. */
 static void threads_begin_and_end(void **state)
 {
     (void)state;
@@ -138,7 +139,7 @@ static void threads_begin_and_end(void **state)
     assert_int_equal(th_control_begin(&setup, &control), TH_OK);
 }
 
-/* Nobody is let go who awaits an answer. */
+/* No client that waits for an answer is disconnected. */
 static void too_many_clients_are_told_so(void **state)
 {
     int fds[TH_CONTROL_CLIENTS], fd;

@@ -1,5 +1,5 @@
-/* The server of the control socket: what clients ask and get; those that misbehave; whose socket it
- * is. */
+/* Tests the server of the control socket: requests and answers; misbehaving clients; the owner of
+ * the socket. */
 #include "served.h"
 
 #include "host/base/base.h"
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* As much as is asked for. */
+/* Returns a text of the length that the client requests. */
 static enum th_status shout(void *context, int count, char **arguments, json_t **result)
 {
     size_t size = count ? (size_t)atol(arguments[0]) : 0;
@@ -78,7 +78,7 @@ static void what_is_no_request_is_told_so(void **state)
         put(fd, "\n");
         assert_non_null(strstr(get(fd), lines[i][1]));
     }
-    put(fd, "\n\n{\"command\":\"say\"}\n"); /* and the client is served on */
+    put(fd, "\n\n{\"command\":\"say\"}\n"); /* the client is still served */
     assert_non_null(strstr(get(fd), "\"ok\":true"));
     close(fd);
     assert_int_equal(th_control_counts(control).malformed, sizeof lines / sizeof *lines);
@@ -104,8 +104,7 @@ static void a_line_that_is_too_long_is_skipped(void **state)
     th_free(line);
 }
 
-/* Requests that came are carried out and answered in their order, also after the last one nothing
- * more can come. */
+/* Requests are executed and answered in order, also after the client has shut its side down. */
 static void many_requests_at_once(void **state)
 {
     enum { MANY = 2000 };
@@ -131,7 +130,8 @@ static void many_requests_at_once(void **state)
     wait(NULL);
 }
 
-/* Who does not read its answers costs others nothing, nor the host more than one of them. */
+/* A client that does not read its answers costs other clients nothing, and the host the memory of
+ * one answer. */
 static void who_does_not_read_is_not_read(void **state)
 {
     int fd = open_socket(), sent = 0;
@@ -181,7 +181,7 @@ static void who_is_idle_for_longest_makes_room(void **state)
     (void)state;
     for (int i = 0; i < TH_CONTROL_CLIENTS; i++)
         fds[i] = open_greeted();
-    put(fds[0], ask); /* so the next one is idle for longer */
+    put(fds[0], ask); /* makes the next client idle for longer */
     assert_string_equal(get(fds[0]), said);
     late = open_greeted();
     assert_string_equal(get(fds[1]), "");
@@ -206,8 +206,9 @@ static void limit_descriptors(rlim_t most)
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-/* In a process of its own, whose descriptors are not counted here: connects COUNT times, says so by
- * a byte to TOLD, and waits until the last one is greeted, which is another byte. */
+/* Forks a child, so that its descriptors do not count here. The child connects COUNT times, writes
+ * a byte to TOLD, waits until the last connection is greeted, and writes another byte. LIMIT is the
+ * child's limit of descriptors. */
 static pid_t connect_elsewhere(int count, int told, rlim_t limit)
 {
     pid_t child = fork();
@@ -231,7 +232,7 @@ static double processor_time(void)
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-/* Whoever comes then waits, and costs nothing. */
+/* Without descriptors, a new client waits and the server uses no processor time. */
 static void without_descriptors(void **state)
 {
     struct rlimit before;
@@ -243,13 +244,13 @@ static void without_descriptors(void **state)
     (void)state;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     assert_int_equal(pipe(pipes), 0);
-    highest = dup(0); /* nothing below is free */
+    highest = dup(0); /* all lower descriptors are in use */
     close(highest);
     limit_descriptors((rlim_t)highest);
     child = connect_elsewhere(1, pipes[1], before.rlim_cur);
     assert_int_equal(read(pipes[0], &byte, 1), 1);
     used = processor_time();
-    usleep(300000); /* as long as it would be busy */
+    usleep(300000); /* long enough to notice a busy loop */
     assert_true(processor_time() - used < 0.1);
     limit_descriptors(before.rlim_cur);
     assert_int_equal(read(pipes[0], &byte, 1), 1);
@@ -259,7 +260,7 @@ static void without_descriptors(void **state)
     close(pipes[1]);
 }
 
-/* There are fewer than places: then idle clients make room for them, too. */
+/* There are fewer descriptors than places for clients; idle clients must make room then, too. */
 static void with_few_descriptors(void **state)
 {
     struct rlimit before;
@@ -283,7 +284,7 @@ static void with_few_descriptors(void **state)
     close(pipes[1]);
 }
 
-/* --- The client's end --- */
+/* --- The client's end ------------------------------------------------------------------------- */
 
 static void asking(void **state)
 {
@@ -319,7 +320,7 @@ static void nobody_is_there(void **state)
     assert_non_null(strstr(th_error_link(0), "start tracehost run or replay with --control="));
 }
 
-/* --- Whose socket it is --- */
+/* --- The owner of the socket ------------------------------------------------------------------ */
 
 static void the_socket_is_the_users_alone(void **state)
 {
@@ -411,7 +412,7 @@ static void another_path_is_needed(void **state)
     assert_int_equal(th_control_begin(&other, &second), TH_USAGE);
 }
 
-/* What took the socket's place is not removed. */
+/* A file that replaced the socket is not removed. */
 static void a_file_of_another_stays(void **state)
 {
     struct stat is;

@@ -1,4 +1,5 @@
-/* The watchdog: callbacks that hang, in threads other than the one that installed the guard. */
+/* Tests the watchdog: callbacks that hang, in threads other than the one that installed the
+ * guard. */
 #include "host/crash/crash.h"
 #include "tests/trace/live.h"
 
@@ -19,7 +20,7 @@ static void hang(void)
         pause();
 }
 
-/* Until the watchdog has disturbed it; then for as long again and more. */
+/* Waits for the watchdog's signal, then takes longer than the timeout again. */
 static void take_long(void)
 {
     pause();
@@ -28,7 +29,7 @@ static void take_long(void)
 
 static int pipe_ends[2];
 
-/* Waits for a reader, who comes late. */
+/* Reads the other end of the pipe, late. */
 static void *read_late(void *unused)
 {
     static char bytes[1 << 17];
@@ -49,7 +50,7 @@ static void write_much(void)
         pthread_join(reader, NULL);
 }
 
-/* Deaf to the watchdog. */
+/* Blocks all signals, so that the watchdog's signal has no effect. */
 static void hang_deaf(void)
 {
     sigset_t all;
@@ -59,7 +60,7 @@ static void hang_deaf(void)
     hang();
 }
 
-/* As a scheduler: signals are for others. */
+/* Blocks all signals, like a scheduler. */
 static void *call_once(void *unused)
 {
     struct th_live_requests wants;
@@ -74,7 +75,7 @@ static void *call_once(void *unused)
     return unused;
 }
 
-/* Not in a callback for longer than is allowed, twice; nobody may have disturbed it. */
+/* Spends more than the timeout outside of callbacks, twice; the watchdog must not send a signal. */
 static void *sleep_between_calls(void *undisturbed)
 {
     bool *good = undisturbed;
@@ -89,7 +90,7 @@ static void *sleep_between_calls(void *undisturbed)
     return NULL;
 }
 
-/* All in a child process, under the guard. */
+/* Runs in a child process, under the guard. */
 static void guarded(void *(*run)(void *), void (*act)(void), bool lethal)
 {
     pthread_t thread;
@@ -106,7 +107,7 @@ static void guarded(void *(*run)(void *), void (*act)(void), bool lethal)
     _exit(good ? 0 : 1);
 }
 
-/* The exit status; SAID gets what it says on stderr. */
+/* Returns the exit status; SAID gets the text on stderr. */
 static int run_guarded(void *(*run)(void *), void (*act)(void), bool lethal, char *said,
                        size_t size)
 {

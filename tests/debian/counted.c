@@ -1,12 +1,12 @@
 /*
- * A library that stands in the place of another and counts the calls of its functions.
+ * A library that replaces another one and counts the calls of its functions.
  *
- *     COUNTED_LIBRARY  the path of the other one
- *     COUNTED_OUTPUT   the file that gets a line for each function, `COUNT MODULE:FUNCTION/ARITY`,
- *                      when the library is unloaded
+ *     COUNTED_LIBRARY  path of the other library
+ *     COUNTED_OUTPUT   the file to which unload writes a line for each function:
+ *                      `COUNT MODULE:FUNCTION/ARITY`
  *
- * Only what goes by the table of functions is counted, which is what an external call is. What a
- * function calls in C, or goes on with by enif_schedule_nif(), is not.
+ * The table of functions is wrapped, so only external calls are counted. Calls in C, and functions
+ * that enif_schedule_nif() schedules, are not.
  */
 #include <erl_nif.h>
 
@@ -23,10 +23,10 @@ typedef ERL_NIF_TERM nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 enum { SLOT_COUNT = SLOTS(COUNT_SLOT) };
 
-static ErlNifEntry entry;                /* a copy of the other one's, but for its functions */
-static ErlNifFunc functions[SLOT_COUNT]; /* its functions, but for their code */
-static nif *code[SLOT_COUNT];            /* that is here */
-static atomic_ullong counts[SLOT_COUNT]; /* of all threads; read when there are no calls */
+static ErlNifEntry entry;                /* copy of the other library's entry, with own functions */
+static ErlNifFunc functions[SLOT_COUNT]; /* the other library's functions, with code from here */
+static nif *code[SLOT_COUNT];            /* the other library's code */
+static atomic_ullong counts[SLOT_COUNT]; /* of all threads; read when no calls run */
 static void (*unload_other)(ErlNifEnv *env, void *data);
 
 #define DEFINE_SLOT(n)                                                                \

@@ -1,10 +1,12 @@
 /*
- * JSON documents, and jiffy at work on them.
+ * Generates JSON documents and runs jiffy on them.
  *
- *     documents:text(N)            the Nth one: the same text for the same number, some hundred
- * bytes, every tenth much larger documents:round_trips(N)     has jiffy decode and encode the first
- * N, by external calls of its library's functions, as jiffy.erl calls them; {Calls, Same}: how many
- * calls it took, and of how many documents what was encoded is decoded to the same
+ *     documents:text(N)         the Nth document: the same text for the same N, some hundred bytes;
+ *                               each tenth is much larger
+ *     documents:round_trips(N)  jiffy decodes and encodes the first N, by external calls of its
+ *                               library's functions, as jiffy.erl does. Returns {Calls, Same}: the
+ *                               number of calls, and the number of documents whose encoded text is
+ *                               decoded to the same term
  */
 #include <nif_module.h>
 
@@ -120,7 +122,7 @@ static ERL_NIF_TERM decode(ErlNifEnv *env, ERL_NIF_TERM text, unsigned *calls)
     return jiffy(env, "nif_decode_init", 2, argv, calls);
 }
 
-/* The encoded pieces come last first. */
+/* The encoded pieces are in reverse order. */
 static ERL_NIF_TERM encode(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *calls)
 {
     ERL_NIF_TERM argv[] = {term, enif_make_list(env, 0)};

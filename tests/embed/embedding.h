@@ -1,4 +1,5 @@
-/* For the tests of tracehost.h: what is refused, and why; a tracer that sends to the test. */
+/* Helpers for the tests of tracehost.h: assertions about refusals and their reasons; a tracer that
+ * sends messages to the test. */
 #ifndef TH_TESTS_EMBEDDING_H
 #define TH_TESTS_EMBEDDING_H
 
@@ -12,7 +13,7 @@
 #include <cmocka.h>
 
 #define RECORDING(name) "samples/recordings/" name ".trace"
-#define FIRST_SESSION ((tracehost_session)64) /* of each host */
+#define FIRST_SESSION ((tracehost_session)64) /* the first id in each host */
 
 static tracehost_host *host;
 
@@ -32,7 +33,7 @@ static inline void good(enum tracehost_status status)
     assert_int_equal(status, TRACEHOST_OK);
 }
 
-/* The call answered STATUS, and its whole chain is WHY. */
+/* Asserts that STATUS is EXPECTED and that the whole chain of causes is WHY. */
 static inline void refused(enum tracehost_status status, enum tracehost_status expected,
                            const char *why)
 {
@@ -70,10 +71,10 @@ static inline ERL_NIF_TERM atom(const char *name)
     return enif_make_atom(NULL, name);
 }
 
-/* --- an inbox: what a tracer sends --- */
+/* --- The inbox of messages from tracers ------------------------------------------------------- */
 
 static char inbox[65536];
-static void (*on_message)(void); /* NULL, or called for each */
+static void (*on_message)(void); /* called for each message; may be NULL */
 
 static inline void receive(void *context, ERL_NIF_TERM message)
 {
@@ -87,7 +88,8 @@ static inline void receive(void *context, ERL_NIF_TERM message)
         on_message();
 }
 
-/* A session of erl_msg_tracer, which sends {trace, Sender, Receiver} of each message sent. */
+/* Starts a session of erl_msg_tracer that sends {trace, Sender, Receiver} to PROCESS for each
+ * message. */
 static inline tracehost_session send_to(const tracehost_process *process, uint32_t recorded_flags)
 {
     const struct tracehost_session_setup setup = {

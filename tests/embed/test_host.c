@@ -1,4 +1,4 @@
-/* Starting and stopping, errors, structures of other versions, terms, processes. */
+/* Tests starting and stopping, errors, structures of other versions, terms and processes. */
 #include "embedding.h"
 
 #include <signal.h>
@@ -32,7 +32,7 @@ static void test_one_host_at_a_time(void **state)
     good(tracehost_host_stop(NULL));
 }
 
-/* A recording once with each of two hosts: nothing of the first is left. */
+/* Plays a recording with two hosts in turn; the first leaves nothing behind. */
 static void test_two_hosts_in_turn(void **state)
 {
     struct tracehost_replay_counts counts = {.size = sizeof counts};
@@ -59,7 +59,7 @@ static void test_two_hosts_in_turn(void **state)
     tracehost_process_stop(process);
 }
 
-/* --- the guard --- */
+/* --- The guard -------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t own_signals;
 
@@ -69,7 +69,8 @@ static void on_own_signal(int number)
     own_signals++;
 }
 
-/* The program's own handlers are there before, meanwhile (for what is no tracer's), and after. */
+/* The program's own handlers are installed before and after, and also run meanwhile, for signals
+ * outside of tracers. */
 static void test_guard(void **state)
 {
     const struct tracehost_setup setup = {.size = sizeof setup, .guard = true};
@@ -95,7 +96,7 @@ static void test_guard(void **state)
     sigaction(SIGFPE, &old, NULL);
 }
 
-/* --- structures --- */
+/* --- Structures ------------------------------------------------------------------------------- */
 
 static void test_sizes(void **state)
 {
@@ -115,7 +116,7 @@ static void test_sizes(void **state)
             "a struct tracehost_setup has members that libtracehost " TH_VERSION " does not know");
 }
 
-/* An older program gets what it knows of, a newer one zeros. */
+/* An older program gets the fields that it knows; a newer one gets zeros for its own. */
 static void test_results_of_other_sizes(void **state)
 {
     struct {
@@ -158,7 +159,7 @@ static void test_missing_arguments(void **state)
     end(NULL);
 }
 
-/* --- errors as text --- */
+/* --- Errors as text --------------------------------------------------------------------------- */
 
 static void test_error_text(void **state)
 {
@@ -177,7 +178,7 @@ static void test_error_text(void **state)
     assert_null(tracehost_error_link(0));
 }
 
-/* --- terms --- */
+/* --- Terms ------------------------------------------------------------------------------------ */
 
 static void test_terms(void **state)
 {
@@ -199,7 +200,7 @@ static void test_terms(void **state)
     enif_free_env(env);
 }
 
-/* --- tracers that can be found --- */
+/* --- Tracers that can be found ---------------------------------------------------------------- */
 
 static void note_found(void *context, const struct tracehost_found *found)
 {
@@ -224,7 +225,7 @@ static void test_tracers(void **state)
     end(state);
 }
 
-/* --- processes --- */
+/* --- Processes -------------------------------------------------------------------------------- */
 
 static void test_processes(void **state)
 {

@@ -1,8 +1,8 @@
 /*
- * What a session has set and counted: trace:info/3 of OTP 27 (info.escript), and after the same
- * steps (info/steps.txt) what libtracehost and the command `info` of `ctl` tell.
+ * Compares the settings and counters of a session: trace:info/3 of OTP 27 (info.escript) with those
+ * of libtracehost and of `ctl info` after the same steps (info/steps.txt).
  */
-/* Long because: it takes the steps, and asks both interfaces for each item. */
+/* The file is long because it makes all steps and asks both interfaces for each item. */
 #include "host/cli/cli.h"
 #include "host/control/control.h"
 #include "host/embed/embed_host.h"
@@ -11,7 +11,7 @@
 #define ITEMS(X) \
     X(traced) X(match_spec) X(meta) X(meta_match_spec) X(call_count) X(call_time) X(call_memory)
 
-/* The values of a function, as text; ours. */
+/* The items of a function as text; allocated here. */
 struct items {
 #define X(item) char *item;
     ITEMS(X)
@@ -21,14 +21,14 @@ struct items {
 enum { TRACEE, OTHER, PROCESSES };
 
 static const char *const names[] = {"tracee", "other"};
-static tracehost_process *processes[PROCESSES], *mortal; /* the state of b */
+static tracehost_process *processes[PROCESSES], *mortal; /* `mortal` is the state of b */
 static tracehost_live_process *lives[PROCESSES];
 static tracehost_live_function *subject_f, *subject_g, *late_f;
-static tracehost_session sessions[2]; /* a and b; 0: not there yet */
+static tracehost_session sessions[2]; /* a and b; 0: not created yet */
 static ErlNifEnv *env;
 static FILE *said;
 
-/* --- reading steps --- */
+/* --- Reading steps ---------------------------------------------------------------------------- */
 
 static const ERL_NIF_TERM *elements;
 
@@ -47,7 +47,7 @@ static tracehost_session session_of(ERL_NIF_TERM name)
     return sessions[is(name, "b")];
 }
 
-/* The names of a list, with commas. */
+/* Returns the elements of a list with commas between them. */
 static char *joined(ERL_NIF_TERM list)
 {
     char *text = tracehost_term_to_text(list);
@@ -80,7 +80,7 @@ static uint32_t kinds_of(ERL_NIF_TERM list)
     return kinds ? kinds : TRACEHOST_GLOBAL;
 }
 
-/* --- taking them --- */
+/* --- Making steps ----------------------------------------------------------------------------- */
 
 static void create(void)
 {
@@ -120,7 +120,7 @@ static void set_flags(bool ports)
     tracehost_session session = session_of(elements[1]);
     bool on = is(elements[3], "true");
     char *list = joined(elements[4]);
-    uint32_t flags = ~0u >> 10; /* all that can be taken away */
+    uint32_t flags = ~0u >> 10; /* all flags that can be cleared */
 
     if (strcmp(list, "all") != 0)
         good(tracehost_flags_parse(list, &flags));
@@ -177,15 +177,15 @@ static void act(void)
         fail_msg("no such step");
 }
 
-/* --- what libtracehost tells of a function --- */
+/* --- Items of a function from libtracehost ---------------------------------------------------- */
 
-/* `true` where no match specification is. */
+/* Shows `true` if there is no match specification. */
 static char *spec_text(ERL_NIF_TERM spec)
 {
     return is(spec, "true") ? strdup("[]") : tracehost_term_to_text(spec);
 }
 
-/* In the order of the processes' names. */
+/* The lines are in the order of the processes' names. */
 static char *usage_text(const struct tracehost_usage *usage, size_t count)
 {
     char *text;
@@ -225,7 +225,7 @@ static void fill(void *context, const struct tracehost_function *function)
         items->call_memory = usage_text(function->words_usage, function->words_usage_count);
 }
 
-/* --- what `ctl` tells of it --- */
+/* --- Items of a function from `ctl` ----------------------------------------------------------- */
 
 static char *json_spec(const json_t *object, const char *key)
 {
@@ -281,7 +281,7 @@ static void fill_from_json(struct items *items, const json_t *session)
     items->call_memory = json_usage(json_object_get(session, "call_memory"));
 }
 
-/* Nothing has been counted for functions to come. */
+/* Functions to come have no counts yet. */
 static void mark_counting(struct items *items)
 {
     char **counted[] = {&items->call_count, &items->call_time, &items->call_memory};
@@ -294,7 +294,7 @@ static void mark_counting(struct items *items)
         }
 }
 
-/* False: there is no such function. */
+/* Returns false if the function does not exist. */
 static bool ask_ctl(const char *function, int session, struct items *items)
 {
     struct th_control_host control = {.tracing = host->tracing, .live = true};
@@ -313,7 +313,7 @@ static bool ask_ctl(const char *function, int session, struct items *items)
     return true;
 }
 
-/* --- telling --- */
+/* --- Output ----------------------------------------------------------------------------------- */
 
 static void tell_items(int session, const char *function, const char *shown)
 {
@@ -442,7 +442,7 @@ static void tell(void)
         tell_sessions(who);
 }
 
-/* --- the test --- */
+/* --- The test --------------------------------------------------------------------------------- */
 
 static void step(const char *text)
 {

@@ -1,4 +1,4 @@
-/* What the program itself does: what is refused, what a tracer gets, many threads. */
+/* Tests live tracing by an embedding program: refusals, events that a tracer gets, many threads. */
 #include "embedding.h"
 
 #include <pthread.h>
@@ -72,14 +72,14 @@ static void test_refused(void **state)
             "there is no event 'exit' of a process with a further term");
     misused(tracehost_live_event(live, "exit", 0, 0), "there is no term");
     misused(tracehost_live_event(NULL, "exit", atom("x"), 0), "there is no process");
-    good(tracehost_live_event(live, "exit", atom("normal"), 0)); /* no session is there */
+    good(tracehost_live_event(live, "exit", atom("normal"), 0)); /* no session exists */
     tracehost_live_end(live);
     tracehost_live_end(NULL);
     good(tracehost_live_function_end(NULL));
     tracehost_process_stop(process);
 }
 
-/* A session that begins meanwhile gets what is sent from then on. */
+/* A session that starts meanwhile gets events from then on. */
 static void test_events(void **state)
 {
     tracehost_process *tracer, *process = start(), *child = start();
@@ -111,7 +111,7 @@ static void test_events(void **state)
     tracehost_process_stop(process);
 }
 
-/* --- memory --- */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 static uint64_t words_so_far(void *context)
 {
@@ -159,11 +159,10 @@ static void test_words(void **state)
     tracehost_process_stop((tracehost_process *)setup.process);
 }
 
-/* --- threads --- */
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 static tracehost_live_function *function;
-static atomic_int
-    at_work; /* threads that have not ended; relaxed but for the end, which is joined */
+static atomic_int at_work; /* threads still running; relaxed, as the end is joined */
 
 static void call_once(tracehost_live_process *live, bool raises)
 {
@@ -189,7 +188,7 @@ static void *call_many(void *process)
     return NULL;
 }
 
-/* Sets a pattern that counts; waits for nothing. */
+/* Sets a pattern that counts, without waiting for the change. */
 static tracehost_session counting(const char *match)
 {
     const struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "erl_msg_tracer"};
@@ -210,7 +209,7 @@ static void take_calls(void *context, const struct tracehost_function *of)
     *(uint64_t *)context = of->calls;
 }
 
-/* One session counts all, while others come and go. */
+/* One session counts all calls while others start and end. */
 static void test_threads(void **state)
 {
     tracehost_process *processes[THREADS];
@@ -236,7 +235,7 @@ static void test_threads(void **state)
     }
     good(tracehost_session_visit_functions(host, all, "m:f/1", take_calls, &calls));
     assert_int_equal(calls, THREADS * CALLS);
-    call_once(NULL, false); /* a thread that runs no process */
+    call_once(NULL, false); /* a thread without a process */
     good(tracehost_session_visit_functions(host, all, "m:f/1", take_calls, &calls));
     assert_int_equal(calls, THREADS * CALLS + 1);
     good(tracehost_live_get_counts(host, &counts));

@@ -1,7 +1,7 @@
 /*
- * A program that embeds the library and has no memory left: each allocation of a scenario fails in
- * turn, alone or with all that follow. Each call answers a status, or does what it does with
- * memory; the program goes on, and nothing is left of it that was not there before.
+ * Tests an embedding program without memory: each allocation of a scenario fails in turn, alone or
+ * with all that follow. Each call returns a status, or succeeds as with memory; the program
+ * continues, and no memory of the scenario stays allocated.
  */
 #include "embedding.h"
 
@@ -15,16 +15,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- allocations that fail --- */
+/* --- Allocations that fail -------------------------------------------------------------------- */
 
 #if defined(TH_ADDRESS_SANITIZER) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
 #endif
 
-static unsigned long fails_at; /* the number of the allocation; 0: none fails */
-static bool goes_on;           /* and all that follow */
-static atomic_ulong calls;     /* relaxed: a number in itself */
-static long live;              /* pieces of memory that are in `pieces` */
+static unsigned long fails_at; /* number of the allocation that fails; 0: none */
+static bool goes_on;           /* all later ones fail, too */
+static atomic_ulong calls;     /* relaxed: only this number matters */
+static long live;              /* number of addresses in `pieces` */
 
 #ifndef SANITIZED
 extern void *__libc_malloc(size_t size);
@@ -43,13 +43,13 @@ static bool fails(void)
     return true;
 }
 
-/* The pieces that were allocated here: the C library frees others, too. A piece that there is no
- * place for in some places behind its own is not counted. */
+/* Addresses that were allocated here, as the C library frees others, too: a hash table. An address
+ * that finds no free place within PLACES is not counted. */
 enum { PIECES = 1 << 16, PLACES = 64 };
 static void *pieces[PIECES];
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 
-/* Puts TO in the place of FROM, which MEMORY has or gets. */
+/* Replaces FROM with TO at the place for MEMORY. False if FROM was not found. */
 static bool exchange(const void *memory, const void *from, void *to)
 {
     size_t first = ((uintptr_t)memory >> 4) * 0x9E3779B97F4A7C15u >> 48;
@@ -115,9 +115,9 @@ void free(void *memory)
 }
 #endif
 
-/* --- the scenario --- */
+/* --- The scenario ----------------------------------------------------------------------------- */
 
-/* A hash of the messages that came and of the texts that were made. */
+/* A hash of all messages and texts so far. */
 static uint64_t digest;
 
 static void note_text(const char *text)
@@ -147,7 +147,7 @@ struct scenario {
     tracehost_stream *played, *read;
     tracehost_replay *replay;
     ErlNifEnv *env;
-    bool lost; /* the program itself was refused memory */
+    bool lost; /* the program itself lacked memory */
 };
 
 static enum tracehost_status start(struct scenario *s)
@@ -240,7 +240,7 @@ static enum tracehost_status explain(void)
     return status;
 }
 
-/* A process of the program is traced, and a call of it counted. */
+/* Traces a process of the program and counts a call of it. */
 static enum tracehost_status live_through(struct scenario *s)
 {
     const struct tracehost_live_setup setup = {.size = sizeof setup, .process = s->process};
@@ -265,7 +265,7 @@ static enum tracehost_status live_through(struct scenario *s)
     return status;
 }
 
-/* All that was begun can be ended without memory. */
+/* Ends all that was begun, for which no memory is needed. */
 static enum tracehost_status finish(struct scenario *s)
 {
     enum tracehost_status status;
@@ -305,7 +305,7 @@ static enum tracehost_status run(const char *stream)
     return status == TRACEHOST_OK ? end : status;
 }
 
-/* --- each allocation in turn --- */
+/* --- Each allocation in turn ------------------------------------------------------------------ */
 
 static void report(unsigned long number, const char *what)
 {
@@ -314,7 +314,8 @@ static void report(unsigned long number, const char *what)
     fail_msg("allocation %lu%s fails: %s", number, goes_on ? " and all that follow" : "", what);
 }
 
-/* STATUS came without the allocation NUMBER, and DIGEST with all. */
+/* Checks the result STATUS of a run without allocation NUMBER. WHOLE is the digest of a run with
+ * all. */
 static void check(unsigned long number, enum tracehost_status status, uint64_t whole)
 {
     if (status == TRACEHOST_OK && digest != whole)
@@ -334,7 +335,7 @@ static void each_fails(const char *stream)
     goes_on = false;
     misused(tracehost_host_start(NULL, NULL), "there is no result");
     for (int i = 0; i < 3; i++)
-        good(run(stream)); /* what stays, as the chain of errors: the table of atoms, threads */
+        good(run(stream)); /* allocates the rest that stays: atoms, threads, the chain of errors */
     whole = digest;
     atomic_store(&calls, 0);
     before = live;
@@ -395,7 +396,7 @@ static void lines(void **state)
     }
 }
 
-/* A line whose term takes 160 MB, where there are 100: the program goes on. */
+/* Reads a line whose term takes 160 MB, with 150 MB left; the program continues. */
 static void read_too_much(void)
 {
     static const char small[] =
@@ -460,7 +461,7 @@ static void a_line_that_is_too_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_that_is_too_much), /* in a child, while there are no threads */
+        cmocka_unit_test(a_line_that_is_too_much), /* in a child process, so before any thread */
         cmocka_unit_test(a_recording),
         cmocka_unit_test(lines),
     };

@@ -1,4 +1,4 @@
-/* Function patterns and match specifications. */
+/* Tests function patterns and match specifications. */
 #include "embedding.h"
 
 static tracehost_session session;
@@ -23,7 +23,7 @@ static enum tracehost_status set(const char *function, const char *match, uint32
     return tracehost_session_set_pattern(host, session, &pattern, matched);
 }
 
-/* As a term, both of them. */
+/* Sets a pattern whose function and match specification are terms. */
 static enum tracehost_status set_terms(const char *function, const char *match, size_t *matched)
 {
     struct tracehost_pattern pattern = {.size = sizeof pattern, .kinds = TRACEHOST_CALL_COUNT};
@@ -107,7 +107,7 @@ static void expect_all(const char *function, const char *shown)
     assert_string_equal(text, shown);
 }
 
-/* Kinds that are there side by side, and what later patterns leave of earlier ones. */
+/* Kinds that coexist, and the effect of later patterns on earlier ones. */
 static void test_each_kind_is_told(void **state)
 {
     (void)state;
@@ -124,7 +124,7 @@ static void test_each_kind_is_told(void **state)
     good(set_terms("on_load", "pause", NULL));
     expect_all("on_load", "'_':'_'/0 0x8 0x0 true 0\nnone");
     good(set_terms("on_load", "restart", NULL));
-    good(set("_:_/_", NULL, TRACEHOST_META, NULL)); /* of those that are there */
+    good(set("_:_/_", NULL, TRACEHOST_META, NULL)); /* clears existing breakpoints only */
     expect_all("on_load", "'_':'_'/0 0x8 0x8 true 0\nnone");
     good(set_terms("on_load", "false", NULL));
     expect_all("on_load", "");
@@ -155,7 +155,7 @@ static void test_refused_patterns(void **state)
     expect(NULL, "");
 }
 
-/* --- messages --- */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static void test_messages(void **state)
 {
@@ -194,7 +194,7 @@ static void test_messages(void **state)
     enif_free_env(env);
 }
 
-/* --- what the setup says of patterns --- */
+/* --- Patterns of the setup -------------------------------------------------------------------- */
 
 static char displayed[256];
 
@@ -241,7 +241,7 @@ static void test_setup(void **state)
     assert_string_equal(displayed, "");
 }
 
-/* The session may go while its functions are visited. */
+/* The callback may destroy the session. */
 static void destroy_and_count(void *context, const struct tracehost_function *function)
 {
     assert_int_equal(function->kinds, TRACEHOST_LOCAL);
@@ -261,7 +261,7 @@ static void test_destroyed_by_a_visitor(void **state)
     misused(set("a:b/1", NULL, 0, NULL), "there is no session 64 any more");
 }
 
-/* --- match specifications --- */
+/* --- Match specifications --------------------------------------------------------------------- */
 
 static void note_fault(void *context, const struct tracehost_match_fault *fault)
 {
@@ -314,7 +314,7 @@ static void test_runs(void **state)
     subject.target = enif_make_list1(env, atom("a"));
     good(tracehost_match_run(match, env, &subject, &result));
     assert_int_equal(result.end, TRACEHOST_MATCH_YES);
-    assert_int_equal(result.message, 0); /* who it is, is not known */
+    assert_int_equal(result.message, 0); /* the tracee is unknown */
     good(tracehost_term_parse(env, "<0.94.0>", &subject.self));
     good(tracehost_match_run(match, env, &subject, &result));
     assert_int_equal(result.message, subject.self);

@@ -1,11 +1,11 @@
-/* Streams and replays: damage, bounds, wrong order, calls from inside, stopping. */
+/* Tests streams and replays: damage, bounds, wrong order, calls from inside, stopping. */
 #include "embedding.h"
 
 #include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
-/* --- streams --- */
+/* --- Streams ---------------------------------------------------------------------------------- */
 
 static void test_unreadable(void **state)
 {
@@ -70,7 +70,7 @@ static void test_records(void **state)
     enif_free_env(env);
 }
 
-/* Lines through a pipe, one of them damaged, one that tells of loss. */
+/* Lines through a pipe, one damaged, one that reports loss. */
 static void test_lines(void **state)
 {
     static const char lines[] = "{\"tracee\":\"<0.1.0>\",\"tag\":\"exit\",\"term\":\"normal\"}\n"
@@ -126,7 +126,7 @@ static void *stop_soon(void *stream)
     return NULL;
 }
 
-/* Nobody writes any more, or closes. */
+/* No thread writes to the pipe any more or closes it. */
 static void test_stopped_by_another_thread(void **state)
 {
     static const char header[] = "{\"tracehost\":1}\n";
@@ -146,7 +146,7 @@ static void test_stopped_by_another_thread(void **state)
     close(ends[1]);
 }
 
-/* --- replays --- */
+/* --- Replays ---------------------------------------------------------------------------------- */
 
 static void test_wrong_order(void **state)
 {
@@ -212,7 +212,7 @@ static void test_damage(void **state)
     tracehost_process_stop(process);
 }
 
-/* Record by record, the same. */
+/* Plays record by record, with the same result. */
 static void test_steps(void **state)
 {
     struct tracehost_record record = {.size = sizeof record};
@@ -273,7 +273,7 @@ static void test_bounds(void **state)
     assert_int_equal(counts.played, 0);
     good(tracehost_session_destroy(host, session));
     good(play(RECORDING("s04_genserver_pingpong"), NULL, &counts));
-    assert_in_range(counts.records, 0, 1); /* nobody is there to be told */
+    assert_in_range(counts.records, 0, 1); /* no session gets events */
     tracehost_process_stop(process);
 }
 
@@ -312,7 +312,7 @@ static void test_stopped_from_progress(void **state)
     tracehost_process_stop(process);
 }
 
-/* --- calls from callbacks --- */
+/* --- Calls from callbacks --------------------------------------------------------------------- */
 
 static tracehost_session sender;
 static tracehost_replay *at_work;
@@ -324,7 +324,7 @@ static void done(void *context)
     misused(tracehost_host_stop(host), "this cannot be done in a callback");
 }
 
-/* In the first message: what is allowed happens after the event, what is not is refused. */
+/* In the first message: permitted requests take effect after the event, others are refused. */
 static void act_within(void)
 {
     strcat(events, "message ");
@@ -359,11 +359,11 @@ static void test_within_a_callback(void **state)
     tracehost_process_stop(process);
 }
 
-/* --- clocks --- */
+/* --- Clocks ----------------------------------------------------------------------------------- */
 
 static unsigned stands, goes;
 
-/* In a callback: of a record's time nothing passes. */
+/* Runs in a callback: the clock stands still at a record's time. */
 static void read_clock(void)
 {
     ErlNifTime before = enif_monotonic_time(ERL_NIF_NSEC);

@@ -1,4 +1,4 @@
-/* Sessions and whom they trace: what is refused, several at once, weak ids. */
+/* Tests sessions and their tracees: refusals, several sessions at once, weak ids. */
 #include "embedding.h"
 
 static enum tracehost_status create(const struct tracehost_session_setup *setup)
@@ -17,7 +17,7 @@ static enum tracehost_status create_named(const char *tracer)
     return create(&setup);
 }
 
-/* WHY is somewhere in the chain. */
+/* Asserts that WHY is somewhere in the chain. */
 static void refused_library(const char *tracer, const char *why)
 {
     char text[4096];
@@ -70,7 +70,7 @@ static void test_states(void **state)
     misused(create(&setup), "there is no trace flag 0x2000000");
 }
 
-/* It answers `remove` where its state is dead. */
+/* The tracer returns `remove`, as its state is a dead process. */
 static void test_unwilling_tracer(void **state)
 {
     tracehost_process *process;
@@ -92,7 +92,8 @@ static void test_unwilling_tracer(void **state)
             "enabled(trace_status, ...)");
 }
 
-/* What a tracer reports is an error of what was asked for, and of the host's end. */
+/* An error that a tracer reports is an error of the call that ran its function, and of the host's
+ * end. */
 static void test_failing_tracer(void **state)
 {
     struct tracehost_session_setup setup = {.size = sizeof setup, .state_text = "attach"};
@@ -116,7 +117,7 @@ static void test_failing_tracer(void **state)
     refused(tracehost_session_destroy(host, session), TRACEHOST_FAILED,
             "tracer 'failing' failed: it cannot end");
     refused(tracehost_host_stop(host), TRACEHOST_FAILED, "tracer 'failing' failed: it cannot end");
-    begin(state); /* another one knows nothing of that */
+    begin(state); /* the next host has no such error */
     free(tracer);
 }
 
@@ -143,7 +144,7 @@ static void test_many_sessions(void **state)
     misused(tracehost_session_destroy(host, 0), "there is no session 0 any more");
 }
 
-/* --- tracees --- */
+/* --- Tracees ---------------------------------------------------------------------------------- */
 
 static void test_flags_as_text(void **state)
 {
@@ -220,7 +221,7 @@ static void test_whom_not(void **state)
     enif_free_env(env);
 }
 
-/* Names are of this recording and of those to come. */
+/* Expected names apply to this recording and to later ones. */
 static void test_expected(void **state)
 {
     tracehost_process *process;

@@ -1,7 +1,8 @@
 /*
- * Preloaded into a program, has allocations of its fail: the one numbered $FAULT_AT, counted from 1
- * over malloc(), calloc(), realloc() and their like, and all that follow if $FAULT_ON is set. Their
- * number is appended to the file that $FAULT_COUNT names, when the program ends.
+ * Makes allocations fail in a program into which this library is preloaded: the one numbered
+ * $FAULT_AT, counted from 1 over malloc(), calloc(), realloc() and the like, and all later ones if
+ * $FAULT_ON is set. At the end of the program, the number of allocations is appended to the file
+ * $FAULT_COUNT.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +19,7 @@ extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
 
-/* Set before the program has threads. `calls` is only counted: no order. */
+/* Written before the program has threads. `calls` is a plain count, so relaxed. */
 static unsigned long fails_at;
 static bool goes_on;
 static atomic_ulong calls;
@@ -63,7 +64,7 @@ int posix_memalign(void **memory, size_t alignment, size_t size)
     return 0;
 }
 
-/* What is allocated before is not counted, so that the loader's work is left alone. */
+/* Allocations before this are not counted, so the loader's own never fail. */
 __attribute__((constructor)) static void begin(void)
 {
     const char *at = getenv("FAULT_AT");

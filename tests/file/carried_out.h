@@ -1,5 +1,5 @@
-/* What the tests of file/ share: a folder of their own, and operations that are carried out while
- * the test waits. */
+/* Helpers for the tests of file/: a folder of the test's own, and operations that are executed
+ * while the test waits. */
 #ifndef CARRIED_OUT_H
 #define CARRIED_OUT_H
 
@@ -26,7 +26,7 @@ static struct th_file_owner owner;
 static int last_error; /* errno of the last operation */
 static sem_t carried_out;
 
-/* A path in the folder; good for some of the next ones. */
+/* Returns the path of NAME in the folder; valid for the next seven calls. */
 static inline const char *in_folder(const char *name)
 {
     static char paths[8][PATH_MAX + 64];
@@ -69,7 +69,7 @@ static inline void note_carried_out(struct th_file_operation *operation)
     sem_post(&carried_out);
 }
 
-/* Submits OPERATION, and waits for it; what came of it, as text, good until the next. */
+/* Submits OPERATION, waits, and returns the result as text, valid until the next call. */
 static inline const char *wait_for(struct th_file_operation *operation)
 {
     static struct th_buffer text;
@@ -95,7 +95,7 @@ static inline void set_path_text(struct th_file_operation *operation, int which,
     th_env_release(&env);
 }
 
-/* COMMAND on one path, or two (OTHER is not NULL). */
+/* Runs COMMAND on one path, or on two if OTHER is not NULL. */
 static inline const char *by_path(enum th_file_command command, const char *path, const char *other)
 {
     struct th_file_operation *operation = th_file_operation_create(command);
@@ -107,7 +107,7 @@ static inline const char *by_path(enum th_file_command command, const char *path
     return wait_for(operation);
 }
 
-/* The port of what is opened, TH_NONE after an error. */
+/* Opens a file and returns its port, or TH_NONE after an error. */
 static inline th_term open_by(const char *path, int flags)
 {
     struct th_file_operation *operation = th_file_operation_create(TH_FILE_OPEN);
@@ -123,7 +123,7 @@ static inline th_term open_by(const char *path, int flags)
     return port;
 }
 
-/* COMMAND on the open file PORT, with up to three integers. */
+/* Runs COMMAND on the open file PORT with up to three integers. */
 static inline const char *on_file(th_term port, enum th_file_command command, int64_t a, int64_t b,
                                   int64_t c)
 {
@@ -136,7 +136,8 @@ static inline const char *on_file(th_term port, enum th_file_command command, in
     return wait_for(operation);
 }
 
-/* COMMAND with what TEXT says, which th_file_set_data() or th_file_set_pieces() takes. */
+/* Runs COMMAND with the term TEXT. The result is "badarg" if th_file_set_data() or
+ * th_file_set_pieces() refuses the term. */
 static inline const char *with_term(th_term port, enum th_file_command command, const char *text)
 {
     struct th_file_operation *operation = th_file_operation_create(command);
@@ -156,7 +157,7 @@ static inline const char *with_term(th_term port, enum th_file_command command, 
     return "badarg";
 }
 
-/* --- The same without the host ---------------------------------------------------------------- */
+/* --- Without the host ------------------------------------------------------------------------- */
 
 static inline void put_file(const char *path, const char *content)
 {
@@ -167,7 +168,7 @@ static inline void put_file(const char *path, const char *content)
     fclose(file);
 }
 
-/* The content of a file, good until the next. */
+/* Returns the content of a file, valid until the next call; "" if it cannot be opened. */
 static inline const char *content_of(const char *path)
 {
     static char content[1 << 16];
@@ -180,8 +181,8 @@ static inline const char *content_of(const char *path)
     return content;
 }
 
-/* What an operation answers where the call has returned RESULT: `ok`, or the error that errno says.
- */
+/* Returns the result that an operation must have if the system call returned RESULT: `ok`, or the
+ * error for errno. */
 static inline const char *answer_of(long result)
 {
     static char text[64];

@@ -1,5 +1,4 @@
-/* Operations on open files, each against what the call that it stands for does, or leaves behind.
- */
+/* Tests operations on open files; each must have the result and the effect of its system call. */
 #include "carried_out.h"
 
 #include "host/process/process.h"
@@ -17,8 +16,8 @@ static const char *close_by(th_term port)
 
 /* --- Opening ---------------------------------------------------------------------------------- */
 
-/* What is in a file after it was opened with FLAGS, and "new" written there; or the error of
- * opening, or of writing. BEFORE: what was in it, NULL: it was not there. */
+/* Returns the content of a file after an open with FLAGS and a write of "new" at its start, or the
+ * error of either. BEFORE is the content before; NULL: the file does not exist. */
 static const char *after_opening(int flags, const char *before)
 {
     const char *path = in_folder("opened");
@@ -140,7 +139,7 @@ static void bytes_are_written(void **state)
     assert_string_equal(content_of(path), "012345");
     assert_string_equal(with_term(port, TH_FILE_PWRITEV, "[{1,<<\"xy\">>},{8,\"z\"},{0,[]}]"),
                         "ok");
-    assert_string_equal(content_of(path), "0xy345"); /* then two bytes 0, and z */
+    assert_string_equal(content_of(path), "0xy345"); /* then two zero bytes and z */
     assert_string_equal(with_term(port, TH_FILE_PREADV, "[{4,5},{0,2},{9,1},{8,100},{0,0}]"),
                         "{ok,[<<52,53,0,0,122>>,<<\"0x\">>,eof,<<\"z\">>,<<>>]}");
     assert_string_equal(with_term(port, TH_FILE_PREADV, "[]"), "{ok,[]}");
@@ -153,7 +152,7 @@ static void bytes_are_written(void **state)
     close_by(port);
     port = open_by(path, READ);
     assert_string_equal(on_file(port, TH_FILE_TRUNCATE, 0, 0, 0),
-                        "{error,einval}"); /* ftruncate(2) */
+                        "{error,einval}"); /* the result of ftruncate(2) */
     assert_string_equal(with_term(port, TH_FILE_PWRITEV, "[{0,<<\"x\">>}]"), "{error,ebadf}");
     close_by(port);
 }
@@ -182,17 +181,17 @@ static void lines_are_read(void **state)
     port = open_by(path, READ | WRITE);
     assert_string_equal(on_file(port, TH_FILE_READ_LINE, 0, 0, 0), "{ok,<<\"one\\n\">>}");
     assert_string_equal(on_file(port, TH_FILE_READ_LINE, 0, 0, 0), "{ok,<<\"\\n\">>}");
-    assert_string_equal(on_file(port, TH_FILE_LSEEK, 0, SEEK_CUR, 0), "{ok,5}"); /* not behind */
+    assert_string_equal(on_file(port, TH_FILE_LSEEK, 0, SEEK_CUR, 0), "{ok,5}"); /* no move */
     assert_string_equal(on_file(port, TH_FILE_READ_LINE, 0, 0, 0), "{ok,<<\"three\\n\">>}");
     assert_string_equal(on_file(port, TH_FILE_READ, 2, 0, 0), "{ok,<<\"no\">>}");
     assert_string_equal(on_file(port, TH_FILE_READ_LINE, 0, 0, 0), "{ok,<<\" end\">>}");
     assert_string_equal(on_file(port, TH_FILE_READ_LINE, 0, 0, 0), "eof");
     on_file(port, TH_FILE_LSEEK, 0, SEEK_SET, 0);
     on_file(port, TH_FILE_READ_LINE, 0, 0, 0);
-    assert_string_equal(with_term(port, TH_FILE_WRITE, "<<\"!\">>"), "ok"); /* behind the line */
+    assert_string_equal(with_term(port, TH_FILE_WRITE, "<<\"!\">>"), "ok"); /* behind it */
     assert_string_equal(content_of(path), "one\n!three\nno end");
     close_by(port);
-    memset(text, 'x', 30000); /* longer than what is read at once */
+    memset(text, 'x', 30000); /* longer than one read */
     text[29999] = '\n';
     put_file(path, text);
     port = open_by(path, READ);
@@ -254,7 +253,7 @@ static void what_is_gathered_may_fail_late(void **state)
     assert_string_equal(on_file(port, TH_FILE_FDATASYNC, 0, 0, 0), "{error,enospc}");
     assert_string_equal(with_term(port, TH_FILE_WRITE, "\"x\""), "ok");
     assert_string_equal(close_by(port), "{error,enospc}");
-    assert_string_equal(close_by(port), "{error,ebadf}"); /* it is closed all the same */
+    assert_string_equal(close_by(port), "{error,ebadf}"); /* closed nevertheless */
 }
 
 static void reads_go_ahead(void **state)
@@ -268,7 +267,7 @@ static void reads_go_ahead(void **state)
     assert_string_equal(on_file(port, TH_FILE_SETOPT, TH_FILE_READ_AHEAD, 8, 0), "ok");
     assert_string_equal(on_file(port, TH_FILE_READ, 2, 0, 0), "{ok,<<\"01\">>}");
     put_file(path, "abcdefghij");
-    assert_string_equal(on_file(port, TH_FILE_READ, 2, 0, 0), "{ok,<<\"23\">>}"); /* from before */
+    assert_string_equal(on_file(port, TH_FILE_READ, 2, 0, 0), "{ok,<<\"23\">>}"); /* earlier data */
     assert_string_equal(on_file(port, TH_FILE_READ, 20, 0, 0), "{ok,<<\"efghij\">>}");
     on_file(port, TH_FILE_LSEEK, 0, SEEK_SET, 0);
     assert_string_equal(on_file(port, TH_FILE_READ, 7, 0, 0), "{ok,<<\"abcdefg\">>}");
@@ -294,7 +293,7 @@ static void options_that_are_none_are_refused(void **state)
     close_by(port);
 }
 
-/* --- The rest --------------------------------------------------------------------------------- */
+/* --- Others ----------------------------------------------------------------------------------- */
 
 static void files_are_known_as_by_fstat(void **state)
 {
@@ -337,8 +336,7 @@ static void disks_are_asked(void **state)
     close(pipes[1]);
 }
 
-/* Whatever is done with what is closed is answered so, and by what number it is called does not
- * matter. */
+/* Each operation on a closed file has this result, even if its descriptor is in use again. */
 static void what_is_closed_stays_so(void **state)
 {
     unsigned before = count_descriptors();
@@ -353,7 +351,7 @@ static void what_is_closed_stays_so(void **state)
     assert_string_equal(close_by(port), "ok");
     assert_int_equal(count_descriptors(), before);
     assert_false(th_process_alive(port));
-    other = open_by(in_folder("other"), READ | WRITE); /* perhaps with the same descriptor */
+    other = open_by(in_folder("other"), READ | WRITE); /* possibly with the same descriptor */
     for (int command = 1; command < TH_FILE_COMMANDS; command++)
         if (th_file_rows[command].name && strcmp(th_file_rows[command].integers[0], "fd") == 0)
             assert_string_equal(on_file(port, (enum th_file_command)command, 0, 0, 0),
@@ -386,7 +384,7 @@ static void a_disk_is_full(void **state)
     operation->size = 300000;
     assert_string_equal(wait_for(operation), "{error,enospc}");
     assert_non_null(
-        strstr(on_file(port, TH_FILE_FSTAT, 0, 0, 0), "size => 131072")); /* what fits */
+        strstr(on_file(port, TH_FILE_FSTAT, 0, 0, 0), "size => 131072")); /* the part that fits */
     assert_string_equal(with_term(port, TH_FILE_WRITE, "\"y\""), "{error,enospc}");
     assert_string_equal(with_term(port, TH_FILE_PWRITEV, "[{0,\"y\"},{200000,\"y\"}]"),
                         "{error,enospc}");

@@ -1,5 +1,5 @@
-/* Operations by path: each is done once by the pool and once by the call that it stands for, in two
- * folders that begin alike, and both are to answer the same and leave the same behind. */
+/* Tests operations by path: the pool runs each in one folder, and the test makes its system call in
+ * an equal folder. Results and final content must be the same. */
 #include "carried_out.h"
 
 #include "host/term/term.h"
@@ -9,7 +9,7 @@
 
 /* --- Two folders ------------------------------------------------------------------------------ */
 
-/* What both begin with. */
+/* Creates the initial content of both folders. */
 static void fill(const char *name)
 {
     char path[PATH_MAX];
@@ -43,7 +43,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* What is in a folder, of two levels, in order. */
+/* Prints the names and content of a folder, two levels deep, sorted. */
 static void print_folder(struct th_buffer *out, const char *path, int level)
 {
     char *names[64], inside[2 * PATH_MAX];
@@ -80,7 +80,7 @@ static void assert_alike(const char *what)
     th_buffer_free(&theirs);
 }
 
-/* --- What changes names ----------------------------------------------------------------------- */
+/* --- Operations that change names ------------------------------------------------------------- */
 
 static long call_mkdir(const char *path, const char *other)
 {
@@ -118,7 +118,7 @@ static long call_symlink(const char *path, const char *other)
 static const struct {
     enum th_file_command command;
     long (*call)(const char *path, const char *other);
-    bool is_text; /* the first path is any text */
+    bool is_text; /* the first path may be any text */
     const char *path, *other;
     const char *answer;
 } changes[] = {
@@ -175,7 +175,7 @@ static void names_are_changed_as_by_the_calls(void **state)
     }
 }
 
-/* --- What is known ---------------------------------------------------------------------------- */
+/* --- Information ------------------------------------------------------------------------------ */
 
 static void folders_are_listed(void **state)
 {
@@ -229,7 +229,7 @@ static void the_folder_is_that_of_the_program(void **state)
     assert_int_equal(chdir(before), 0);
 }
 
-/* The map that lstat(2) tells PATH as. */
+/* Returns the map for PATH from lstat(2). */
 static char *info_of(const char *path, const char *type)
 {
     struct stat info;
@@ -244,7 +244,7 @@ static char *info_of(const char *path, const char *type)
                      (long long)info.st_atime, (long long)info.st_mtime, (long long)info.st_ctime);
 }
 
-/* The same map, whatever the order. */
+/* Asserts that two texts are the same term, whatever the order of keys. */
 static void assert_same_term(const char *a, const char *b)
 {
     th_term first, second;
@@ -330,7 +330,7 @@ static void whole_files_are_read(void **state)
     assert_string_equal(by_path(TH_FILE_READ_FILE, in_folder("nothing"), NULL), "{ok,<<>>}");
     assert_string_equal(by_path(TH_FILE_READ_FILE, in_folder("none"), NULL), "{error,enoent}");
     assert_string_equal(by_path(TH_FILE_READ_FILE, folder, NULL), "{error,eisdir}");
-    assert_non_null(version); /* its size is said to be 0 */
+    assert_non_null(version); /* its reported size is 0 */
     assert_non_null(fgets(text, sizeof text, version));
     fclose(version);
     text[strlen(text) - 1] = '\0';
@@ -341,7 +341,7 @@ static void whole_files_are_read(void **state)
 
 /* --- Paths ------------------------------------------------------------------------------------ */
 
-/* What TEXT, a term, is as a path; NULL: none. */
+/* Returns the path that the term TEXT names; NULL: none. */
 static const char *path_of(const char *text)
 {
     static char path[256];

@@ -1,5 +1,5 @@
-/* The pool: order, lengths of queues, which thread; what is cancelled; the four probes of each
- * operation. A thread is held up by opening a pipe that nobody writes to. */
+/* Tests the pool: order, lengths of queues, threads; cancelled operations; the four probes of each
+ * operation. A thread is blocked by the opening of a pipe without a writer. */
 #include "carried_out.h"
 
 #include "host/probe/probe.h"
@@ -11,10 +11,10 @@
 
 enum { READ = TH_FILE_FOR_READING, WRITE = TH_FILE_FOR_WRITING };
 
-/* --- What the probes tell --------------------------------------------------------------------- */
+/* --- Output of the probes --------------------------------------------------------------------- */
 
 static pthread_mutex_t lines_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct th_buffer lines; /* under the lock */
+static struct th_buffer lines; /* guarded by the lock */
 
 static void add_value(const struct th_probe_argument *argument, const union th_probe_value *value)
 {
@@ -39,7 +39,7 @@ static void note(const struct th_probe *probe, const union th_probe_value *value
     pthread_mutex_unlock(&lines_lock);
 }
 
-/* With all probes of files. */
+/* Applies WITH to all probes of files. */
 static void each_probe(void (*with)(const struct th_probe *probe))
 {
     for (int i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
@@ -55,7 +55,7 @@ static void begin_to_watch(void)
     each_probe(th_probe_raise);
 }
 
-/* What was told, good until the next. */
+/* Returns the lines of the probes, valid until the next call. */
 static const char *told(void)
 {
     static char text[8192];
@@ -97,7 +97,7 @@ static void each_operation_is_told_four_times(void **state)
     th_file_operation_drop(operation);
 }
 
-/* The entry line of what WITH does. */
+/* The entry line of the operation that WITH runs. */
 #define ENTRY(with) (begin_to_watch(), (void)(with), entry_of(told()))
 static const char *entry_of(const char *text)
 {
@@ -165,9 +165,9 @@ static void write_info_tells_numbers_alone(void **state)
     assert_string_equal(ENTRY(wait_for(operation)), "'' 16 '' '' 384 1 -1 0 '#Port'");
 }
 
-/* --- Held up ---------------------------------------------------------------------------------- */
+/* --- Blocked threads -------------------------------------------------------------------------- */
 
-static struct th_file_operation *held[2]; /* that hold up the members */
+static struct th_file_operation *held[2]; /* operations that block the threads */
 static const char *pipes[2];
 
 static struct th_file_operation *submit(struct th_file_operation *operation)
@@ -183,14 +183,14 @@ static void pause_a_moment(void)
     nanosleep(&(const struct timespec){0, 100000}, NULL);
 }
 
-/* How many operations threads carry out now. */
+/* Counts the operations that threads execute now. */
 static void count_one(void *context, const char *operation)
 {
     ++*(int *)context;
     assert_string_equal(operation, "file operation OPEN");
 }
 
-/* Both threads open a pipe. */
+/* Makes both threads open a pipe. */
 static void hold_up(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -220,7 +220,7 @@ static void settle(struct th_file_operation *operation, struct th_file_owner *wh
 static void let_go(void)
 {
     for (int i = 0; i < 2; i++)
-        close(open(pipes[i], O_WRONLY)); /* waits until the other end is open, too */
+        close(open(pipes[i], O_WRONLY)); /* waits until the other end is open */
 }
 
 static struct th_file_operation *make_folder(const char *name)
@@ -248,7 +248,7 @@ static void what_is_cancelled_is_not_carried_out(void **state)
     assert_int_equal(queued[0]->error, ECANCELED);
     assert_false(th_process_alive(queued[0]->port));
     th_file_operation_drop(queued[0]);
-    assert_true(th_file_abandon(held[0])); /* this one is under way */
+    assert_true(th_file_abandon(held[0])); /* this operation is executing */
     let_go();
     for (int i = 0; i < 3; i++) /* the other one, the second and the third */
         while (sem_wait(&carried_out) != 0)
@@ -259,15 +259,15 @@ static void what_is_cancelled_is_not_carried_out(void **state)
     while (th_file_pool_operations() > 0)
         pause_a_moment();
     text = told();
-    assert_non_null(strstr(text, "'' 10 0 125\n")); /* the first one has returned, cancelled */
+    assert_non_null(strstr(text, "'' 10 0 125\n")); /* the first one has ended, cancelled */
     th_file_operation_drop(held[0]);
     assert_int_not_equal(stat(in_folder("first"), &info), 0);
     assert_int_equal(stat(in_folder("second"), &info), 0);
     assert_int_equal(stat(in_folder("third"), &info), 0);
-    assert_int_equal(count_descriptors(), before); /* what was opened for nobody is closed */
+    assert_int_equal(count_descriptors(), before); /* the file, which has no owner, is closed */
 }
 
-/* Of the queue of one file: the write comes too late, and the file is closed. */
+/* The file is closed while a write to it is still queued. */
 static void what_is_queued_when_a_file_is_closed_fails(void **state)
 {
     unsigned before = count_descriptors();
@@ -300,7 +300,7 @@ static void what_is_queued_when_a_file_is_closed_fails(void **state)
     assert_int_equal(count_descriptors(), before);
 }
 
-/* Who closes a file and does not wait for it: it is closed all the same. */
+/* The file is closed even if no process waits for its closing. */
 static void a_close_is_not_cancelled(void **state)
 {
     unsigned before = count_descriptors();

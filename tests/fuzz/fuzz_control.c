@@ -1,5 +1,5 @@
-/* Lines of a control socket: each is answered by one line, whatever it is, and what it says is done
- * by the commands of a host that runs, or replays, without harm. The first byte chooses. */
+/* Fuzzes the control socket: each line gets exactly one line in answer, and a host that runs or
+ * replays executes its commands without harm. The first byte selects the host. */
 #include "host/base/base.h"
 #include "host/cli/cli.h"
 #include "host/control/control.h"
@@ -11,7 +11,7 @@
 
 struct hosting {
     struct th_control_host host;
-    struct th_control_main_thread main_thread; /* nobody looks: what is asked there is refused */
+    struct th_control_main_thread main_thread; /* no thread serves it, so its tasks are refused */
 };
 
 static void stop(void *context)
@@ -31,7 +31,7 @@ static json_t *no_processes(void *context)
     return json_array();
 }
 
-/* One that lasts for all inputs. */
+/* Returns a host that lasts for all inputs. */
 static struct hosting *hosting_of(bool live)
 {
     static const struct th_texts no_folders;
@@ -67,7 +67,7 @@ static void end_sessions(struct th_tracing *tracing)
         th_trace_session_destroy(session);
 }
 
-/* One line, which is JSON. */
+/* Asserts that OUT is one line of JSON. */
 static void check(const struct th_buffer *out)
 {
     json_error_t error;

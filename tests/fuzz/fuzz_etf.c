@@ -1,8 +1,6 @@
 /*
- * External terms: whatever is decoded can be encoded, and decoded again to the same term; the
- * skipper finds the same end.
- *
- * The lowest bits of the first byte choose options, the rest is the term.
+ * Fuzzes external terms: a decoded term can be encoded, and is decoded again to the same term; the
+ * skipper finds the same end. The lowest bits of the first byte are options, the rest is the term.
  */
 #include "host/term/term.h"
 

@@ -1,5 +1,5 @@
-/* Any bytes as a library: examining it ends with an answer; and what is then read of its memory, of
- * the code map, is in that memory. */
+/* Fuzzes the examination of libraries: any bytes get a result, and all that is then read of the
+ * library's memory for the code map is inside of that memory. */
 #include "host/base/base.h"
 #include "host/library/elf/elf_file.h"
 #include "host/library/library_internal.h"
@@ -11,9 +11,9 @@
 
 enum { MOST_MEMORY = 1 << 20 };
 
-/* --- A library's memory, as if it had been loaded --------------------------------------------- */
+/* --- The memory of a loaded library ----------------------------------------------------------- */
 
-/* What is between the segments is poisoned. */
+/* A library's memory; the gaps between segments are poisoned. */
 struct image {
     struct th_memory memory;
     uint8_t *bytes;
@@ -49,7 +49,7 @@ static bool load(struct image *image, const struct th_elf *elf)
     return true;
 }
 
-/* Words that may be addresses in the file become such in memory. */
+/* Relocates words that may be addresses in the file. */
 static void relocate(const struct image *image, const struct th_extents *extents)
 {
     for (size_t i = 0; i < extents->count; i++) {

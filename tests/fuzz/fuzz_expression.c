@@ -1,5 +1,5 @@
-/* Expressions: whatever is typed is read or refused, and what is read is evaluated, without harm.
- * Functions of libraries return their arguments; nobody waits. */
+/* Fuzzes expressions: any text is parsed or refused, and a parsed one is evaluated without harm.
+ * Functions of libraries return their arguments; no expression waits. */
 #include "host/base/base.h"
 #include "host/cli/cli.h"
 #include "host/process/process.h"
@@ -44,7 +44,7 @@ static bool receive(void *context, int64_t nanoseconds, th_env *env, th_term *me
     return true;
 }
 
-/* Who would wait is stopped, as is who goes on for long. */
+/* Stops an evaluation that would wait or that takes long. */
 static bool interrupted(void *context)
 {
     struct mail *mail = context;
@@ -79,7 +79,7 @@ static void evaluate(const struct th_program *program)
         else if (!e.stopped)
             th_shell_print_exception(&e, &text);
         th_buffer_free(&text);
-        if (th_env_footprint(&e.heap) > MUCH) /* variables may hold a value often, copies do not */
+        if (th_env_footprint(&e.heap) > MUCH) /* variables may share a value often, copies do not */
             break;
         th_shell_collect(&e);
     }
@@ -92,7 +92,8 @@ static void evaluate(const struct th_program *program)
     th_process_exit(mail.process, TH_AM(normal));
 }
 
-/* Files and names outlive an input, and time is not to be lost: such texts are only read. */
+/* Returns false for texts that create files or names, which outlive an input, or that take time:
+ * these are only parsed. */
 static bool is_harmless(const char *text, size_t size)
 {
     static const char *const words[] = {"open_port", "register", "sleep", "console"};

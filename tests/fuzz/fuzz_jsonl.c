@@ -1,4 +1,4 @@
-/* JSON lines: see streams.h. */
+/* Fuzzes JSON lines; see streams.h. */
 #include "streams.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

@@ -1,7 +1,7 @@
 /*
- * Streams of connections, which may begin anywhere: a reader comes to an end; each record lies in
- * the stream, behind the one before; and a stream that begins where a message was found begins with
- * that message, without damage.
+ * Fuzzes streams of connections, which may begin anywhere: a reader reaches the end; each record is
+ * inside of the stream, behind the one before; a stream that begins at a message found in this way
+ * begins with that message, without damage.
  */
 #include "host/replay/replay.h"
 #include "host/trace/trace.h"
@@ -20,7 +20,7 @@ static void claim(bool holds, const char *what)
     abort();
 }
 
-/* A listener for all runs. */
+/* Creates one listener for all runs. */
 static int listener(char *name, size_t size)
 {
     static struct sockaddr_in address = {.sin_family = AF_INET};
@@ -38,8 +38,7 @@ static int listener(char *name, size_t size)
     return fd;
 }
 
-/* A connection on which the bytes came, and which was closed then. They fit the kernel's buffers.
- */
+/* Opens a connection that brings DATA and is then closed. The data fit the kernel's buffers. */
 static struct th_reader *open_live(const unsigned char *data, size_t size)
 {
     struct th_reader *reader;
@@ -74,7 +73,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     enum th_status status;
 
     while ((status = th_replay_reader_next(reader, &event)) != TH_END) {
-        checked |= status == TH_MALFORMED; /* the one that was found; others may look otherwise */
+        checked |= status == TH_MALFORMED; /* only the message found must look the same */
         if (status != TH_OK || (event.kind == TH_EVENT_DROP && event.dropped == 0))
             continue;
         claim(event.position >= from && event.position < size, "not in its place");

@@ -1,11 +1,10 @@
 /*
- * Match specifications: whatever term is given as one is refused with a place, or runs on whatever
- * arguments; some of them unknown. The input is a byte that says the kind and which arguments are
- * unknown; then the arguments and the specification, as two terms of Erlang text, or, where they
- * begin with a '!', as steps that build them.
- *
- * What is sure with unknown arguments is so with the known ones, and what is said without a run is
- * what a run says.
+ * Fuzzes match specifications: any term is refused with a place, or runs on any arguments, of which
+ * some may be unknown.
+ * // The first byte selects the kind and the unknown arguments. The arguments and the specification
+ * follow, as two terms of Erlang text or, after a '!', as steps that build terms. A result that is
+ * certain with unknown arguments must be the same with known ones, and a result without a run must
+ * be the same as with one.
  */
 #include "host/base/base.h"
 #include "host/match/match.h"
@@ -24,7 +23,7 @@ static void check(bool good)
         abort();
 }
 
-/* Answers nothing but the questions that tests of truth depend on. */
+/* Returns false for each question that a guard can ask. */
 static th_term no(void *context)
 {
     (void)context;
@@ -52,7 +51,7 @@ static struct th_match_result run(const struct th_match_spec *spec, th_env *env,
     return result;
 }
 
-/* A term can be printed; that it is whole shows then. */
+/* Prints a term, which touches all of the term. */
 static void look_at(th_term t)
 {
     struct th_buffer text = {0};
@@ -106,7 +105,7 @@ static void compile_and_match(th_env *env, th_term specification, th_term list, 
 
 enum { STACK = 64 };
 
-/* Words that mean something in a specification, and values. */
+/* Words with a meaning in specifications, and values. */
 static const char *const words[] = {
     "true",     "false",
     "a",        "$1",
@@ -153,7 +152,7 @@ static th_term pop(struct builder *b)
     return b->count ? b->stack[--b->count] : TH_NIL;
 }
 
-/* COUNT elements, the last one on top. */
+/* Pops COUNT elements; the last one is on top. */
 static th_term pop_many(struct builder *b, size_t count, bool tuple)
 {
     th_term elements[8];
@@ -206,7 +205,7 @@ static th_term step(struct builder *b, uint8_t byte)
     }
 }
 
-/* The last three terms are head, guard and body, the one before them the arguments. */
+/* Uses the last three terms as head, guard and body, and the one before as arguments. */
 static void build_and_match(th_env *env, const uint8_t *data, size_t size, uint8_t control)
 {
     struct builder b = {.env = env};

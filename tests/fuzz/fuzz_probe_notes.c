@@ -1,5 +1,4 @@
-/* Any bytes as a file with probes: reading the notes ends with an answer, and arguments in them are
- * parts of their texts. */
+/* Fuzzes the notes of probes: any bytes get a result, and each argument lies in its note's text. */
 #include "host/library/debuginfo/probe_notes.h"
 
 #include <string.h>

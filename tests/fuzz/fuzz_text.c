@@ -1,5 +1,5 @@
-/* Erlang text: whatever is read, or decoded from the external format, can be printed; and what is
- * printed is read as the same term where text can carry it. */
+/* Fuzzes Erlang text: any term that was parsed, or decoded from the external format, can be
+ * printed, and the printed text is parsed to the same term if text can represent the term. */
 #include "host/base/base.h"
 #include "host/term/term.h"
 
@@ -15,7 +15,7 @@ static void check(bool good)
         abort();
 }
 
-/* A limited text stops soon, and is the whole text where that is short enough. */
+/* A limited text ends soon, and is the whole text if that is short enough. */
 static void print_limited(th_term t, const struct th_buffer *whole)
 {
     struct th_buffer part = {0};

@@ -1,4 +1,4 @@
-/* Trace-port files: see streams.h. */
+/* Fuzzes trace-port files; see streams.h. */
 #include "streams.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

@@ -1,8 +1,7 @@
 /*
- * What holds for every stream, sound or not: shared by the fuzzers of both formats.
- *
- * A reader comes to an end; what is told of an event piece by piece is what its whole tuple tells;
- * what was read can be written in the other format, and is then read again as the same terms.
+ * Checks properties of every stream, sound or damaged, for the fuzzers of both formats. A reader
+ * reaches the end; the parts of an event are those of its whole tuple; a record can be written in
+ * the other format, and is then read as the same terms.
  */
 #ifndef STREAMS_H
 #define STREAMS_H
@@ -18,7 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Larger terms are read, but not compared: that would take longer than a run may. */
+/* Larger terms are read, but not compared, as that would exceed the time of a run. */
 enum { COMPARED = 1 << 20 };
 
 static void claim(bool holds, const char *what)
@@ -62,14 +61,15 @@ static void compare_events(const struct th_event *a, const struct th_event *b)
           "another time");
 }
 
-/* EVENT is TUPLE, unless SCHEDULER_ID cannot be told from a match specification's result. */
+/* Asserts that the parts of EVENT are those of TUPLE. If AMBIGUOUS, only the function is compared,
+ * as a scheduler id in TUPLE can be a match specification's result. */
 static void check_pieces(struct th_event *event, th_env *env, th_term tuple, bool ambiguous)
 {
     struct th_event expected = *event;
     struct th_mfa function, expected_function;
     bool sound;
 
-    /* Whether a list of arguments is a proper one is only seen in the term. */
+    /* Only the term shows whether a list of arguments is proper. */
     if (event->source->function(event, &function) == TH_OK &&
         th_trace_event_decode(event, env) == TH_OK &&
         th_trace_event_function_from_term(event->term, &expected_function))
@@ -86,7 +86,7 @@ static void check_pieces(struct th_event *event, th_env *env, th_term tuple, boo
         compare_events(event, &expected);
 }
 
-/* A name for scratch files, in a folder of this process. */
+/* Returns the name of a scratch file in a folder of this process. */
 static const char *scratch_file(void)
 {
     static char name[] = "/tmp/fuzz_XXXXXX/stream";
@@ -101,7 +101,7 @@ static const char *scratch_file(void)
     return name;
 }
 
-/* Reads to the end and writes all records as JSON. TERMS gets their encoding. */
+/* Reads to the end and writes all records as JSON. TERMS gets the encoded terms. */
 static void rewrite(struct th_reader *reader, bool ambiguous, struct th_buffer *terms)
 {
     const struct th_reader_info *info = th_replay_reader_info(reader);
@@ -143,7 +143,7 @@ static void check_stream(const unsigned char *data, size_t size)
 
     if (!reader)
         return;
-    /* In JSON a single integer says which it is; in a tuple it cannot. */
+    /* JSON names the meaning of a single integer; a tuple does not. */
     ambiguous = strcmp(th_replay_reader_info(reader)->format, "jsonl") == 0;
     rewrite(reader, ambiguous, &terms);
     claim(th_replay_reader_open(scratch_file(), NULL, &reader) == TH_OK, "its JSON is refused");

@@ -1,4 +1,5 @@
-/* What the tests of private copies share: a module that counts, and what there is of copies. */
+/* Helpers for the tests of private copies: a module with a counter, and inspection of the
+ * copies. */
 #ifndef COPIED_H
 #define COPIED_H
 
@@ -6,11 +7,11 @@
 
 #include <dirent.h>
 
-/* Each test uses some of these. */
+/* No test uses all functions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 
-/* number/0 answers NUMBER, and one more each time. */
+/* number/0 returns NUMBER, and one more in each call. */
 #define NUMBERED                                                                                \
     "#include <erl_nif.h>\n"                                                                    \
     "static ERL_NIF_TERM number(ErlNifEnv *env, int argc, const ERL_NIF_TERM *argv)\n"          \
@@ -58,7 +59,7 @@ static void refuse(const char *path, enum th_status status, const char *reason)
     assert_error_has(path);
 }
 
-/* The folder of the copy that LIBRARY was opened from; the caller frees it. */
+/* Returns the folder of the copy that LIBRARY was opened from; the caller frees the path. */
 static char *folder_of(const struct th_library *library)
 {
     const char *file = th_library_file(library);

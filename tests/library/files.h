@@ -1,4 +1,4 @@
-/* What the tests of library/ share: files that they make. */
+/* Helpers for the tests of library/ that create files. */
 #ifndef FILES_H
 #define FILES_H
 
@@ -21,11 +21,11 @@
 
 #include <cmocka.h>
 
-/* Each test uses some of these. */
+/* No test uses all functions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 
-static char folder[PATH_MAX]; /* of this test alone */
+static char folder[PATH_MAX]; /* of this test's process */
 
 static int make_folder(void **state)
 {
@@ -48,7 +48,7 @@ static int remove_folder(void **state)
     return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* A path in the folder. Good until the fourth call from now. */
+/* Returns the path of NAME in the folder, valid for the next three calls. */
 static const char *in_folder(const char *name)
 {
     static char paths[4][PATH_MAX + 256];
@@ -59,7 +59,7 @@ static const char *in_folder(const char *name)
     return path;
 }
 
-/* The path of a shared object from tests/tracers. */
+/* Returns the path of a shared object from tests/tracers. */
 static const char *built(const char *name)
 {
     static char path[PATH_MAX];
@@ -115,7 +115,7 @@ static void compile(const char *path, const char *flags, const char *source)
     th_free(c);
 }
 
-/* The whole error chain, a line a link. */
+/* Returns the whole error chain, one link a line. */
 static const char *error_text(void)
 {
     static char text[TH_ERROR_LINKS * TH_ERROR_TEXT];

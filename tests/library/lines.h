@@ -1,4 +1,5 @@
-/* What the tests of lines share: a library of known lines, and what is told of it. */
+/* Helpers for the tests of source lines: a library with known lines, and assertions about
+ * results. */
 #ifndef LINES_H
 #define LINES_H
 
@@ -9,7 +10,7 @@
 
 #include <dlfcn.h>
 
-/* Each test uses some of these. */
+/* No test uses all functions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 
@@ -44,10 +45,10 @@ static const char source[] =
     "}\n"
     "static ErlNifFunc functions[] = {{\"plain\", 1, plain, 0}, {\"inlined\", 1, inlined, 0}};\n"
     "ERL_NIF_INIT(lines, functions, NULL, NULL, NULL, NULL)\n";
-/* A function begins with its brace, as the compilers see it. */
+/* For compilers, a function starts at the line of its brace. */
 enum { PLAIN = 17, IN_PLAIN = 18, INLINED = 22, IN_INLINED = 24 };
 
-/* clang knows no noclone, and says so. */
+/* Compiles lines.c. The attribute noclone is unknown to clang, which would warn. */
 static void make(const char *compiler, const char *flags, const char *name)
 {
     char *command =
@@ -61,7 +62,7 @@ static void make(const char *compiler, const char *flags, const char *name)
     th_free(command);
 }
 
-/* A shell command in the folder. */
+/* Runs a shell command in the folder. */
 static void do_there(const char *what)
 {
     char *command = th_printf("cd '%s' && %s", folder, what);
@@ -87,7 +88,7 @@ static uintptr_t function(const struct th_library *library, const char *name)
     return (uintptr_t)th_library_entry_function(th_library_entry(library), name, 1)->fptr;
 }
 
-/* Where the function NAME calls here(). */
+/* Returns the address in the function NAME at which here() was called. */
 static uintptr_t call_in(const struct th_library *library, const char *name)
 {
     th_term argument = th_small(1);
@@ -107,7 +108,8 @@ static struct th_line look(struct th_library *library, uintptr_t address)
     return line;
 }
 
-/* FUNCTION, "f", NULL: any; LINE 0: it has none. */
+/* Asserts the line at ADDRESS. NAME is the function; NULL: not compared. NUMBER is the line; 0: the
+ * address must have none. */
 static void expect(struct th_library *library, uintptr_t address, const char *name, unsigned number)
 {
     struct th_line line = look(library, address);

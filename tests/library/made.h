@@ -1,4 +1,4 @@
-/* What the tests of the code map share: libraries that they compile and open. */
+/* Helpers for the tests of the code map: libraries that are compiled and opened. */
 #ifndef MADE_H
 #define MADE_H
 
@@ -6,11 +6,11 @@
 
 #include "host/library/library.h"
 
-/* Each test uses some of these. */
+/* No test uses all functions. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 
-/* Two local functions, and a function of the table. */
+/* A library with two local functions and a table. */
 #define PLUGIN                                                                                 \
     "#include <nif_module.h>\n"                                                                \
     "TH_FUNCTION(second, 5)(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b, ERL_NIF_TERM c,\n" \
@@ -41,7 +41,8 @@ static void run(const char *format, const char *path)
     th_free(command);
 }
 
-/* Compiles SOURCE with COMPILER and FLAGS, then runs THEN on it, if any; opens it. */
+/* Compiles SOURCE with COMPILER and FLAGS, runs the command THEN on the library unless it is NULL,
+ * and opens the library. */
 static struct th_library *made(const char *name, const char *compiler, const char *flags,
                                const char *source, const char *then)
 {
@@ -67,7 +68,8 @@ static bool has_remark(const struct th_library *library, const char *part)
     return false;
 }
 
-/* Those that are about more than the name that all modules of these tests have. */
+/* Counts the remarks other than the one about the module name, which all modules of these tests
+ * share. */
 static size_t remark_count(const struct th_library *library)
 {
     return th_library_remarks(library)->count - has_remark(library, "the module in it is called m");

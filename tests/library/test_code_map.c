@@ -1,8 +1,8 @@
-/* Where the functions of libraries are: what compilers, linkers and strippers leave of the sections
- * that tell it. */
+/* Tests where the functions of libraries are found: how compilers, linkers and strippers change the
+ * sections of the code map. */
 #include "made.h"
 
-/* NOPs before the label, the label aligned, and the map lists the first of them. */
+/* The NOPs precede the label, the label is aligned, and the map lists the first NOP. */
 static void assert_patchable(const struct th_library *library, const void *code)
 {
 #if defined(__x86_64__)
@@ -66,7 +66,7 @@ static void what_compilers_and_linkers_leave_is_found(void **state)
         for (size_t i = 0; is_there(compilers[c]) && i < sizeof flags / sizeof flags[0]; i++) {
             struct th_library *library;
             if (c == 1 && strstr(flags[i], "lto"))
-                continue; /* needs a linker of its own */
+                continue; /* this linker is not installed */
             snprintf(name, sizeof name, "by_%s_%zu.so", compilers[c], i);
             library = made(name, compilers[c], flags[i], PLUGIN, NULL);
             assert_complete(library);
@@ -77,7 +77,7 @@ static void what_compilers_and_linkers_leave_is_found(void **state)
     assert_true(compiled > 0);
 }
 
-/* The table's functions and the local ones. */
+/* Checks the functions of the table and the local ones. */
 static void assert_all_patchable(const struct th_library *library)
 {
     const struct th_entry *entry = th_library_entry(library);
@@ -91,10 +91,10 @@ static void assert_all_patchable(const struct th_library *library)
         assert_patchable(library, map->locals[i].code);
 }
 
-/* From the top of the source tree, as the shell takes flags apart at blanks of an absolute path. */
+/* A relative path, as the shell would split flags at blanks of an absolute path. */
 #define PKG_CONFIG "PKG_CONFIG_PATH=\"${BUILD_DIR#\"$PWD/\"}/lib/pkgconfig\" pkg-config "
 
-/* gcc aligns no functions with -Os, and so only those that nif_module.h declares. */
+/* With -Os, gcc aligns no functions but those that nif_module.h declares. */
 static void with_the_flags_for_plugins_all_are_patchable(void **state)
 {
     static const char *const levels[] = {"-O0", "-O1", "-O2", "-O3", "-Os"};
@@ -172,7 +172,7 @@ static void plain_libraries_have_an_empty_map(void **state)
     th_library_release(library);
 }
 
-/* --- Who watches ------------------------------------------------------------------------------ */
+/* --- Watchers --------------------------------------------------------------------------------- */
 
 static size_t watched;
 static size_t watched_entries;

@@ -1,9 +1,9 @@
-/* Sections of the code map that lie, and files that do not say where they are. */
+/* Tests wrong sections of the code map, and files without a section table. */
 #include "made.h"
 
 #include <elf.h>
 
-/* Entries as TH_FUNCTION makes them, and wrong ones among them. */
+/* Entries as TH_FUNCTION defines them, with wrong ones among them. */
 #define WRONG_LOCALS                                                                        \
     "#include <nif_module.h>\n"                                                             \
     "#define LOCAL(entry, ...) static const struct th_local_function entry __attribute__((" \
@@ -75,7 +75,8 @@ static void wrong_addresses_are_left_out(void **state)
     th_library_release(library);
 }
 
-/* The file with its section header NAME changed by CHANGE, or its ELF header where NAME is NULL. */
+/* Opens a copy of the file whose section header NAME was changed by CHANGE; if NAME is NULL, its
+ * ELF header. */
 static struct th_library *changed(const char *file, const char *name,
                                   void (*change)(Elf64_Ehdr *file, Elf64_Shdr *section))
 {
@@ -121,7 +122,7 @@ static void make_names_astray(Elf64_Ehdr *file, Elf64_Shdr *section)
 static void make_names_endless(Elf64_Ehdr *file, Elf64_Shdr *section)
 {
     (void)file;
-    section->sh_size--; /* the last one's end */
+    section->sh_size--; /* cuts the last entry */
 }
 
 static void files_without_section_names_have_a_remark(void **state)
@@ -211,7 +212,7 @@ static void sections_that_lie_are_ignored(void **state)
     }
 }
 
-/* Another section is called so, too: then both are read, and what it has is no function. */
+/* Two sections have the name, and both are read; the second has no valid function. */
 static void several_sections_of_a_name_are_read(void **state)
 {
     struct th_library *library =

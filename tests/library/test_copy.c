@@ -1,4 +1,5 @@
-/* Libraries that are opened from private copies: whatever happens to the original. */
+/* Tests libraries that are opened from private copies, which changes of the original do not
+ * affect. */
 #include "copied.h"
 
 #include "host/library/library_internal.h"
@@ -56,7 +57,7 @@ static void one_that_is_replaceable_is_shared(void **state)
     assert_ptr_equal(open_replaceable(in_folder("changed.so"), false), first);
     th_library_release(first);
 
-    /* As cp does: into the file itself. */
+    /* Writes into the file itself, as cp does. */
     make_number("other.so", 20);
     copy_file(in_folder("other.so"), in_folder("changed.so"));
     second = open_replaceable(in_folder("changed.so"), false);
@@ -113,15 +114,15 @@ static void what_is_refused_leaves_no_copy(void **state)
     compile(in_folder("lacks.so"), "-shared",
             "void lacking(void); void *nif_init(void) { lacking(); return 0; }");
     refuse(in_folder("lacks.so"), TH_REFUSED, "undefined symbol: lacking");
-    assert_null(strstr(error_text(), copies)); /* it is the original that is named */
+    assert_null(strstr(error_text(), copies)); /* messages name the original */
     assert_int_equal(files_in(copies), 1);
     th_free(copies);
     th_library_release(library);
 }
 
-/* --- What happens to the original ------------------------------------------------------------ */
+/* --- Changes of the original ------------------------------------------------------------------ */
 
-/* Code that has not run yet, and so was not read from the file yet. */
+/* Code that has not run yet, so the kernel has not read it from the file yet. */
 #define LARGE_FUNCTION                                                 \
     "static const char large[1 << 20] = {1};\n"                        \
     "__attribute__((used)) static int look(void)\n"                    \
@@ -169,14 +170,14 @@ static void a_cut_original_is_refused(void **state)
     refuse(in_folder("cut.so"), TH_REFUSED, "it is ");
 }
 
-/* --- While it is copied ---------------------------------------------------------------------- */
+/* --- Changes during the copy ------------------------------------------------------------------ */
 
 enum { LARGE = 64 << 20 };
 
 static char *watched; /* the folder of copies */
 static void (*deed)(const char *path);
 
-/* True once a copy is there that is not whole. */
+/* True once a copy exists that is not complete. */
 static bool is_being_copied(void)
 {
     DIR *all = opendir(watched);
@@ -235,7 +236,7 @@ static void vanish(const char *path)
     assert_int_equal(unlink(path), 0);
 }
 
-/* Until it was done in time: the copy takes some 10 ms. */
+/* Repeats until the change comes in time; the copy takes about 10 ms. */
 static void harm_while_copied(void (*what)(const char *path))
 {
     char *path = th_strdup(in_folder("large.so"));

@@ -1,6 +1,5 @@
 /*
- * A library that is opened from a copy, loaded and released, many times: nothing is left of it.
- * 2,000 times, or STRESS_RELOADS.
+ * Opens a library from a copy, loads and releases it, 2,000 times or STRESS_RELOADS: nothing stays.
  */
 #include "copied.h"
 
@@ -10,8 +9,8 @@
 #include <malloc.h>
 #include <pthread.h>
 
-/* With all that an instance may have: a type, a resource, private data, a thread, something beside
- * it, a local function. */
+/* Has all that an instance may have: a type, a resource, private data, a thread, a dependency
+ * beside the file, a local function. */
 #define RICH                                                                           \
     "#include <nif_module.h>\n#include <stdlib.h>\n#include <stddef.h>\n"              \
     "extern int beside(void);\n"                                                       \
@@ -37,7 +36,7 @@
 
 enum { WARM = 100, BRIEF = 2000 };
 
-/* What there is now. */
+/* Amounts of all that could stay. */
 struct amount {
     size_t descriptors, files, mappings, heap;
 };
@@ -64,7 +63,7 @@ static struct amount measure(const char *copies)
     };
 }
 
-/* Now and then a library is refused, is undone, is upgraded and handed back. */
+/* In some rounds the library is refused, its load is undone, or it is upgraded and handed back. */
 static void cycle(const char *path, int round)
 {
     struct th_library *library = open_private(path), *next;
@@ -120,11 +119,11 @@ static void nothing_is_left(void **state)
                   after.descriptors, after.files, after.mappings, after.heap);
     assert_int_equal(after.descriptors, before.descriptors);
     assert_int_equal(after.files, before.files);
-#if !defined(TH_ADDRESS_SANITIZER) && !defined(TH_PROGRESS_TSAN) /* which map what they keep */
-    /* Two for each stack that is kept for the next thread, and what malloc() has for that. */
+#if !defined(TH_ADDRESS_SANITIZER) && !defined(TH_PROGRESS_TSAN) /* these keep mappings */
+    /* Two for each stack that is kept for the next thread, and malloc()'s own for that thread. */
     assert_true(after.mappings <= before.mappings + 8);
 #endif
-    assert_true(after.heap <= before.heap + 4096); /* less than five bytes a round */
+    assert_true(after.heap <= before.heap + 4096); /* two bytes a round */
     th_library_release(other);
     th_free(copies);
     th_free(path);

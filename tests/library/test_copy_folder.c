@@ -1,4 +1,4 @@
-/* The folder of private copies: who makes it, who removes it, where it can be. */
+/* Tests the folder of private copies: creation, removal and place. */
 #include "copied.h"
 
 #include "tests/support/skipping.h"
@@ -9,7 +9,7 @@
 
 /* --- The folder ------------------------------------------------------------------------------ */
 
-/* Runs WHAT in a child, which ends with what it returns, or as it ends itself. */
+/* Runs WHAT in a child process, which exits with its result. Returns the status. */
 static int in_child(int (*what)(const char *argument), const char *argument)
 {
     pid_t child = fork();
@@ -36,7 +36,7 @@ static int open_and_die(const char *path)
     return 0;
 }
 
-/* All in a place of their own. */
+/* Creates a place for the folder and makes it $TMPDIR. */
 static const char *set_place(const char *name)
 {
     static char *place;
@@ -69,7 +69,7 @@ static void the_folder_goes_at_exit(void **state)
     free((char *)before);
 }
 
-/* One that was killed left its folder behind; one that lives has its own. */
+/* A killed host left its folder behind; a living host keeps its own. */
 static void folders_of_dead_hosts_are_removed(void **state)
 {
     const char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
@@ -82,7 +82,7 @@ static void folders_of_dead_hosts_are_removed(void **state)
     make_number("dies.so", 1);
     assert_int_equal(in_child(open_and_die, in_folder("dies.so")), 128 + SIGKILL);
     assert_int_equal(in_child(open_and_die, in_folder("dies.so")), 128 + SIGKILL);
-    assert_int_equal(files_in(place), 1); /* the second has removed that of the first */
+    assert_int_equal(files_in(place), 1); /* the second host has removed the first one's folder */
     assert_int_equal(pipe(ready), 0);
     assert_int_equal(pipe(over), 0);
     child = fork();
@@ -101,7 +101,7 @@ static void folders_of_dead_hosts_are_removed(void **state)
     assert_int_equal(in_child(open_and_exit, in_folder("dies.so")), 0);
     assert_int_equal(write(over[1], "", 1), 1);
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    assert_int_equal(byte, 1); /* it was not taken for dead */
+    assert_int_equal(byte, 1); /* the living host's folder was not removed */
     assert_int_equal(waitpid(child, NULL, 0), child);
     assert_int_equal(files_in(place), 0);
     for (int i = 0; i < 2; i++) {
@@ -147,11 +147,11 @@ static void a_folder_that_was_removed_is_made_again(void **state)
     th_free(copies);
 }
 
-/* --- Places where it cannot be --------------------------------------------------------------- */
+/* --- Places without a folder ------------------------------------------------------------------ */
 
 enum { CANNOT_MOUNT = 77 };
 
-/* Mounts of the child's own. */
+/* Mounts a file system that only the child sees. */
 static bool mount_at(const char *place, unsigned long flags, const char *options)
 {
     return mount("tracehost", place, "tmpfs", flags, options) == 0;
@@ -164,7 +164,7 @@ static int nowhere_to_run_code(const char *path)
     if (unshare(CLONE_NEWNS) != 0 || mount("", "/", "", MS_REC | MS_PRIVATE, "") != 0 ||
         !mount_at(getenv("TMPDIR"), MS_NOEXEC, ""))
         return CANNOT_MOUNT;
-    library = open_private(path); /* /tmp is the next place */
+    library = open_private(path); /* the host falls back to /tmp */
     assert_null(strstr(th_library_file(library), getenv("TMPDIR")));
     th_library_release(library);
     return 0;

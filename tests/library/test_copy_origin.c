@@ -1,4 +1,4 @@
-/* What private copies find beside their originals. */
+/* Tests the dependencies that private copies find beside their originals. */
 #include "copied.h"
 
 #include <dlfcn.h>
@@ -16,7 +16,7 @@ static void run_in_folder(const char *format)
     run(format, folder);
 }
 
-/* A library offset() that answers ANSWER in FOLDER/WHERE/liboffset.so. */
+/* Compiles FOLDER/WHERE/liboffset.so, whose offset() returns ANSWER, then one more in each call. */
 static void make_offset(const char *where, int answer, const char *flags)
 {
     char *source = th_printf("static int count = %d; int offset(void) { return count++; }", answer);
@@ -29,7 +29,7 @@ static void make_offset(const char *where, int answer, const char *flags)
     th_free(source);
 }
 
-/* NAME in the folder, which finds liboffset.so as the linker is told with FLAGS. */
+/* Compiles NAME, which depends on liboffset.so. FLAGS tell the linker how to find it. */
 static void make_depending(const char *name, const char *where, const char *flags)
 {
     char *shared = th_printf("-shared -DNUMBER=1000 -L'%s/%s' %s", folder, where, flags);
@@ -55,7 +55,7 @@ static char *origin_of(const char *symbol_of)
     return found;
 }
 
-/* Opens it twice: what it needs is there once, and comes from WHERE. */
+/* Opens the library twice: its dependency is loaded once, from WHERE. */
 static void expect_offset(const char *name, const char *where, int answer)
 {
     struct th_library *first = open_private(in_folder(name)), *second;
@@ -95,7 +95,7 @@ static void what_is_beside_it_is_found(void **state)
     expect_offset("beside/depends.so", "other", 5);
 }
 
-/* By its own path, with a name of its own, from what is beside it in turn. */
+/* The dependency has a dependency of its own, which is beside it, too. */
 static void what_that_needs_is_found(void **state)
 {
     (void)state;
@@ -110,7 +110,7 @@ static void what_that_needs_is_found(void **state)
     expect_offset("deep/depends.so", "deep", 7);
 }
 
-/* As for the original, what is in memory under the name is not opened again. */
+/* A dependency whose name is already in memory is not opened again, as for the original. */
 static void what_is_in_memory_is_not_opened_again(void **state)
 {
     struct th_library *in_place, *copy;
@@ -129,7 +129,7 @@ static void what_is_in_memory_is_not_opened_again(void **state)
     assert_false(is_mapped("liboffset.so"));
 }
 
-/* Nor is it looked for beside the copy, where others may have put something. */
+/* A dependency is not searched beside the copy, where other users may have put a file. */
 static void what_is_missing_is_named(void **state)
 {
     struct th_library *library;

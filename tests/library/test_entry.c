@@ -1,6 +1,6 @@
 /*
- * Entries of every version, and wrong ones. Each entry and each array of functions ends where the
- * memory ends, so that reading past what its version has is fatal.
+ * Tests entries of each version, and wrong ones. Each entry and each array of functions ends at the
+ * end of mapped memory, so reading beyond its version is fatal.
  */
 #include "files.h"
 
@@ -34,7 +34,7 @@ static int load(ErlNifEnv *env, void **private_data, ERL_NIF_TERM info)
     return 0;
 }
 
-/* One page that can be used, and one after it that cannot. */
+/* An accessible page followed by an inaccessible one. */
 struct fence {
     unsigned char *start;
     size_t page;

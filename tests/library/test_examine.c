@@ -1,4 +1,5 @@
-/* Examining libraries as data: what is found in good ones, how each kind of bad one is refused. */
+/* Tests the examination of libraries as data: findings in good ones, refusals of each kind of bad
+ * one. */
 #include "files.h"
 
 #include "host/library/library.h"
@@ -7,7 +8,7 @@
 
 #include <elf.h>
 
-/* A plugin without any function. */
+/* A plugin without functions. */
 #define PLUGIN "#include <erl_nif.h>\nERL_NIF_INIT(m, NULL, NULL, NULL, NULL, NULL)\n"
 
 static void examine(const char *path, struct th_examination *e)
@@ -26,7 +27,7 @@ static void refuse(const char *path, const char *reason)
     th_library_examination_free(&e);
 }
 
-/* --- What is found --------------------------------------------------------------------------- */
+/* --- Findings --------------------------------------------------------------------------------- */
 
 static const struct th_import *find_import(const struct th_examination *e, const char *name)
 {
@@ -44,7 +45,7 @@ static void an_entry_is_seen(void **state)
     examine(built("lifecycle"), &e);
     assert_int_equal(e.form, TH_LIBRARY_ENTRY);
     assert_string_equal(e.init, "nif_init");
-    assert_false(e.load); /* static in the file */
+    assert_false(e.load); /* the function is static */
     assert_null(e.leaves);
     assert_true(th_library_examination_is_current(&e));
     assert_int_equal(find_import(&e, "enif_priv_data")->kind, TH_IMPORT_PROVIDED);
@@ -219,7 +220,7 @@ static void others_may_have_names_like_those_of_this_host(void **state)
     (void)state;
     compile(other, "-shared -Wl,-soname,libtheora_of_sorts.so", "void th_decode(void) {}");
     compile(path, flags, PLUGIN "void th_decode(void); void *p = th_decode;");
-    examine(path, &e); /* it is for the loader to look there */
+    examine(path, &e); /* only the loader looks there */
     assert_true(th_library_names_contain(&e.needed, "libtheora_of_sorts.so"));
     th_library_examination_free(&e);
     th_free(flags);
@@ -239,7 +240,7 @@ static void weak_imports_may_be_missing(void **state)
     th_library_examination_free(&e);
 }
 
-/* erl_nif.h has macros of these names, the host functions. */
+/* erl_nif.h defines macros with the names of the host functions. */
 static void names_that_are_macros_are_known(void **state)
 {
     const char *path = in_folder("macros.so");
@@ -256,7 +257,8 @@ static void names_that_are_macros_are_known(void **state)
     th_library_examination_free(&e);
 }
 
-/* Of the API's functions this program exports some; one that it does not is known all the same. */
+/* This program exports some functions of the API; one that it lacks is known as one
+ * nevertheless. */
 static void functions_that_are_not_implemented_are_named(void **state)
 {
 #define NAME(group, type, name, parameters, since) #name,
@@ -281,7 +283,7 @@ static void functions_that_are_not_implemented_are_named(void **state)
     th_free(reason);
 }
 
-/* --- What is no library ---------------------------------------------------------------------- */
+/* --- Not a library ---------------------------------------------------------------------------- */
 
 static void other_things_are_told_apart(void **state)
 {
@@ -338,7 +340,7 @@ static void what_was_not_linked_so_is_refused(void **state)
 
 /* --- Damage ---------------------------------------------------------------------------------- */
 
-/* What is shown must not be able to command a terminal. */
+/* A name that is shown must not be able to control a terminal. */
 static void names_with_control_characters_are_refused(void **state)
 {
     struct th_buffer content = {0};
@@ -354,7 +356,7 @@ static void names_with_control_characters_are_refused(void **state)
     th_buffer_free(&content);
 }
 
-/* The library with SIZE bytes at OFFSET of its ELF header replaced. */
+/* Refuses the library with SIZE bytes at OFFSET of its ELF header replaced. */
 static void refuse_header(size_t offset, uint64_t value, size_t size, const char *reason)
 {
     struct th_buffer content = {0};
@@ -402,8 +404,8 @@ static void wherever_it_is_cut_it_is_refused(void **state)
     }
 }
 
-/* Each word of the file's beginning, where all tables are, is spoilt in turn. What becomes of it
- * is open; that there is an answer is not. */
+/* Overwrites each word of the file's start, which has all tables, in turn. Any result is right, as
+ * long as there is one. */
 static void whatever_is_spoilt_there_is_an_answer(void **state)
 {
     static const uint64_t poisons[] = {0, 1, UINT64_MAX, (uint64_t)1 << 63, 0x7FFFFFFF};

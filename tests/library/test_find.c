@@ -1,4 +1,4 @@
-/* Looking up libraries: order, shadowing, what is said when there is none. */
+/* Tests the search for libraries: order, shadowing, messages if there is none. */
 #include "files.h"
 
 #include "host/library/library.h"
@@ -27,7 +27,7 @@ static int make_folders(void **state)
     return 0;
 }
 
-/* -L a, then $TRACEHOST_PATH with b, c and things to be passed over. */
+/* Searches in -L a, then in $TRACEHOST_PATH with b, c and entries that are skipped. */
 static void start(struct th_search *search)
 {
     char *a = th_printf("%s/", in_folder("a"));
@@ -155,7 +155,7 @@ static void the_list_has_all_and_marks_the_shadowed(void **state)
 
     (void)state;
     start(&search);
-    search.count = 3; /* without the built-in ones */
+    search.count = 3; /* without the built-in folders */
     th_library_search_list(&search, &list);
     assert_int_equal(list.count, 5);
     for (size_t i = 0; i < 5; i++) {

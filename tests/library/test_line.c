@@ -1,11 +1,11 @@
-/* From addresses to lines: what compilers and linkers leave of them, and where. */
+/* Tests the source lines of addresses, depending on compilers, linkers and strippers. */
 #include "lines.h"
 
 #include "tests/support/skipping.h"
 
 #include <pthread.h>
 
-/* --- What compilers write -------------------------------------------------------------------- */
+/* --- Output of compilers ---------------------------------------------------------------------- */
 
 static void compiled_with(const char *compiler, const char *flags, bool lines)
 {
@@ -14,7 +14,7 @@ static void compiled_with(const char *compiler, const char *flags, bool lines)
     make(compiler, flags, "compiled");
     library = open_named("compiled");
     expect_all(library, true, lines);
-    expect_all(library, true, lines); /* as it is known now */
+    expect_all(library, true, lines); /* known by now */
     th_library_release(library);
     unlink(in_folder("compiled.so"));
 }
@@ -50,7 +50,7 @@ static void clang_tells_lines(void **state)
     compiled_with("clang", "-g0", false);
 }
 
-/* Below the folder that it ran in, which is / here; and elsewhere. */
+/* Paths are relative to the compiler's folder, which is / here, or to another one. */
 static void a_path_is_as_the_compiler_was_given_it(void **state)
 {
     static const struct {
@@ -74,7 +74,7 @@ static void a_path_is_as_the_compiler_was_given_it(void **state)
     }
 }
 
-/* --- What is stripped ------------------------------------------------------------------------ */
+/* --- Stripped libraries ----------------------------------------------------------------------- */
 
 static void without_symbols_there_is_an_offset(void **state)
 {
@@ -112,7 +112,7 @@ static void a_debug_link_is_followed(void **state)
     }
 }
 
-/* Another file of that name: its sum is not what the link says. */
+/* The link's checksum does not match the file of that name. */
 static void a_debug_link_to_another_file_is_not_believed(void **state)
 {
     struct th_library *library;
@@ -165,7 +165,7 @@ static void a_pipe_is_no_debug_file(void **state)
     th_library_release(library);
 }
 
-/* --- Which library --------------------------------------------------------------------------- */
+/* --- The right file --------------------------------------------------------------------------- */
 
 /* Lines of the new file would be wrong for the old code. */
 static void a_file_that_was_replaced_is_not_read(void **state)
@@ -193,7 +193,7 @@ static struct th_library *open_private(const char *name)
     return library;
 }
 
-/* The copy itself tells, be there what may at the path. */
+/* The copy has the debug information, so a change of the original does not matter. */
 static void a_copy_tells_when_the_file_was_replaced(void **state)
 {
     struct th_library *library;
@@ -206,7 +206,8 @@ static void a_copy_tells_when_the_file_was_replaced(void **state)
     th_library_release(library);
 }
 
-/* What was stripped from it lies beside the original; of another build it is not believed. */
+/* Separate debug information is found beside the original, and ignored if it is of another
+ * build. */
 static void a_copy_finds_what_is_beside_the_original(void **state)
 {
     struct th_library *library;
@@ -236,7 +237,7 @@ static void an_address_tells_its_library(void **state)
     found = th_library_at(function(library, "plain"));
     assert_ptr_equal(found, library);
     th_library_release(found);
-    assert_null(th_library_at((uintptr_t)look)); /* of the program */
+    assert_null(th_library_at((uintptr_t)look)); /* an address of the program */
     assert_null(th_library_at((uintptr_t)dlsym(library->handle, "place")));
     assert_false(th_library_line(library, (uintptr_t)look, &line));
     assert_null(line.file);

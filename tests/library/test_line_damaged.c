@@ -1,4 +1,4 @@
-/* Lines of libraries whose debug information is damaged. */
+/* Tests source lines of libraries whose debug information is damaged. */
 #include "lines.h"
 
 #include <gelf.h>
@@ -31,7 +31,7 @@ static uint32_t next_random(uint32_t *state)
     return *state >> 8;
 }
 
-/* A number now and then that is as large as can be, or that says that there is more to come. */
+/* Overwrites random bytes; some with extreme values, or with ones that announce more bytes. */
 static void damage(struct th_buffer *content, const struct extent sections[], size_t count,
                    uint32_t *state)
 {
@@ -45,7 +45,7 @@ static void damage(struct th_buffer *content, const struct extent sections[], si
     }
 }
 
-/* How many lines it tells. */
+/* Counts the addresses for which a line is found. */
 static size_t ask_everywhere(const char *name)
 {
     struct th_library *library = open_named(name);
@@ -84,7 +84,7 @@ static void damaged_as_made(const char *compiler, const char *flags)
         none += told < most;
         unlink(in_folder("bad.so"));
     }
-    assert_true(some > 0 && none > 0); /* it was damage, and not all of it was in the way */
+    assert_true(some > 0 && none > 0); /* some damage mattered, and some did not */
     th_buffer_free(&good);
 }
 

@@ -1,4 +1,4 @@
-/* Libraries in use: load, upgrade, unload, private data, shares; wrong ones. */
+/* Tests libraries in use: load, upgrade, unload, private data, references; misuse. */
 #include "files.h"
 
 #include "host/library/library.h"
@@ -22,7 +22,7 @@ static th_term info_of(struct journal *journal)
     return th_small((int64_t)(uintptr_t)journal / 16);
 }
 
-/* A second instance of the same module: the loader takes a copy for another library. */
+/* Opens a second instance of the same module; for the loader, a copy is another library. */
 static struct th_library *open_copy(const char *name)
 {
     const char *path = in_folder(name);
@@ -109,7 +109,7 @@ static int number_of(struct th_library *library)
     return number;
 }
 
-/* A library with number/0, at a path where another may be, as a linker puts it there. */
+/* Links a library with number/0 to a path where another may be, as a linker does. */
 static struct th_library *open_number(const char *name, int number, const char *flags)
 {
     char *source =
@@ -152,7 +152,7 @@ static void a_new_file_at_the_same_path_is_another_library(void **state)
     assert_false(th_library_is_open(in_folder("numbered.so")));
 }
 
-/* The loader would take the path for the file that it has opened there first. */
+/* For the loader, the path still is the file that was opened first. */
 static void the_next_at_the_path_is_a_copy(void **state)
 {
     struct th_library *first = open_number("asked.so", 1, "");
@@ -171,7 +171,8 @@ static void the_next_at_the_path_is_a_copy(void **state)
     th_library_release(second);
 }
 
-/* One that cannot be unloaded stays at the path for the loader, when all have closed it. */
+/* The loader keeps a library that cannot be unloaded, under its path, even after all have closed
+ * it. */
 static void what_stays_in_memory_is_not_taken_for_the_next(void **state)
 {
     (void)state;
@@ -182,7 +183,7 @@ static void what_stays_in_memory_is_not_taken_for_the_next(void **state)
     }
 }
 
-/* Beside the library, without a name of its own: $ORIGIN is where the file is. */
+/* The dependency is beside the library and has no soname: $ORIGIN must be the file's folder. */
 static void each_generation_finds_what_is_beside_it(void **state)
 {
     char *flags = th_printf("-DDEPENDS -L'%s' -loffset -Wl,-rpath,'$ORIGIN'", folder);
@@ -203,7 +204,7 @@ static void a_file_that_was_written_in_place_is_refused(void **state)
 {
     struct th_library *old = open_copy("rewritten.so");
     const char *path = in_folder("rewritten.so");
-    FILE *file = fopen(path, "ab"); /* behind all that is mapped: what is mapped is in use */
+    FILE *file = fopen(path, "ab"); /* appends, as the mapped bytes are in use */
     struct th_library *library;
 
     (void)state;
@@ -231,7 +232,7 @@ static void an_upgrade_hands_over_private_data(void **state)
     assert_string_equal(second.text, "upgrade");
     assert_ptr_equal(second.old_private_data, &first);
     assert_ptr_equal(th_library_private_data(new), &second);
-    assert_null(th_library_private_data(old)); /* upgrade() took it */
+    assert_null(th_library_private_data(old)); /* upgrade() took the data */
     th_library_release(new);
     assert_string_equal(second.text, "upgrade unload");
     th_library_release(old);
@@ -288,7 +289,8 @@ static th_term call(struct th_library *library, const char *name, int argc, cons
     return result;
 }
 
-/* Compiled for NIF 2.MINOR: its functions are found, called, and call what there is now. */
+/* Uses a library compiled for NIF 2.MINOR: its functions are found and called, and call current
+ * ones. */
 static void use_old_library(int minor)
 {
     const th_term argv[5] = {th_small(20), th_small(22)};

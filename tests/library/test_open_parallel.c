@@ -1,4 +1,4 @@
-/* Many threads open libraries at once. */
+/* Tests many threads that open libraries at once. */
 #include "copied.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ enum { THREADS = 12, ROUNDS = 25 };
 static pthread_barrier_t together;
 static enum { IN_PLACE, COPIES } how;
 static char *quiet, *busy; /* libraries without and with a thread of their own */
-static _Atomic int wrong;  /* what went so in the threads, which cannot fail themselves */
+static _Atomic int wrong;  /* failures in the threads, which cannot fail the test */
 static _Atomic int watched, watching, most_watching;
 
 static struct th_library *opened(const char *path)
@@ -27,7 +27,7 @@ static struct th_library *opened(const char *path)
     enum th_status status =
         how == COPIES ? th_library_open_copy(path, &library) : th_library_open(path, &library);
 
-    /* That the last user has just released it. */
+    /* The last user has just released the library. */
     if (status && how == IN_PLACE && th_error_link(1) &&
         strstr(th_error_link(1), "about to be unloaded"))
         return NULL;
@@ -53,7 +53,8 @@ static void watch(const struct th_library *library)
     watching--;
 }
 
-/* Whoever opens one with a thread knows of it, whoever opens one without is not told of others'. */
+/* A library that starts a thread is noticed; one without is not taken for such a library, even
+ * while others start threads. */
 static void *open_and_release(void *unused)
 {
     for (int i = 0; i < ROUNDS; i++) {
@@ -114,7 +115,7 @@ static void files_are_opened_at_once(void **state)
 static struct th_library *_Atomic found[THREADS];
 static _Atomic int next;
 
-/* All the same, until all have it. */
+/* All threads get the same library, until each has it. */
 static void *open_same(void *unused)
 {
     for (int i = 0; i < ROUNDS; i++) {
@@ -139,9 +140,9 @@ static void one_file_is_one_instance_for_all(void **state)
     assert_false(th_library_is_open(quiet));
 }
 
-/* --- In constructors ------------------------------------------------------------------------- */
+/* --- Opening in constructors ------------------------------------------------------------------ */
 
-/* The constructor calls this, whose address it is told. */
+/* The constructor calls this function, whose address it gets. */
 static enum th_status nested;
 static const char *nested_path;
 

@@ -1,4 +1,5 @@
-/* What libraries ask for when they are loaded: the program's end, and scheduler threads. */
+/* Tests options that libraries set while they are loaded: callbacks for the program's end and for
+ * scheduler threads. */
 #include "files.h"
 
 #include "host/library/library.h"
@@ -11,7 +12,7 @@
 enum { DELAY = 1 << ERL_NIF_OPT_DELAY_HALT, HALT = 1 << ERL_NIF_OPT_ON_HALT };
 enum { UNLOAD_THREAD = 1 << ERL_NIF_OPT_ON_UNLOAD_THREAD };
 
-/* What was called, a letter each: h, l and u; how often the middle one. */
+/* The callbacks so far: h(alted), l(eft), u(nloaded); the number of calls of `left`. */
 static char called[100];
 static _Atomic int left_threads;
 
@@ -38,7 +39,7 @@ static void unloaded(void *private_data)
     note(atomic_load(&left_threads) ? "lu" : "u", private_data);
 }
 
-/* The library, loaded; it sets the options SET. */
+/* Loads the library, which sets the options SET. */
 static struct th_library *load(unsigned set)
 {
     struct th_library *library;
@@ -131,14 +132,14 @@ static void let_return(void *private_data)
     atomic_store(&may_return, true);
 }
 
-/* A function of the library that blocks until it hears of the halt. */
+/* A function of the library blocks until the halt is announced. */
 static void *run_function(void *library)
 {
     th_library_enter(library);
     atomic_store(&entered, true);
     while (!atomic_load(&may_return))
         usleep(100);
-    usleep(20000); /* the halt is waiting by now, if it waits */
+    usleep(20000); /* long enough for the halt to wait, if it waits */
     atomic_store(&returned, true);
     th_library_leave(library);
     return NULL;

@@ -1,6 +1,6 @@
 /*
- * Resource types and resources: opening, taking over, rolling back; shares held by the library and
- * by terms; when destructors run and what that keeps loaded.
+ * Tests resource types and resources: opening, takeover, rollback; references from the library and
+ * from terms; when destructors run, and how they keep the library loaded.
  */
 #include "files.h"
 
@@ -16,7 +16,7 @@ static th_term info_of(struct journal *journal)
     return th_small((int64_t)(uintptr_t)journal / 16);
 }
 
-/* An instance of its own, as the loader takes each copy of the file for another library. */
+/* Opens an instance; for the loader, each copy of the file is another library. */
 static struct th_library *open_instance(const char *name)
 {
     const char *path = in_folder(name);
@@ -82,7 +82,7 @@ static void the_destructor_runs_once_when_all_shares_are_gone(void **state)
     th_resource_reap();
     assert_string_equal(journal.text, "load");
     th_resource_release(object);
-    assert_string_equal(journal.text, "load"); /* not by who lets go, who may hold locks */
+    assert_string_equal(journal.text, "load"); /* not by this thread, which may hold locks */
     th_resource_reap();
     assert_string_equal(journal.text, "load gone");
     th_resource_reap();
@@ -175,7 +175,7 @@ static void binaries_hold_shares(void **state)
     th_library_release(library);
 }
 
-/* --- What keeps a library loaded -------------------------------------------------------------- */
+/* --- References to libraries ------------------------------------------------------------------ */
 
 static void a_resource_with_destructor_keeps_its_library(void **state)
 {
@@ -231,11 +231,11 @@ static void flags_say_what_may_be_done(void **state)
     struct th_library *c = upgrade_instance("flags3.so", b, &third);
 
     (void)state;
-    assert_null(first.type); /* nothing there to take over */
+    assert_null(first.type); /* no type to take over */
     assert_int_equal(first.tried, TAKEOVER);
     assert_non_null(second.type);
     assert_int_equal(second.tried, CREATE);
-    assert_null(third.type); /* there already */
+    assert_null(third.type); /* the type exists */
     assert_int_equal(third.tried, CREATE);
     th_library_release(a);
     th_library_release(b);
@@ -256,7 +256,8 @@ static void types_are_opened_while_loading_only(void **state)
     th_library_release(library);
 }
 
-/* The old library's resources get the new one's destructor, and the old one can go. */
+/* Resources of the old library get the new one's destructor, and the old library can be
+ * unloaded. */
 static void a_takeover_inherits_resources(void **state)
 {
     struct journal first = {.flags = EITHER, .destructor = 1};
@@ -305,7 +306,7 @@ static void what_is_not_taken_over_keeps_the_old_library(void **state)
     assert_string_equal(first.text, "load");
     th_resource_release(object);
     th_resource_reap();
-    /* upgrade() took the private data, so that the destructor does not find its journal there */
+    /* upgrade() took the private data, so the destructor does not find its journal there */
     assert_string_equal(first.text, "load gone-elsewhere unload-empty");
     th_library_release(new);
 }
@@ -337,7 +338,7 @@ static void a_veto_forgets_what_was_opened(void **state)
 
 enum { THREADS = 4, ROUNDS = 2000 };
 
-/* The destructor's journal is too small for these: it counts. */
+/* Counts, as the destructor's journal is too small. */
 static _Atomic int destroyed;
 
 static void count_destroyed(ErlNifEnv *env, void *object)
@@ -346,7 +347,7 @@ static void count_destroyed(ErlNifEnv *env, void *object)
     atomic_fetch_add_explicit(&destroyed, 1, memory_order_relaxed);
 }
 
-/* Each thread makes resources, puts them into terms, copies those, lets go of all, and reaps. */
+/* Each thread creates resources, puts them into terms, copies these, releases all, and reaps. */
 static void *churn(void *type)
 {
     th_env *env = th_env_create(TH_ENV_MESSAGE);
@@ -365,7 +366,7 @@ static void *churn(void *type)
     return NULL;
 }
 
-/* One resource whose shares, and first term, all threads want at once. */
+/* All threads compete for the references and the first term of one resource. */
 static void *share(void *object)
 {
     th_env *env = th_env_create(TH_ENV_MESSAGE);
@@ -421,7 +422,7 @@ static void many_threads_make_and_drop_resources(void **state)
     assert_string_equal(journal.text, "load unload");
 }
 
-/* Takes resources along through upgrades while threads destroy them. */
+/* Resources pass through upgrades while threads destroy them. */
 static void resources_are_destroyed_during_takeovers(void **state)
 {
     struct journal journals[20] = {{.flags = EITHER, .counting = count_destroyed}};

@@ -1,4 +1,5 @@
-/* Each of the 18 slots, present and absent, in both forms of library: whose function is called. */
+/* Tests which function is called for each of the 18 slots, present and absent, in both forms of
+ * library. */
 #include "files.h"
 
 #include "host/library/library.h"
@@ -13,7 +14,7 @@ static struct th_library *open_library(const char *path)
     return library;
 }
 
-/* The slot whose function answers when SLOT of LIBRARY is called. */
+/* Returns the slot whose function answers a call of SLOT. */
 static enum th_tracer_slot answer_of(const struct th_library *library, enum th_tracer_slot slot)
 {
     const struct th_slots *slots = th_library_slots(library);
@@ -24,7 +25,8 @@ static enum th_tracer_slot answer_of(const struct th_library *library, enum th_t
     return (enum th_tracer_slot)th_small_value(answer);
 }
 
-/* SLOT is filled by FILLER, all others as HAS says. */
+/* Asserts that each slot in HAS has its own function, and each other one that of `enabled` or
+ * `trace`. */
 static void assert_filled(const struct th_library *library, const bool has[TH_SLOTS])
 {
     const struct th_slots *slots = th_library_slots(library);
@@ -112,7 +114,7 @@ static int make_object(void **state)
     return failed;
 }
 
-/* Links the object to a library that exports only the callbacks of HAS. */
+/* Links the object to a library that exports only the callbacks in HAS. */
 static struct th_library *link_plain(const bool has[TH_SLOTS])
 {
     const char *path = in_folder("plain.so");

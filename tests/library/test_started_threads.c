@@ -1,4 +1,4 @@
-/* Whose threads those are that come to be while a library is opened. */
+/* Tests which threads are attributed to a library when it is opened. */
 #include "made.h"
 
 #include <dlfcn.h>
@@ -39,7 +39,8 @@ static void *rest(void *unused)
     return unused;
 }
 
-/* A program's thread that goes on making threads; some of them live when a library was opened. */
+/* A thread of the program that keeps creating threads; some of them live while a library is
+ * opened. */
 static void *make_others(void *unused)
 {
     while (!others_stop) {

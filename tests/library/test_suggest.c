@@ -1,4 +1,4 @@
-/* Names that may have been meant. */
+/* Tests suggestions for misspelt names. */
 #include "host/library/name_list.h"
 
 #include <setjmp.h>

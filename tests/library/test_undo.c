@@ -1,4 +1,4 @@
-/* What undoes a load: unloading again, handing back; and the question that comes before. */
+/* Tests the ways to undo a load: unloading again, handing back; and the check before an upgrade. */
 #include "files.h"
 
 #include "host/library/library.h"
@@ -21,7 +21,7 @@ static struct th_library *open_private(const char *path)
     return library;
 }
 
-/* LOADED, or upgraded from OLD. */
+/* Loads a library, or upgrades OLD to it. */
 static struct th_library *loaded(struct th_library *old, struct journal *journal)
 {
     struct th_library *library = open_private(built("lifecycle"));
@@ -30,7 +30,7 @@ static struct th_library *loaded(struct th_library *old, struct journal *journal
     return library;
 }
 
-/* A resource that somebody holds. */
+/* Creates a resource with a reference. */
 static void *make_thing(ErlNifResourceType *type)
 {
     void *object = th_resource_alloc(type, 8);
@@ -59,7 +59,7 @@ static void what_was_loaded_is_unloaded_and_can_be_loaded_again(void **state)
     th_library_undo_load(library);
     assert_string_equal(journal.text, "load unload");
     assert_null(th_library_private_data(library));
-    th_library_undo_load(library); /* it is not loaded */
+    th_library_undo_load(library); /* not loaded: no effect */
     assert_string_equal(journal.text, "load unload");
     assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_OK);
     assert_ptr_equal(th_library_private_data(library), &journal);
@@ -78,15 +78,15 @@ static void its_types_are_forgotten(void **state)
     th_resource_release(dying);
     th_library_undo_load(library);
     assert_string_equal(journal.text, "load gone unload");
-    assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_OK); /* a new type */
+    assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_OK); /* adds a type */
     assert_int_equal(journal.tried, CREATE);
     th_library_release(library);
-    assert_string_equal(journal.text, "load gone unload load unload"); /* nothing keeps it */
+    assert_string_equal(journal.text, "load gone unload load unload"); /* no reference left */
     drop_thing(staying);
     assert_string_equal(journal.text, "load gone unload load unload");
 }
 
-static _Atomic int slow; /* 1: a destructor has begun, 2: it has ended */
+static _Atomic int slow; /* 1: a destructor has started, 2: it has ended */
 
 static void destroy_slowly(ErlNifEnv *env, void *object)
 {
@@ -134,7 +134,7 @@ static void private_data_comes_back(void **state)
     assert_ptr_equal(th_library_private_data(old), &third);
     assert_string_equal(second.text, "upgrade unload-empty");
     assert_null(th_library_private_data(new_));
-    /* It is open, and can be tried once more. */
+    /* The library stays open, and can be loaded again. */
     assert_int_equal(th_library_load(new_, old, info_of(&second)), TH_OK);
     assert_int_equal(th_library_hand_back(old, new_, info_of(&third)), TH_OK);
     th_library_release(new_);
@@ -144,7 +144,8 @@ static void private_data_comes_back(void **state)
     assert_string_equal(first.text, "load");
 }
 
-/* With the flags that OLD's upgrade() has, its destructor writes into LAST. */
+/* Hands the types back: OLD's upgrade() opens them with FLAGS, and its destructor writes into
+ * LAST. */
 static void types_come_back(ErlNifResourceFlags flags)
 {
     struct journal first = {.flags = CREATE, .destructor = 1};
@@ -183,7 +184,7 @@ static void types_come_back_to_who_does_not_ask(void **state)
     types_come_back(0);
 }
 
-/* Of its own it had one, which goes with it. */
+/* A type that the new library created is forgotten with it. */
 static void types_that_it_made_are_forgotten(void **state)
 {
     struct journal first = {0}, second = {.flags = CREATE, .destructor = 1}, third = {0};
@@ -222,7 +223,7 @@ static void a_refusal_leaves_all_with_the_new_one(void **state)
     assert_string_equal(second.text, "upgrade gone unload");
 }
 
-/* --- The question ---------------------------------------------------------------------------- */
+/* --- The upgrade check ------------------------------------------------------------------------ */
 
 #define MODULE                                                                               \
     "static ErlNifFunc functions[] = {{\"f\", 0, f, 0}};\n"                                  \
@@ -265,12 +266,12 @@ static void a_library_is_asked_whether_it_can_take_over(void **state)
     assert_null(th_self.library_frame);
     assert_int_equal(th_library_upgrade_check(new_, old, th_small(-3)), TH_OK);
     assert_int_equal(th_library_load(new_, old, th_small(0)), TH_OK);
-    assert_int_equal(th_library_upgrade_check(old, new_, th_small(0)), TH_OK); /* it has none */
+    assert_int_equal(th_library_upgrade_check(old, new_, th_small(0)), TH_OK); /* it has no check */
     th_library_release(new_);
     th_library_release(old);
 }
 
-/* Of a library that it depends on: that was not asked. */
+/* A dependency's check does not count. */
 static void only_its_own_check_counts(void **state)
 {
     char *flags = th_printf("-Wl,--no-as-needed -L'%s' -lcheck -Wl,-rpath,'%s'", folder, folder);

@@ -1,4 +1,4 @@
-/* Libraries whose code may run when nobody uses them stay in memory; all others are closed. */
+/* Tests that a library whose code may still run stays in memory, while others are closed. */
 #include "copied.h"
 
 #include "host/library/library_internal.h"
@@ -8,15 +8,15 @@
 #include <pthread.h>
 #include <signal.h>
 
-/* What the libraries share with the test: the load info is its address / 16. */
+/* Data shared by a library and the test; the load info is its address / 16. */
 struct shared {
-    _Alignas(16) _Atomic int beats; /* by its thread */
-    _Atomic int stop;               /* for its thread */
-    int end;                        /* 1: in unload() */
-    int unloads;                    /* how often it was called */
+    _Alignas(16) _Atomic int beats; /* increased by the library's thread */
+    _Atomic int stop;               /* read by the library's thread */
+    int end;                        /* 1: unload() ends the thread */
+    int unloads;                    /* number of calls of unload() */
 };
 
-/* FUNCTION is what f/0 does, START what load() does. */
+/* FUNCTION is the body of f/0, START that of load(). */
 #define SHARED                                                                                  \
     "#include <nif_module.h>\n#include <pthread.h>\n#include <signal.h>\n#include <stdlib.h>\n" \
     "#include <unistd.h>\n"                                                                     \
@@ -45,7 +45,7 @@ struct shared {
 #define STARTS "-DFUNCTION= -DSTART='pthread_create(&thread, 0, beat, 0)'"
 #define DETACHES "-DFUNCTION= -DSTART='pthread_create(&thread, 0, beat, 0), pthread_detach(thread)'"
 
-/* A library NAME of the module NAME, without ".so". */
+/* Compiles and opens NAME, a library of the module NAME without ".so". */
 static struct th_library *made_with(const char *name, const char *flags, const char *more)
 {
     char *all =
@@ -73,10 +73,10 @@ static void call(struct th_library *library)
     th_env_free(env);
 }
 
-static void (*join_thread)(void); /* of the library that was pinned last */
+static void (*join_thread)(void); /* of the last library that was pinned */
 
-/* Releases it: unload() is called, and it stays, for that reason, and where debuggers find it.
- * Nothing is said, as nothing has taken its place. */
+/* Releases LIBRARY: unload() is called; the library stays in memory because of WHY, and its file
+ * stays for debuggers. No warning is logged, as no new version has replaced the library. */
 static void expect_pinned(struct th_library *library, const struct shared *shared, const char *why)
 {
     unsigned long warnings = th_warnings();
@@ -103,7 +103,7 @@ static void expect_gone(struct th_library *library, const struct shared *shared)
     th_free(file);
 }
 
-/* It runs, and so does not crash. */
+/* Asserts that the library's thread runs on, which would crash without the code. */
 static void expect_beats(struct shared *shared)
 {
     int before = shared->beats;
@@ -112,7 +112,7 @@ static void expect_beats(struct shared *shared)
         usleep(100);
 }
 
-/* --- What runs when the loader or the program ends -------------------------------------------- */
+/* --- Functions at the end of the library or the program --------------------------------------- */
 
 static void what_the_loader_keeps_is_pinned(void **state)
 {
@@ -134,7 +134,7 @@ static void on_exit_pins(void **state)
 
     (void)state;
     load(library, &shared);
-    call(library); /* the hook is called when this test ends */
+    call(library); /* the function runs at the end of this test */
     expect_pinned(library, &shared, "it uses on_exit: ");
 }
 
@@ -149,7 +149,7 @@ static void atexit_does_not(void **state)
     load(library, &shared);
     call(library);
     expect_gone(library, &shared);
-    assert_int_equal(shared.beats, 1); /* as it was closed */
+    assert_int_equal(shared.beats, 1); /* the function ran when the library was closed */
 }
 
 /* --- Threads --------------------------------------------------------------------------------- */
@@ -167,7 +167,7 @@ static void threads_go_on(void **state)
     join_thread();
 }
 
-/* Nobody knows that it was the only one. */
+/* The host cannot know that it was the only thread. */
 static void one_that_ends_its_thread_is_pinned_too(void **state)
 {
     static struct shared shared = {.end = 1};
@@ -242,7 +242,7 @@ static void threads_of_what_was_refused_do_no_harm(void **state)
     usleep(2000);
 }
 
-/* A library that it needs has made the thread, and calls it. */
+/* A dependency of the library has created the thread, which calls the library. */
 static void threads_of_what_it_needs_go_on(void **state)
 {
     static struct shared shared;
@@ -301,7 +301,8 @@ static void *call_and_wait(void *library)
     return NULL;
 }
 
-/* Data of a thread that ends after the library was released: its destructor is called. */
+/* The destructor of thread-specific data runs when its thread ends, after the library was
+ * released. */
 static void expect_destructor(const char *name, const char *function, const char *more,
                               struct shared *shared)
 {
@@ -344,7 +345,7 @@ static void values_of_keys_are_destroyed(void **state)
                       GONE, &shared);
 }
 
-/* --- What is said ----------------------------------------------------------------------------- */
+/* --- Messages --------------------------------------------------------------------------------- */
 
 static void it_is_said_once_when_it_is_replaced(void **state)
 {
@@ -377,7 +378,8 @@ static void *open_and_close(void *unused)
     return unused;
 }
 
-/* The thread sanitizer looks: what is opened next lies where it lay, with locks that nobody has. */
+/* For the thread sanitizer: the next library is mapped at the same address, with locks that are
+ * free. */
 static void a_tracer_has_no_lock_when_it_is_closed(void **state)
 {
     pthread_t thread;

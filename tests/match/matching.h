@@ -1,4 +1,4 @@
-/* For tests of match specifications: given and compared as Erlang text. */
+/* Helpers for the tests of match specifications, which are given and compared as Erlang text. */
 #ifndef TH_TESTS_MATCHING_H
 #define TH_TESTS_MATCHING_H
 
@@ -47,7 +47,7 @@ static inline struct th_match_spec *compile(enum th_match_kind kind, const char 
     return spec;
 }
 
-/* What is told at once of known arguments is what a run has told. */
+/* Asserts that th_match_quickly(), if it has a result for known arguments, has that of the run. */
 static inline void compare_quickly(const struct th_match_spec *spec,
                                    const struct th_match_subject *subject,
                                    const struct th_match_result *result)
@@ -69,9 +69,9 @@ static inline void compare_quickly(const struct th_match_spec *spec,
     assert_int_equal(result->callers_unknown + result->unsure, 0);
 }
 
-/* Runs a specification on a list in which the atom `unknown` stands for what is not known; all that
- * the result says as one text: "no", "unknown 1", or "yes CLAUSE MESSAGE FLAGS...". The text is
- * static. */
+/* Runs a specification on a list, in which the atom `unknown` stands for an unknown argument.
+ * Returns the whole result as text: "no", "unknown 1", or "yes CLAUSE MESSAGE FLAGS...". The text
+ * is valid until the next call. */
 static inline const char *run_with(enum th_match_kind kind, const char *text, const char *list,
                                    const struct th_match_surroundings *surroundings)
 {

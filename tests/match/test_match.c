@@ -1,8 +1,8 @@
-/* Match specifications: what they are made of, where they fail, their limits. (Most of the language
- * is compared with a real BEAM, in tests/oracle.) */
+/* Tests match specifications: structure, places of errors, limits. Most of the language is compared
+ * with a real BEAM, in tests/oracle. */
 #include "matching.h"
 
-/* The body's value as the message. */
+/* Returns the value of EXPRESSION as the message. */
 static const char *value(const char *expression)
 {
     char *spec = th_printf("[{['$1','$2'],[],[{message,%s}]}]", expression);
@@ -70,8 +70,8 @@ static void the_first_clause_that_matches_decides(void **state)
     assert_string_equal(run(spec, "[a,b]"), "yes 3 3");
 }
 
-/* What is said at once of ARGUMENTS, which run() compares with what a run says; "" where it takes a
- * run. */
+/* Returns the result for ARGUMENTS without a run, which run() compares with that of a run; "" if it
+ * takes a run. */
 static const char *at_once(const char *text, const char *arguments)
 {
     struct th_match_spec *spec = compile(TH_MATCH_CALL, text);
@@ -106,8 +106,8 @@ static void bodies_that_say_the_same_of_all_are_known(void **state)
     assert_string_equal(at_once("[{'_',[],[{'andalso',true,{return_trace}}]}]", "[1]"), "");
 }
 
-/* Each comparison of each of VALUES with each of CONSTANTS, either way round: what is said at once
- * is what a run says. Returns of how many that was. */
+/* Compares each of VALUES with each of CONSTANTS, in both orders: a result without a run must be
+ * that of a run. Returns the number of comparisons that need no run. */
 static size_t compare_all(const char *const values[], const char *const constants[])
 {
     static const char *const relations[] = {"<", ">", "=<", ">=", "==", "/=", "=:=", "=/="};
@@ -137,7 +137,7 @@ static void comparisons_are_made_at_once(void **state)
 
     (void)state;
     assert_int_equal(compare_all(small, small), 6 * 6 * 16);
-    /* If they are identical to integers; if they are equal to atoms, [], local pids. */
+    /* With integers if identical; with atoms, [] and local pids if equal. */
     assert_int_equal(compare_all(others, small), 9 * 6 * 4);
     assert_int_equal(compare_all(small, others), 6 * 3 * 8);
     assert_int_equal(compare_all(others, others), 9 * 3 * 8);
@@ -163,7 +163,7 @@ static void clauses_that_fail_for_sure_are_passed_at_once(void **state)
                         "");
 }
 
-/* Integers of any size and floats have one order; nothing else is an integer. */
+/* Integers of any size and floats have one order; no float is identical to an integer. */
 static void guards_compare_as_ordered(void **state)
 {
     (void)state;
@@ -249,7 +249,7 @@ static void faults_and_variables_are_bounded(void **state)
     th_buffer_free(&text);
 }
 
-/* TEXT is OPEN so many times, INNER, CLOSE as often. */
+/* Returns OPEN repeated DEPTH times, INNER, and CLOSE as often. */
 static char *nested(size_t depth, const char *open, const char *inner, const char *close)
 {
     struct th_buffer out = {0};
@@ -337,7 +337,7 @@ static void a_target_may_be_a_list(void **state)
     th_match_free(spec);
 }
 
-/* A head, guards and a body that build nothing take no memory, of the heap's either. */
+/* A head, guards and a body that build no terms take no memory, not even from the heap. */
 static void a_run_allocates_nothing(void **state)
 {
     struct th_match_spec *spec = compile(

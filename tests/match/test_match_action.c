@@ -1,5 +1,5 @@
-/* What match specifications ask of their surroundings, and how they act on them. Every operation
- * writes down that it was called. */
+/* Tests the operations that match specifications need from the host, and their actions. Each
+ * operation notes its call. */
 #include "matching.h"
 
 #include <pthread.h>
@@ -134,7 +134,7 @@ static const struct th_match_operations operations = {
     .is_silent = is_silent,
 };
 
-/* The message of a body {message, EXPRESSION}, and what was done for it. */
+/* Asserts the message of a body {message, EXPRESSION}, and the operations called for it. */
 static void assert_does(const char *expression, const char *message, const char *done)
 {
     th_term pid = th_local_pid(12, 3);
@@ -197,7 +197,7 @@ static void actions(void **state)
     assert_does("{'or',{display,1},{display,2}}", "true", "display(2) display(1)");
 }
 
-/* The flag `silent` may be asked for in guards. */
+/* Guards may read the flag `silent`. */
 static void silent_guards(void **state)
 {
     const struct th_match_surroundings surroundings = {&operations, NULL};
@@ -227,7 +227,7 @@ static void trace_flags(void **state)
     flags_answer = TH_AM(true);
 }
 
-/* What depends on the second argument, which is unknown, is not done. */
+/* Actions that depend on the unknown second argument are not taken. */
 static void nothing_is_done_that_is_not_sure(void **state)
 {
     (void)state;

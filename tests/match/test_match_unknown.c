@@ -1,7 +1,7 @@
-/* Match specifications over what is not known. `unknown` in a list of arguments is such a one. */
+/* Tests match specifications with unknown arguments; `unknown` in a list stands for one. */
 #include "matching.h"
 
-/* A guard over '$1' and '$2'; true, false, or unknown. */
+/* Evaluates a guard over '$1' and '$2': true, false, or unknown. */
 static const char *guard(const char *text, const char *list)
 {
     char *spec = th_printf("[{['$1','$2'],[%s],[]}]", text);
@@ -57,7 +57,7 @@ static void truth_values_have_three_values(void **state)
         {"{'and','$1',false}", "false"},
         {"{'or',{is_atom,'$1'},true}", "true"},
         {"{'or',{is_atom,'$1'},false}", "unknown"},
-        {"{'or','$1',true}", "unknown"}, /* an exception if '$1' is no truth value */
+        {"{'or','$1',true}", "unknown"}, /* raises an exception if '$1' is not a boolean */
         {"{'or',{hd,'$1'},true}", "unknown"},
         {"{'not',{'and',{is_atom,'$1'},false}}", "true"},
         {"{'not',{'and','$1',false}}", "unknown"},
@@ -90,7 +90,7 @@ static void truth_values_have_three_values(void **state)
             fail_msg("%s is not %s", expected[i][0], expected[i][1]);
 }
 
-/* Of the list of arguments, what is known counts. */
+/* The known part of the list of arguments counts. */
 static void the_target_is_known_in_part(void **state)
 {
     static const char *const expected[][2] = {
@@ -133,7 +133,7 @@ static void bodies(void **state)
     assert_string_equal(run("[{'_',[],[{message,{process_dump}}]}]", "[a]"), "yes 1 ?");
 }
 
-/* Whether an action is to be taken may be unknown, too. */
+/* The condition of an action may be unknown, too. */
 static void actions_that_are_not_sure_are_left_out(void **state)
 {
     (void)state;
@@ -157,7 +157,7 @@ static void actions_that_are_not_sure_are_left_out(void **state)
                         "yes 1 true unsure 1");
 }
 
-/* Nothing but the number of arguments. */
+/* Only the number of arguments is known. */
 static void arity_only(void **state)
 {
     struct th_match_spec *spec =

@@ -1,4 +1,4 @@
-/* Atoms: one word each, both encodings, the limits. */
+/* Tests atoms: one word each, both encodings, limits. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
 #include "host/term/term.h"

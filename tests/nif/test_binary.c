@@ -1,4 +1,4 @@
-/* Binaries, I/O lists and the external term format. */
+/* Tests binaries, I/O lists and the external term format. */
 #include "host/check/check.h"
 #include "host/nif/nif.h"
 #include "host/process/process.h"
@@ -70,7 +70,7 @@ static void allocated_binaries_become_terms(void **state)
     term = enif_make_binary(env, &bin);
     assert_memory_equal(bin.data, "abc", 3); /* readable until the call returns */
     assert_bytes(term, "abc");
-    assert_bytes(enif_make_binary(env, &bin), "abc"); /* a copy, this time */
+    assert_bytes(enif_make_binary(env, &bin), "abc"); /* a copy */
     enif_release_binary(&bin);
     assert_bytes(term, "abc");
 }
@@ -134,7 +134,7 @@ static void binaries_are_released(void **state)
     enif_release_binary(&bin);
     assert_false(enif_alloc_binary(SIZE_MAX, &bin));
     assert_true(enif_inspect_binary(env, binary("abc"), &bin));
-    enif_release_binary(&bin); /* not its own: nothing happens */
+    enif_release_binary(&bin); /* not an owner: no effect */
 }
 
 static void new_binaries_are_written_in_place(void **state)
@@ -237,7 +237,7 @@ static void terms_travel_as_binaries(void **state)
     assert_int_equal(enif_binary_to_term(env, bin.data, bin.size - 1, &back, 0), 0);
     assert_int_equal(enif_binary_to_term(env, bin.data, bin.size, &back, 1), 0);
     assert_true(back == TH_NIL);
-    assert_true(enif_realloc_binary(&bin, bin.size + 3)); /* what follows is not read */
+    assert_true(enif_realloc_binary(&bin, bin.size + 3)); /* the bytes after it are not read */
     assert_int_equal(enif_binary_to_term(env, bin.data, bin.size, &back, 0), bin.size - 3);
     assert_true(enif_is_identical(term, back));
     enif_release_binary(&bin);
@@ -276,7 +276,7 @@ static void identifiers_are_those_of_the_recorded_node(void **state)
     enif_release_binary(&bin);
 }
 
-/* The structure as NIF 2.0 to 2.10 had it, and something of the library's behind it. */
+/* The structure in NIF 2.0 to 2.10, followed by data of the library. */
 union as_before_2_11 {
     ErlNifBinary today;
     struct {
@@ -289,7 +289,7 @@ union as_before_2_11 {
 
 #define assert_untouched(bin) assert_int_equal((bin).then.behind, 42)
 
-/* Each function that writes to an ErlNifBinary. */
+/* Calls each function that writes to an ErlNifBinary. */
 static void use_all(void)
 {
     union as_before_2_11 bin;

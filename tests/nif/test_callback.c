@@ -1,5 +1,5 @@
-/* What depends on the callback that the caller is in: self, the refusal to talk to the tracee, the
- * scheduler, the clock. */
+/* Tests functions that depend on the callback of the caller: self, the refusal to send to the
+ * tracee, the scheduler, the clock. */
 #include "host/nif/nif.h"
 #include "host/process/process.h"
 #include "tests/support/loaded.h"
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* What the function under test does in each callback of the trace family. */
+/* Runs the test's function in each callback of the trace family. */
 static void (*act)(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
 static unsigned acted;
 
@@ -67,7 +67,7 @@ static void send_to_tracee(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     assert_true(enif_is_tuple(other, message)); /* as after any failure */
     assert_int_equal(th_process_mail_dropped(), before);
     assert_true(enif_send(env, &somebody, NULL, TH_AM(ok)));
-    pthread_create(&thread, NULL, send_from_a_thread, &tracee); /* not the callback's own */
+    pthread_create(&thread, NULL, send_from_a_thread, &tracee); /* not the callback's own thread */
     pthread_join(thread, &sent);
     assert_true((size_t)sent);
     assert_int_equal(th_process_mail_dropped(), before + 2);

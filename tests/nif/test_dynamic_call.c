@@ -1,4 +1,4 @@
-/* Calls of a library's code through a resource. */
+/* Tests calls of a library's code through a resource. */
 #include "host/library/library.h"
 #include "host/nif/nif.h"
 #include "host/self/self.h"
@@ -15,7 +15,7 @@
 static struct events_journal *journal;
 static struct th_library *library;
 static struct events_object *object;
-static th_env env; /* of some other library's call */
+static th_env env; /* of a call of another library */
 
 static int begin(void **state)
 {
@@ -39,7 +39,8 @@ static int end(void **state)
     return 0;
 }
 
-/* What enif_dynamic_resource_call() returns; it must have called, or not, accordingly. */
+/* Returns the result of enif_dynamic_resource_call(); only a successful call may have changed the
+ * data. */
 static int call(const char *module, const char *name, ERL_NIF_TERM resource)
 {
     int data = 41;
@@ -58,7 +59,7 @@ static void the_callback_is_called(void **state)
     assert_null(th_self.library_frame);
 }
 
-/* With its caller's environment. */
+/* The callback gets its caller's environment. */
 static void it_is_in_its_callers_process(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Environments and exceptions. */
+/* Tests environments and exceptions. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
 #include "host/term/term.h"

@@ -1,4 +1,4 @@
-/* Files that tracers tell to be unfinished, as the program ends. */
+/* Tests files that tracers declare as unfinished, when the program ends. */
 #include "host/base/base.h"
 #include "plugin_api/nif_module.h"
 
@@ -15,7 +15,7 @@
 
 static char path[] = "/tmp/unfinished.XXXXXX";
 
-/* Whether the file is there after END has run in a child, which it ends. */
+/* Runs END in a child process, which END ends. Returns whether the file still exists. */
 static bool stays(void (*end)(void))
 {
     int file, status;
@@ -53,7 +53,7 @@ static void exit_without_it(void)
     exit(!th_file_unfinished(path, 0));
 }
 
-/* One of two, the other is complete. */
+/* One of two files; the other is complete. */
 static void exit_with_another(void)
 {
     th_file_unfinished(path, 1);
@@ -70,10 +70,10 @@ static void exit_from_a_child(void)
     if (fork() == 0)
         exit(0);
     wait(&status);
-    _exit(status); /* the file is no less unfinished, but nobody is told to remove it */
+    _exit(status); /* the file is still unfinished, but a child must not remove it */
 }
 
-/* The program exits already: false, and it stays. */
+/* The program is already exiting, so the result is false and the file stays. */
 static void begin_at_the_end(void)
 {
     if (th_file_unfinished(path, 1))
@@ -82,7 +82,7 @@ static void begin_at_the_end(void)
 
 static void exit_and_begin(void)
 {
-    atexit(begin_at_the_end); /* runs behind what removes files */
+    atexit(begin_at_the_end); /* runs after the function that removes files */
     th_file_unfinished("/tmp/unfinished.another", 1);
     exit(0);
 }

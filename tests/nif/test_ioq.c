@@ -1,4 +1,4 @@
-/* Vectors of binaries, and queues of them. What vectors are made of was measured from a BEAM. */
+/* Tests vectors of binaries and queues of them. The layout of vectors was measured in a BEAM. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
 #include "host/term/term.h"
@@ -25,7 +25,7 @@ static int end(void **state)
     return 0;
 }
 
-/* A term from Erlang text. */
+/* Returns a term from Erlang text. */
 static ERL_NIF_TERM term(const char *text)
 {
     th_term t;
@@ -34,7 +34,7 @@ static ERL_NIF_TERM term(const char *text)
     return t;
 }
 
-/* A list of COUNT binaries of SIZE bytes; shared ones, if they are large. */
+/* Returns a list of COUNT binaries of SIZE bytes; large ones are shared. */
 static ERL_NIF_TERM binaries(unsigned count, size_t size)
 {
     ERL_NIF_TERM list = TH_NIL, head;
@@ -48,7 +48,7 @@ static ERL_NIF_TERM binaries(unsigned count, size_t size)
 
 /* --- Vectors --------------------------------------------------------------------------------- */
 
-/* What is taken of TEXT: "a|bb  [<<"ccc">>]", or "no". */
+/* Returns the vector taken from TEXT as "a|bb  [<<"ccc">>]", or "no". */
 static const char *taken(ErlNifEnv *caller, size_t max_length, const char *text)
 {
     static char said[200];
@@ -106,8 +106,8 @@ static void only_lists_of_binaries_are_vectors(void **state)
     assert_taken(9, "[<<\"a\">>,[<<\"b\">>]]", "no");
     assert_taken(9, "[<<3:4>>]", "no");
     assert_taken(9, "[<<\"a\">>|<<\"b\">>]", "no");
-    assert_taken(1, "[<<\"a\">>|<<\"b\">>]", "no"); /* what is left would be no list */
-    assert_taken(1, "[<<\"a\">>,x]", "a  [x]");     /* it is one, of whatever */
+    assert_taken(1, "[<<\"a\">>|<<\"b\">>]", "no"); /* the rest would not be a list */
+    assert_taken(1, "[<<\"a\">>,x]", "a  [x]");     /* the rest is a list, with any elements */
     assert_taken(1, "[<<\"a\">>,<<\"b\">>|x]", "a  [<<\"b\">>|x]");
 }
 
@@ -147,7 +147,7 @@ static void a_given_structure_is_used_while_it_has_room(void **state)
     }
 }
 
-/* Sub-binaries, binaries in the heap, shared ones: all of them, after their terms have gone. */
+/* The vector keeps sub-binaries, heap binaries and shared ones after their terms are gone. */
 static void an_owner_outlives_the_terms(void **state)
 {
     ERL_NIF_TERM large, small = term("<<\"small binary\">>"), list[4], tail;
@@ -185,7 +185,7 @@ static void one_that_borrows_copies_nothing(void **state)
     enif_inspect_binary(env, small, &bin);
     assert_true(enif_inspect_iovec(env, 9, enif_make_list1(env, small), &tail, &vec));
     assert_ptr_equal(vec->iov[0].iov_base, bin.data);
-    enif_free_iovec(vec); /* needless, and harmless */
+    enif_free_iovec(vec); /* unnecessary, harmless */
     assert_ptr_equal(vec->iov[0].iov_base, bin.data);
     enif_free_iovec(NULL);
 }
@@ -208,7 +208,7 @@ static void enqueue(ErlNifIOQueue *queue, const char *text, size_t skip)
     assert_true(enif_ioq_enq_binary(queue, &bin, skip));
 }
 
-/* The runs that wait: "ab|c". */
+/* Returns the runs in the queue: "ab|c". */
 static const char *waiting(ErlNifIOQueue *queue)
 {
     static char said[400];
@@ -269,7 +269,7 @@ static void bytes_come_out_as_they_went_in(void **state)
     assert_true(enif_ioq_deq(queue, 2, &size));
     assert_int_equal(size, 0);
     assert_string_equal(waiting(queue), "");
-    enqueue(queue, "again", 0); /* what still waits ends with the queue */
+    enqueue(queue, "again", 0); /* queued data end with the queue */
     assert_string_equal(waiting(queue), "again");
     enif_ioq_destroy(queue);
 }
@@ -282,10 +282,10 @@ static void a_binary_is_given_away(void **state)
     (void)state;
     assert_true(enif_ioq_enq_binary(queue, &bin, 5));
     assert_memory_equal(bin.data, "0123456789", 10); /* readable until the call returns */
-    enif_release_binary(&bin);                       /* needless, and harmless */
+    enif_release_binary(&bin);                       /* unnecessary, harmless */
     assert_string_equal(waiting(queue), "56789");
     bin = bytes("0123456789");
-    assert_false(enif_ioq_enq_binary(queue, &bin, 11)); /* it is gone, too */
+    assert_false(enif_ioq_enq_binary(queue, &bin, 11)); /* gone, too */
     assert_string_equal(waiting(queue), "56789");
     enif_ioq_destroy(queue);
 }
@@ -349,7 +349,7 @@ static void the_head_is_a_term_of_its_own(void **state)
     assert_memory_equal(bin.data, "56789", 5);
 }
 
-/* Through a queue that is never empty goes much more than ever waits in it. */
+/* Much more data pass through the queue, which never becomes empty, than are ever queued. */
 static void a_queue_does_not_grow_with_what_has_passed(void **state)
 {
     ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);

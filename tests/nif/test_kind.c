@@ -1,4 +1,4 @@
-/* What terms are, how they compare, their hashes; unique integers and references. */
+/* Tests the kinds of terms, their order and hashes; unique integers and references. */
 #include "host/nif/nif.h"
 #include "host/term/term.h"
 
@@ -26,7 +26,7 @@ static int end(void **state)
 
 enum { KINDS = 11, MANY = 1000 };
 
-/* A term of each ErlNifTermType; the type stands at its number - 1. */
+/* Creates a term of each ErlNifTermType, at the index of its number - 1. */
 static void one_of_each(ERL_NIF_TERM terms[KINDS])
 {
     terms[0] = TH_AM(ok);
@@ -92,7 +92,7 @@ static void identity_is_stricter_than_equality(void **state)
 
 static void terms_are_in_order(void **state)
 {
-    static const int ascending[] = {5, 1, 10, 4, 9, 8, 11, 7, 6, 2}; /* 3, 0.5, is a number too */
+    static const int ascending[] = {5, 1, 10, 4, 9, 8, 11, 7, 6, 2}; /* 3, 0.5, is a number, too */
     ERL_NIF_TERM terms[KINDS];
 
     (void)state;
@@ -151,7 +151,7 @@ static void hashes_keep_to_their_range_and_salt(void **state)
 
 static void phash2_is_erlangs(void **state)
 {
-    (void)state; /* what erlang:phash2/1 says */
+    (void)state; /* values of erlang:phash2/1 */
     assert_int_equal(enif_hash(ERL_NIF_PHASH2, TH_NIL, 0), 113427502);
     assert_int_equal(enif_hash(ERL_NIF_PHASH2, TH_AM(ok), 0), 1883);
     assert_int_equal(enif_hash(ERL_NIF_PHASH2, enif_make_int(env, 17), 0), 98123014);
@@ -186,7 +186,7 @@ static void references_are_unique(void **state)
     assert_true(enif_is_identical(a, a));
 }
 
-/* What is not a word itself takes some; what binaries refer to is not counted. */
+/* A term that is not one word has a size; the bytes that a binary refers to do not count. */
 static void the_size_is_what_a_copy_takes(void **state)
 {
     ERL_NIF_TERM two = enif_make_list2(env, TH_AM(ok), TH_NIL), large, larger;

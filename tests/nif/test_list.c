@@ -1,4 +1,4 @@
-/* Lists and strings. */
+/* Tests lists and strings. */
 #include "host/nif/nif.h"
 #include "host/term/term.h"
 #include "plugin_api/erl_nif.h"
@@ -66,7 +66,7 @@ static void only_proper_lists_have_a_length(void **state)
     (void)state;
     assert_false(enif_get_list_length(env, enif_make_list_cell(env, TH_NIL, TH_AM(ok)), &length));
     assert_false(enif_get_list_length(env, TH_AM(ok), &length));
-    assert_false(enif_get_list_length(env, enif_make_int(env, 2), &length)); /* an arity */
+    assert_false(enif_get_list_length(env, enif_make_int(env, 2), &length)); /* no list, an arity */
     assert_int_equal(length, 77);
     assert_true(enif_get_list_length(env, TH_NIL, &length) && length == 0);
     assert_true(enif_get_list_length(env, text("abc"), &length) && length == 3);

@@ -1,6 +1,6 @@
 /*
- * Libraries from their loading to their end, with all that calls them back: a destructor that
- * sends, `down`, `stop`, an upgrade that takes resources over, a thread of a library that sends.
+ * Tests libraries from load to end, with all their callbacks: a destructor that sends, `down`,
+ * `stop`, an upgrade that takes resources over, a thread that sends.
  */
 #include "host/library/library.h"
 #include "host/nif/nif.h"
@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-static struct events_journal *journal, *later; /* of the old instance, of the new one */
+static struct events_journal *journal, *later; /* of the old instance; of the new one */
 static struct th_mailbox *process;
 static ErlNifPid pid, inbox;
 static int ends[2], file;
@@ -89,7 +89,7 @@ static void a_destructor_sends(void **state)
     enif_release_resource(events_object(journal, EVENTS_PLAIN, 2));
     th_resource_reap();
     assert_string_equal(inbox_await(1), "{gone,2}\n");
-    th_library_release(library); /* the term keeps it loaded */
+    th_library_release(library); /* the term keeps the library loaded */
     assert_string_equal(events_noted(journal), "old:gone 2");
     th_env_clear(&env);
     th_resource_reap();
@@ -116,7 +116,7 @@ static void callbacks_send(void **state)
     th_library_release(library);
 }
 
-/* What was made, selected and monitored before is the new library's; the old one is unloaded. */
+/* The new library takes over earlier resources, selects and monitors; the old one is unloaded. */
 static void an_upgrade_takes_over(void **state)
 {
     struct th_library *old = events_load(journal, NULL);
@@ -149,7 +149,8 @@ static void an_upgrade_takes_over(void **state)
     assert_string_equal(events_noted(journal), "");
 }
 
-/* The new library has neither `stop` nor `down`: nothing is called of what is there no more. */
+/* The new library has neither `stop` nor `down`, so no callback is called, least of all the old
+ * ones. */
 static void an_upgrade_may_drop_callbacks(void **state)
 {
     struct th_library *old = events_load(journal, NULL);

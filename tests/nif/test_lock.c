@@ -1,4 +1,4 @@
-/* Mutexes, condition variables, read-write locks, thread-specific data. */
+/* Tests mutexes, condition variables, read-write locks and thread-specific data. */
 #include "host/nif/nif.h"
 
 #include <errno.h>
@@ -157,7 +157,7 @@ static void a_broadcast_wakes_all(void **state)
 
 static struct {
     ErlNifRWLock *lock;
-    int a, b; /* equal, whenever the lock is not held for writing */
+    int a, b; /* equal unless the lock is held for writing */
 } pair;
 
 static void *read_pairs(void *torn)
@@ -262,7 +262,7 @@ static void keys_do_not_share_data(void **state)
     for (int i = 0; i < THREADS; i++)
         enif_tsd_key_destroy(keys[i]);
     assert_int_equal(enif_tsd_key_create(NULL, &key), 0);
-    assert_null(enif_tsd_get(key)); /* not what the one before it left */
+    assert_null(enif_tsd_get(key)); /* not the value of the previous key */
     enif_tsd_key_destroy(key);
 }
 
@@ -311,7 +311,7 @@ static void a_key_that_is_none_has_no_data(void **state)
     (void)state;
     assert_int_equal(enif_tsd_key_create(NULL, &key), 0);
     enif_tsd_key_destroy(key);
-    enif_tsd_key_destroy(key); /* once more */
+    enif_tsd_key_destroy(key); /* a second time */
     enif_tsd_set(key, &mine);
     assert_null(enif_tsd_get(key));
     assert_int_equal(enif_tsd_key_create(NULL, &next), 0);

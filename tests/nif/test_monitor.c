@@ -1,4 +1,4 @@
-/* Monitors: when `down` is called, when it is not. The results are those of OTP 25. */
+/* Tests monitors: when `down` is called, and when it is not. The results are those of OTP 25. */
 #include "host/library/library.h"
 #include "host/nif/nif.h"
 #include "host/process/process.h"
@@ -20,7 +20,7 @@ static struct events_journal *journal;
 static struct th_library *library;
 static struct events_object *a, *b;
 static struct th_mailbox *process;
-static ErlNifPid pid; /* its pid */
+static ErlNifPid pid; /* the process' pid */
 static th_env env;
 
 static void ignore(void *unused, th_term message)
@@ -82,7 +82,7 @@ static void down_is_called_at_a_safe_point(void **state)
     assert_int_equal(enif_monitor_process(&env, a, &pid, &a->monitor), 0);
     assert_string_equal(noted(), "");
     end_process();
-    assert_string_equal(events_noted(journal), ""); /* not by who ended it, who may hold locks */
+    assert_string_equal(events_noted(journal), ""); /* not by this thread, which may hold locks */
     assert_string_equal(noted(), "x:down 1");
     assert_null(th_self.library_frame);
     assert_int_not_equal(enif_demonitor_process(&env, a, &a->monitor), 0);
@@ -142,7 +142,7 @@ static void monitors_go_with_their_resource(void **state)
     assert_string_equal(noted(), "");
 }
 
-/* The process ends between the last share and the destructor. */
+/* The process ends between the release of the last reference and the destructor. */
 static void what_is_dying_hears_no_more(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void what_is_dying_hears_no_more(void **state)
     assert_string_equal(noted(), "x:gone 1");
 }
 
-/* And the other way round: what has fired keeps its resource. */
+/* The reverse order: a monitor that has fired keeps its resource. */
 static void what_has_fired_is_called_before_the_end(void **state)
 {
     (void)state;
@@ -188,11 +188,12 @@ static void they_have_an_order_and_terms(void **state)
 
 enum { ROUNDS = 300 };
 
-/* In each round a process ends here while elsewhere its monitor is taken away, or its resource. */
+/* In each round, a process ends in this thread while another thread removes its monitor or releases
+ * its resource. */
 struct race {
     struct events_object *object;
     pthread_barrier_t start;
-    int taken; /* monitors that were, in time */
+    int taken; /* monitors that were removed in time */
 };
 
 static void *take_away(void *context)

@@ -1,4 +1,4 @@
-/* Numbers: every range, small and big; what fails leaves the output alone. */
+/* Tests numbers: each range, small and big; a failure does not change the output. */
 #include "host/nif/nif.h"
 #include "host/term/term.h"
 

@@ -1,4 +1,4 @@
-/* enif_snprintf and its kin: what C's do, and %T. */
+/* Tests enif_snprintf() and its relatives: the directives of C, and %T. */
 #include "host/term/term.h"
 #include "plugin_api/erl_nif.h"
 
@@ -37,7 +37,7 @@ static void a_precision_cuts_a_term(void **state)
     enif_free_env(env);
 }
 
-/* %T as a BEAM has it, %#T as io:format("~0p") has. tests/oracle/nif_api asks a BEAM. */
+/* %T prints as a BEAM does, %#T as io:format("~0p"). tests/oracle/nif_api compares with a BEAM. */
 static void a_term_is_printed_in_two_ways(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
@@ -50,7 +50,7 @@ static void a_term_is_printed_in_two_ways(void **state)
     enif_free_env(env);
 }
 
-/* tests/oracle/nif_api asks a BEAM. */
+/* tests/oracle/nif_api compares with a BEAM. */
 static void widths_and_pointers_are_a_beams(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
@@ -64,10 +64,11 @@ static void widths_and_pointers_are_a_beams(void **state)
     enif_free_env(env);
 }
 
-/* Every directive of C but %p, against C. */
+/* Compares each directive of C but %p with C. */
 static void all_else_is_as_in_c(void **state)
 {
-    /* No array: compilers that check it against the arguments would refuse what %hd truncates. */
+    /* Not an array: compilers would check it against the arguments and refuse that %hd
+     * truncates. */
     static const char *format = "%d|%5i|%-5u|%05x|%#o|%X|%ld|%llu|%zu|%jd|%hd|%hhd|%c|%s|%.3s|%*d|"
                                 "%.*f|%e|%G|%a|%Lf|%%|%+d|% d|%td";
     char expected[sizeof text];

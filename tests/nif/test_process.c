@@ -1,4 +1,4 @@
-/* Processes, ports and sending, outside of callbacks and from other threads. */
+/* Tests processes, ports and sending, outside of callbacks and from other threads. */
 #include "host/nif/nif.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
@@ -30,7 +30,7 @@ static int end(void **state)
 
 enum { THREADS = 4, MESSAGES = 2000 };
 
-/* A process of the host that keeps what it gets. */
+/* A process of the host that keeps its messages. */
 struct mailbox {
     struct th_mailbox *process;
     ErlNifPid pid;
@@ -143,7 +143,7 @@ static void messages_arrive(void **state)
     open_mailbox(&mailbox);
     assert_true(enif_send(env, &mailbox.pid, NULL, message));
     assert_true(enif_is_identical(mailbox.last, message));
-    assert_true(enif_is_tuple(env, message)); /* still the sender's */
+    assert_true(enif_is_tuple(env, message)); /* the term is still the sender's */
     close_mailbox(&mailbox);
     assert_false(enif_send(env, &mailbox.pid, NULL, message));
 }
@@ -158,7 +158,7 @@ static void a_message_environment_is_emptied_by_success_only(void **state)
     open_mailbox(&mailbox);
     first = message = enif_make_tuple2(other, TH_AM(ok), TH_NIL);
     for (int i = 0; i < 3; i++) {
-        assert_true(message == first); /* it begins anew */
+        assert_true(message == first); /* the environment was cleared: the same address */
         assert_true(enif_send(env, &mailbox.pid, other, message));
         assert_int_equal(mailbox.count, i + 1);
         message = enif_make_tuple2(other, TH_AM(ok), TH_NIL);
@@ -180,7 +180,7 @@ static void the_environment_of_a_call_may_be_the_message_s(void **state)
     th_env_init(&call, TH_ENV_CALLBACK);
     message = enif_make_tuple1(&call, TH_AM(ok));
     open_mailbox(&mailbox);
-    assert_true(enif_send(&call, &mailbox.pid, &call, message)); /* not allowed, but it happens */
+    assert_true(enif_send(&call, &mailbox.pid, &call, message)); /* forbidden, but delivered */
     assert_true(enif_make_tuple1(&call, TH_AM(ok)) != message);
     close_mailbox(&mailbox);
     th_env_release(&call);
@@ -215,7 +215,7 @@ static void a_port_of_the_host_takes_commands(void **state)
     assert_true(enif_get_local_port(env, th_process_port_console(), &port));
     assert_true(enif_is_port_alive(env, &port));
     assert_true(enif_port_command(env, &port, other, good));
-    assert_true(enif_make_list1(other, TH_NIL) == good); /* it begins anew */
+    assert_true(enif_make_list1(other, TH_NIL) == good); /* the environment was cleared */
     assert_false(enif_port_command(env, &port, NULL, bad));
     assert_true(enif_port_command(env, &port, NULL, enif_make_list1(env, th_small('!'))));
     th_process_console_set_output(NULL);

@@ -1,4 +1,4 @@
-/* Resources and private data, with types that the library `keeper` opens. */
+/* Tests resources and private data, with types that the library `keeper` opens. */
 #include "host/base/base.h"
 #include "host/library/library.h"
 #include "host/nif/nif.h"
@@ -53,7 +53,7 @@ static int end(void **state)
     return 0;
 }
 
-/* A resource of the first type that holds I. */
+/* Creates a resource of the first type that holds I. */
 static int *new_resource(int i)
 {
     int *object = enif_alloc_resource(keeper->types[0], sizeof i);
@@ -192,7 +192,7 @@ static void binaries_may_lie_in_resources(void **state)
     assert_int_equal(destroyed(), 1);
 }
 
-/* The resource that BYTES are a term of; NULL: they are a reference and nothing more. */
+/* Returns the resource that BYTES decode to; NULL: they decode to a plain reference. */
 static void *decoded(const ErlNifBinary *bytes, ERL_NIF_TERM *term)
 {
     void *object = NULL;
@@ -244,7 +244,7 @@ static void a_resource_that_came_back_is_kept(void **state)
 
 enum { ROUNDS = 200 };
 
-/* Decodes what is about to die, or has died. */
+/* Decodes a term of a resource that is about to be destroyed, or has been. */
 static void *decode_again(void *context)
 {
     const ErlNifBinary *bytes = context;

@@ -1,4 +1,4 @@
-/* File descriptors, as a library asks for them; what happens with them is tested in runtime/. */
+/* Tests requests of a library for file descriptors; runtime/ tests their effects. */
 #include "host/library/library.h"
 #include "host/nif/nif.h"
 #include "host/runtime/runtime.h"

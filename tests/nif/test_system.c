@@ -1,4 +1,4 @@
-/* Memory, the system, variables, shared objects, names of errors. */
+/* Tests memory, system information, environment variables, shared objects, names of errors. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
 
@@ -99,7 +99,7 @@ static void a_variable_needs_room(void **state)
     (void)state;
     setenv("TEST_SYSTEM", "abc", 1);
     assert_true(enif_getenv("TEST_SYSTEM", value, &size) > 0);
-    assert_int_equal(size, 4); /* what it takes, and with that much it is read */
+    assert_int_equal(size, 4); /* the required size, with which the call succeeds */
     assert_string_equal(value, "-------");
     assert_int_equal(enif_getenv("TEST_SYSTEM", value, &size), 0);
     size = 0;
@@ -118,7 +118,7 @@ static void note(void *said, const char *message)
     snprintf(said, 200, "%s", message);
 }
 
-/* A library of the tests, without its suffix. */
+/* Returns the path of a library of the tests, without its suffix. */
 static const char *echo_stem(void)
 {
     static char path[4096];

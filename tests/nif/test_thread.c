@@ -1,4 +1,4 @@
-/* Threads that libraries create. */
+/* Tests threads that libraries create. */
 #include "host/nif/nif.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static void a_thread_runs_and_is_joined(void **state)
     assert_int_equal(number, 3);
 }
 
-/* Keeps what comes after a call from being dropped as unreachable. */
+/* Keeps the compiler from removing the code after a call as unreachable. */
 static volatile int deepest = 10;
 
 static __attribute__((noinline)) int exit_deeply(int depth, void *result)
@@ -75,10 +75,10 @@ static void a_thread_can_exit_anywhere(void **state)
     assert_ptr_equal(join(create(NULL, exit_early, &result, -1)), &result);
 }
 
-/* --- Who it is --- */
+/* --- Identity --------------------------------------------------------------------------------- */
 
 struct seen {
-    ErlNifTid *tid; /* where the creator gets it */
+    ErlNifTid *tid; /* the place in which the creator gets the identity */
     bool is_self, is_equal, is_creator;
     ErlNifTid creator;
     char name[64], shown[16];
@@ -161,7 +161,7 @@ static void *self_of(void *tid)
                : NULL;
 }
 
-/* A thread that was made by other means, and the one that runs tests. */
+/* Identities of a thread that the program created, and of the thread that runs tests. */
 static void every_thread_has_an_identity(void **state)
 {
     ErlNifTid tid;
@@ -177,7 +177,7 @@ static void every_thread_has_an_identity(void **state)
     assert_null(enif_thread_name(NULL));
 }
 
-/* --- What is refused --- */
+/* --- Refusals --------------------------------------------------------------------------------- */
 
 static void *join_itself(void *unused)
 {
@@ -206,7 +206,7 @@ static void what_cannot_be_created(void **state)
     enif_thread_opts_destroy(NULL);
 }
 
-/* A thread that is not the library's: the program ends, as nothing can be answered. */
+/* In a thread of the program, the call ends the program, as it cannot return an error. */
 static void others_must_not_exit(void **state)
 {
     int status;

@@ -1,5 +1,5 @@
-/* Time: units, and the shapes of timestamps. The clocks of replayed events are in test_callback.c.
- */
+/* Tests time units and the forms of timestamps. test_callback.c tests the clocks of replayed
+ * events. */
 #include "host/nif/nif.h"
 #include "host/self/self.h"
 #include "host/term/term.h"

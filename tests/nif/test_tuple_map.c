@@ -1,4 +1,4 @@
-/* Tuples and maps. */
+/* Tests tuples and maps. */
 #include "host/nif/nif.h"
 #include "host/term/term.h"
 
@@ -29,7 +29,7 @@ static ERL_NIF_TERM number(int i)
     return enif_make_int(env, i);
 }
 
-/* #{1 => -1, 2 => -2, ... SIZE => -SIZE}, put in descending order. */
+/* Returns #{1 => -1, 2 => -2, ... SIZE => -SIZE}, built in descending order. */
 static ERL_NIF_TERM map_of(int size)
 {
     ERL_NIF_TERM map = enif_make_new_map(env);

@@ -1,5 +1,5 @@
-/* A tracer that answers `enabled` with its state, the atom trace or discard, and does nothing else:
- * for tracehost and a BEAM alike. */
+/* A tracer whose `enabled` returns its state, the atom trace or discard. Runs in tracehost and in a
+ * BEAM. */
 #include <erl_nif.h>
 
 static ERL_NIF_TERM enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

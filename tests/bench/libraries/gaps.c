@@ -1,12 +1,11 @@
 /*
- * How long each thread that runs processes is kept from the next call that is traced: two
- * histograms, printed at unload, each followed by the longest gap, in nanoseconds. Line N tells how
- * many gaps took from 2^(N-1) to 2^N microseconds, the first one those below one. The second one is
- * of the same gaps without the time in which the thread could have run, but no processor did run
- * it: what is left is the host's doing.
- *
- * The kernel counts that time (schedstat). It is read after each gap from SAMPLE on, and else so
- * often that what was counted before a gap is off by less than SAMPLE.
+ * A tracer that measures the gaps between traced calls of each thread that runs processes. unload()
+ * prints two histograms, each followed by the longest gap in nanoseconds. Line N, from 0, is the
+ * number of gaps of 2^(N-1) to 2^N microseconds; line 0 is that of shorter gaps.
+ * // The second histogram leaves out the time in which the thread was runnable but no processor ran
+ * it; the rest is due to the host. The kernel counts that time (schedstat). The count is read after
+ * each gap of SAMPLE or more, and whenever SAMPLE has passed since the last reading; so time
+ * counted before a gap adds less than SAMPLE to the gap's own.
  */
 #include <erl_nif.h>
 
@@ -23,19 +22,19 @@ struct histogram {
 
 struct gaps {
     ErlNifTime last, sampled;
-    unsigned long long waited; /* for a processor, when that was sampled */
+    unsigned long long waited; /* time without a processor, nanoseconds, at `sampled` */
     int file;
     struct histogram all, held;
 };
 
-/* Each thread's own, from its first call on. */
+/* The histograms of each thread, from its first call on. */
 static struct gaps threads[THREADS];
 static unsigned taken;
 static __thread struct gaps *own;
 
 static struct gaps *begin(void)
 {
-    static struct gaps rest; /* of threads that are too many */
+    static struct gaps rest; /* of threads beyond THREADS; not printed */
     unsigned place = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED);
 
     own = place < THREADS ? &threads[place] : &rest;
@@ -53,7 +52,7 @@ static void count(struct histogram *histogram, ErlNifTime gap)
     histogram->longest = gap > histogram->longest ? gap : histogram->longest;
 }
 
-/* How much longer the thread has waited than when that was sampled. */
+/* Reads the count, and returns by how much it has grown since it was last read. */
 static ErlNifTime sample(struct gaps *gaps)
 {
     char text[96];

@@ -1,12 +1,12 @@
 /*
- * What functions of the NIF API cost: the same shared object in a BEAM and in tracehost.
+ * Measures functions of the NIF API: the same shared object runs in a BEAM and in tracehost.
  *
  *   nif_times:rows()             the names of the measurements: "function" or "function, case"
  *   nif_times:time(Row, Pids)    picoseconds a call, of as many calls as fit the caches
  *
- * Pids is {Live, Dead, Receiver}. The receiver keeps what it is sent until time/2 has returned: so
- * sending never competes with receiving. What is read stands in an environment of the library's
- * own, what is made goes to the environment of the call, which both sides give back after each.
+ * Pids is {Live, Dead, Receiver}. The receiver keeps its messages until time/2 has returned, so a
+ * send never competes with a receive. Input terms are in an environment of the library; results go
+ * to the environment of the call, which both sides free after each call.
  */
 #include <erl_nif.h>
 
@@ -18,15 +18,15 @@
 
 enum { NAMES = 8, FEW = 4, MANY = 1024, LONG_NAME = 64 };
 
-/* What tracers look for. */
+/* Atoms that tracers use. */
 static const char *const names[NAMES] = {
     "trace",     "timestamp", "match_spec_result", "ok",
     "undefined", "pid",       "scheduler_id",      "send_to_non_existing_process",
 };
 
-/* Made by load(), read by all. */
+/* Input terms, created by load() and only read after that. */
 static struct inputs {
-    ErlNifEnv *env; /* of the terms below */
+    ErlNifEnv *env; /* environment of the terms below */
     ERL_NIF_TERM atoms[NAMES];
     ERL_NIF_TERM atom_keys[MANY], integer_keys[MANY], binary_keys[MANY]; /* in no order */
     ERL_NIF_TERM few, many_atoms, many_integers, many_binaries;          /* maps */
@@ -41,14 +41,14 @@ static struct inputs {
     void *object;
 } in;
 
-/* One measurement: its environment and who is there. */
+/* One measurement: its environments and its processes. */
 struct call {
     ErlNifEnv *env;
     ErlNifEnv *message_env;
     ErlNifPid live, dead, receiver;
-    void *watcher; /* a resource, not made by load(): a BEAM lets only later ones monitor */
+    void *watcher; /* a resource; load() cannot create it, as a BEAM lets only later ones monitor */
     ERL_NIF_TERM live_term;
-    ERL_NIF_TERM message; /* of ENV */
+    ERL_NIF_TERM message; /* a term of ENV */
 };
 
 static char text[256];
@@ -64,7 +64,7 @@ static void iterate(ErlNifEnv *env, ERL_NIF_TERM map)
     enif_map_iterator_destroy(env, &iterator);
 }
 
-/* One put after the other, as a library that does not know enif_make_map_from_arrays() does. */
+/* Puts one key after the other, as a library without enif_make_map_from_arrays() does. */
 static void put_all(ErlNifEnv *env, unsigned count)
 {
     ERL_NIF_TERM map = enif_make_new_map(env);
@@ -79,7 +79,7 @@ static void send_own(struct call *c)
     ERL_NIF_TERM message = enif_make_tuple3(env, in.atoms[0], enif_make_int(env, 1), c->live.pid);
 
     enif_send(c->env, &c->receiver, env, message);
-    enif_clear_env(env); /* as is asked for, though what was sent is gone */
+    enif_clear_env(env); /* the API requires this even after a send took the terms */
 }
 
 static void make_binary(ErlNifEnv *env)
@@ -126,7 +126,7 @@ static void lock_and_unlock(void)
     enif_mutex_unlock(in.mutex);
 }
 
-/* Where results go. */
+/* Results of the measured calls. */
 struct answer {
     ErlNifPid pid;
     ERL_NIF_TERM term, terms[2];
@@ -223,7 +223,7 @@ static void make_inputs(ErlNifEnv *env)
     in.resource = enif_make_resource(env, in.object);
 }
 
-/* Resources of a type without it cannot monitor. */
+/* The type needs a `down` callback, as only then its resources can monitor. */
 static void down(ErlNifEnv *env, void *object, ErlNifPid *pid, ErlNifMonitor *monitor)
 {
     (void)env;
@@ -262,7 +262,7 @@ static void unload(ErlNifEnv *env, void *private_data)
 
 /* --- Measuring -------------------------------------------------------------------------------- */
 
-/* The clock itself: enif_monotonic_time() is one of those that are measured. */
+/* Reads the clock directly, as enif_monotonic_time() is itself measured. */
 static int64_t nanoseconds(void)
 {
     struct timespec now;

@@ -2,13 +2,13 @@
 #define NIF_TIMES_ROWS_H
 
 /*
- * What is measured. X(identifier, name, calls, expression): the expression is evaluated so many
- * times, `i` counting from 0; `c` is the struct call, `a` the struct answer. What is made in one
- * measurement fits the caches nearest to the processor.
+ * Lists the measurements: X(identifier, name, calls, expression). The expression is evaluated CALLS
+ * times, with `i` from 0; `c` is the struct call, `a` the struct answer. The terms that one
+ * measurement creates fit the processor's first-level cache.
  */
 #define KEY(keys) in.keys[i * 7 % MANY]
 #define ROWS(X)                                                                                    \
-    /* The ten functions that tracers import most. */                                              \
+    /* The ten functions that tracers use most. */                                                 \
     X(make_atom, "enif_make_atom", 1000, enif_make_atom(c->env, names[i % NAMES]))                 \
     X(send, "enif_send, of a term of the call", 500,                                               \
       enif_send(c->env, &c->receiver, NULL, c->message))                                           \

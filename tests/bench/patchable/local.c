@@ -1,9 +1,9 @@
-/* Functions that are all alike, called in C as often as is asked for: TH_FUNCTIONs and functions of
- * the table, each as the bench program has set a breakpoint on it. */
+/* Calls functions that are all alike, in C, any number of times: TH_FUNCTIONs and functions of the
+ * table. The bench program has set a different breakpoint on each. */
 #include <erl_nif.h>
 #include <nif_module.h>
 
-/* The name of what no breakpoint can be set on, then of the others. */
+/* The names of the functions: the one that cannot have a breakpoint, then the others. */
 #define PLAIN(EACH) EACH(plain)
 #define TRACEABLE(EACH) \
     EACH(untouched)     \

@@ -1,4 +1,4 @@
-/* The same function without room for a breakpoint, and with. */
+/* Defines the same function without and with room for a breakpoint. */
 #include <erl_nif.h>
 #include <nif_module.h>
 
@@ -12,7 +12,7 @@ TH_FUNCTION(patchable, 1)(ErlNifEnv *env, ERL_NIF_TERM a)
     return (ERL_NIF_TERM)env + 3 * a;
 }
 
-/* Where it is. */
+/* Returns the address of the function without room. */
 static ERL_NIF_TERM find_plain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)env;

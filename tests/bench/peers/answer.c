@@ -1,10 +1,11 @@
-/* In a file of its own, so that the compiler does not see what it calls. */
+/* Measures calls of hit(). A file of its own, so that the compiler cannot see the called
+ * function. */
 #include "hit.h"
 
 #include <stdio.h>
 #include <time.h>
 
-static term sum; /* that it does not leave calls out, either */
+static term sum; /* keeps the compiler from removing calls */
 
 static long now(void)
 {

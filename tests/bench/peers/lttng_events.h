@@ -1,4 +1,4 @@
-/* The tracepoint of a program, peers:EVENT, in LTTng's form, which includes this again. */
+/* Defines the tracepoint peers:EVENT as LTTng requires, which includes this file again. */
 #undef LTTNG_UST_TRACEPOINT_PROVIDER
 #define LTTNG_UST_TRACEPOINT_PROVIDER peers
 #undef LTTNG_UST_TRACEPOINT_INCLUDE

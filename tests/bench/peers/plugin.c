@@ -1,4 +1,4 @@
-/* The same as a library that tracehost runs: peers:answer(X) calls hit/1 with X. */
+/* The measured program as a library for tracehost: peers:answer(X) calls hit/1 with X. */
 #include <erl_nif.h>
 
 #include "hit.h"

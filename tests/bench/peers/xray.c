@@ -1,4 +1,4 @@
-/* Patches what clang left room in, before main(), with a handler that does nothing. */
+/* Patches the sleds that clang left, before main(), with a handler that only counts. */
 #include "hit.h"
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 
 #define NOT_TRACED __attribute__((xray_never_instrument))
 
-/* As <xray/xray_interface.h> has them, which is for C++ alone. */
+/* Declarations of <xray/xray_interface.h>, which only C++ can include. */
 enum xray_entry_type { XRAY_ENTRY, XRAY_EXIT, XRAY_TAIL };
 enum { XRAY_PATCHED = 1 };
 extern int __xray_set_handler(void (*handler)(int32_t function, enum xray_entry_type type));
@@ -28,7 +28,7 @@ NOT_TRACED static void ignore(int32_t function, enum xray_entry_type type)
     (void)type;
 }
 
-/* A call is two events, or what is measured is something else. */
+/* A call must raise two events; otherwise the measurement would be of something else. */
 NOT_TRACED __attribute__((constructor)) static void patch(void)
 {
     const term argv[] = {1};

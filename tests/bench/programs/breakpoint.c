@@ -1,6 +1,7 @@
 /*
- * Breakpoints: what a call costs that passes a site, what a change costs, and what changes cost the
- * threads that call.
+ * Measures breakpoints: the cost of a call that passes a site, the cost of a change, and the cost
+ * of
+ * changes for threads that call meanwhile.
  *
  *   breakpoint
  */
@@ -16,11 +17,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { SITES = 10000, CALLS = 100000, GOES = 301 /* of less than a millisecond each */ };
+enum { SITES = 10000, CALLS = 100000, GOES = 301 /* rounds of less than a millisecond each */ };
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* What a tracer's enabled_call looks like to who calls it: three terms, and it says no. */
+/* Stands for a tracer's enabled_call as its caller sees it: three terms, answer `discard`. */
 typedef uint64_t enabled_call(void *env, int argc, const uint64_t argv[]);
 
 static __attribute__((noinline)) uint64_t discard(void *env, int argc, const uint64_t argv[])
@@ -30,7 +31,7 @@ static __attribute__((noinline)) uint64_t discard(void *env, int argc, const uin
     return (uint64_t)argc - 3;
 }
 
-/* Volatile: so that it is a call through a pointer, each time. */
+/* Volatile, so that each call goes through the pointer. */
 static enabled_call *volatile enabled = discard;
 
 static uint32_t offer(struct th_hit *hit, struct th_bp_session *session, struct th_shared *spec,
@@ -84,7 +85,7 @@ static uint64_t call_enabled(void)
     return CALLS;
 }
 
-/* What stands in a function that may be traced. */
+/* The code at the entry of a function that may be traced. */
 static __attribute__((noinline)) void pass(uint32_t kinds)
 {
     struct th_hit hit = {.kinds = kinds};
@@ -154,7 +155,7 @@ static void change_sites(size_t count, uint32_t kinds)
     th_breakpoint_change_run(change, NULL, NULL);
 }
 
-enum { ADDED = 20000 /* breakpoints, in each case */ };
+enum { ADDED = 20000 /* breakpoints in each case */ };
 
 static uint64_t add_and_remove(size_t count)
 {
@@ -213,7 +214,7 @@ static void ask_inside(uint32_t kinds)
     th_breakpoint_change_run(change, note_made, NULL);
     th_progress_leave();
     while (sem_wait(&made) != 0)
-        ; /* a signal handler ran */
+        ; /* interrupted by a signal */
 }
 
 static uint64_t change_pending(void)
@@ -229,10 +230,10 @@ static uint64_t change_pending(void)
 
 /* --- A thread that calls while breakpoints change --------------------------------------------- */
 
-enum { ROUNDS = 41, SPAN = 20 /* milliseconds */ };
+enum { ROUNDS = 41, SPAN = 20 /* length of a round, in milliseconds */ };
 
 static atomic_bool over;
-static _Atomic uint64_t calls_made; /* relaxed: a figure */
+static _Atomic uint64_t calls_made; /* relaxed: a statistic */
 
 static void *call_all_along(void *unused)
 {
@@ -243,7 +244,7 @@ static void *call_all_along(void *unused)
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
         for (int i = 0; i < AT_ONCE; i++) {
             struct th_hit hit = {.kinds = TH_BP_ALL};
-            struct th_site *one = sites[count++ * 70 % SITES]; /* 1,000 of them */
+            struct th_site *one = sites[count++ * 70 % SITES]; /* 1,000 of the sites */
             if (th_breakpoint_site_is_armed(one))
                 asked += th_breakpoint_hit(one, &hit);
         }
@@ -260,14 +261,14 @@ static double now(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* How the other thread changes breakpoints, while one calls. */
+/* One way in which a thread changes breakpoints while another calls. */
 struct pace {
     const char *name;
-    size_t count; /* breakpoints of a change */
-    double every; /* seconds from one to the next, asleep; 0: at once */
+    size_t count; /* breakpoints in each change */
+    double every; /* seconds between changes, asleep; 0: no pause */
     uint64_t changes;
-    /* Of the throughput without changes, right before: by the clock, and by the time that the
-     * caller had a processor, which may leave out interrupts but not what other programs take. */
+    /* Throughput as a share of the throughput without changes just before: by the clock, and by the
+     * caller's processor time, which may leave out interrupts but not other programs' time. */
     double shares[ROUNDS], of_own[ROUNDS];
 };
 
@@ -280,7 +281,8 @@ static void sleep_until(double when)
         nanosleep(&time, NULL);
 }
 
-/* Updates: what is called costs the same all along. COUNT 0: the thread is as busy, or asleep. */
+/* Changes are updates, so the cost of a call stays the same. If COUNT is 0, the thread is as busy,
+ * or as long asleep, without changes. */
 static void change_for_a_while(struct pace *pace, size_t count)
 {
     double next = now(CLOCK_MONOTONIC), end = next + SPAN / 1e3;
@@ -317,7 +319,7 @@ static void measure_pair(struct pace *pace, int round, clockid_t callers)
     struct throughput alone = throughput(pace, 0, callers);
     struct throughput changed = throughput(pace, pace->count, callers);
 
-    if (alone.by_clock == 0 || changed.by_clock == 0) /* the caller got no processor at all */
+    if (alone.by_clock == 0 || changed.by_clock == 0) /* the caller got no processor time */
         return measure_pair(pace, round, callers);
     pace->shares[round] = changed.by_clock / alone.by_clock;
     pace->of_own[round] = changed.of_own / alone.of_own;
@@ -345,7 +347,7 @@ static void write_pace(struct pace *pace)
     printf(" %7.0f changes/s\n", (double)pace->changes * 1e3 / SPAN / ROUNDS);
 }
 
-/* THREAD is to have a processor of its own, the I-th that this program may use; if there is one. */
+/* Binds THREAD to the I-th processor that this program may use, if there is one. */
 static void bind_to(pthread_t thread, int i)
 {
     static cpu_set_t allowed;

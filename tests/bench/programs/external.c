@@ -1,11 +1,11 @@
 /*
- * External calls: what it costs that functions can be replaced while they are called. Of one
- * function that returns its argument:
+ * Measures external calls: the cost of being able to replace functions while they are called. The
+ * called function returns its argument.
  *
- *   pointer    called through a pointer
- *   section    the same, after a read section with nothing in it
- *   found      found by the active code index in that section, in which the entering of its code is
- *              counted; called; and the leaving counted
+ *   pointer    a call through a pointer
+ *   section    the same, after an empty reader section
+ *   found      looks the function up in the active code index in that section, where entering its
+ *              code is counted; calls; counts leaving
  *   external   th_call_export() of a plugin: besides that, all that a call must do
  *
  *   external PLUGIN [CASE]    tests/plugins/party.so; only the calls of one case, for callgrind
@@ -23,15 +23,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds that are shorter than what a scheduler gives a thread, also on a machine with other work.
- */
+/* Rounds are shorter than a scheduler's time slice, also on a busy machine. */
 enum { CALLS = 50000, ROUNDS = 301 };
 
-static const double aim = 1.5; /* ns, that `found` takes longer than `section` */
+static const double aim = 1.5; /* limit of `found` over `section`, in ns */
 
 static struct th_library *library;
 static struct th_process *process;
-static const struct th_export *volatile entry; /* of party:echo/1 */
+static const struct th_export *volatile entry; /* party:echo/1 */
 static th_env env;
 
 /* --- Cases ------------------------------------------------------------------------------------ */
@@ -111,7 +110,7 @@ static void measure_all(void)
         nanoseconds[FOUND] - nanoseconds[SECTION] < aim ? "" : ": missed");
 }
 
-/* One case for callgrind. */
+/* Runs one case for callgrind. */
 static void repeat(const char *name)
 {
     for (size_t i = 0; i < CASES; i++)
@@ -136,8 +135,7 @@ static void begin(const char *path)
     th_code_module_add(library);
     process = th_runtime_run_start();
     entry = th_code_export_find(th_atom("party"), th_atom("echo"), 1);
-    th_self.code_slot =
-        1; /* counted as by the scheduler, which does nothing while this thread calls */
+    th_self.code_slot = 1; /* a scheduler would do this; none runs while this thread calls */
 }
 
 static void end(void)

@@ -1,5 +1,5 @@
 /*
- * Reading JSON lines, beside Jansson parsing the very same lines and nothing else.
+ * Measures the JSON lines reader, beside Jansson that only parses the same lines.
  *
  *   json_lines STREAM
  */
@@ -19,7 +19,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* getline() and json_loadb() with the reader's own flags. */
+/* Calls getline() and json_loadb() with the flags that the reader uses. */
 static uint64_t jansson(void)
 {
     FILE *file = fopen(stream, "r");
@@ -42,7 +42,7 @@ static uint64_t jansson(void)
     return events;
 }
 
-/* Every event with its kind, tag and tracee; all terms if ALL. */
+/* Reads each event with its kind, tag and tracee; if ALL, with all terms. */
 static uint64_t read_events(bool all)
 {
     struct th_reader_options options = {0};

@@ -1,6 +1,7 @@
 /*
- * Live calls: what a call costs that passes a site, with everything that trace/ does between the
- * site and the tracer; and what changes of patterns cost a thread that calls.
+ * Measures live calls: the cost of a call that passes a site, with all of trace/ between the site
+ * and
+ * the tracer, and the cost of pattern changes for a thread that calls.
  *
  *   live TRACER [CASE]    tests/tracers/as_state.so; only the calls of one case, for callgrind
  */
@@ -19,13 +20,13 @@
 
 enum { FUNCTIONS = 10000, PER_MODULE = 1000, CALLS = 100000, GOES = 301 };
 
-/* Functions by what is set on them. */
+/* Functions, named after the patterns set on them. */
 enum { UNTRACED, DISCARDED, TRACED, TRACED_3, RETURNING, FILTERED, MATCHED, CALLED, COUNTED };
 
 static struct th_tracing *tracing;
 static struct th_library *library;
 static struct th_session *discarding, *tracing_all;
-static struct th_live_tracee process, idle, unseen; /* traced; for messages; not */
+static struct th_live_tracee process, idle, unseen; /* traced; traced for messages; not traced */
 static struct th_traceable_function functions[FUNCTIONS];
 static struct th_traceable_function *all[FUNCTIONS];
 static th_env env;
@@ -57,7 +58,7 @@ static struct th_pattern pattern_of(uint32_t f)
 
 static uint64_t asked;
 
-/* Volatile: so that it is a call through a pointer, each time. */
+/* Volatile, so that each call goes through the pointer. */
 static ERL_NIF_TERM (*volatile enabled)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 static uint64_t call_enabled(void)
@@ -79,7 +80,7 @@ static __attribute__((noinline)) void do_nothing(struct th_live_tracee *by,
     __asm__ volatile("" ::"r"(by), "r"(function));
 }
 
-/* What stands in a function that may be traced. */
+/* The code at the entry of a function that may be traced. */
 static __attribute__((noinline)) void pass(struct th_live_tracee *by,
                                            const struct th_traceable_function *function)
 {
@@ -199,7 +200,7 @@ static void measure_calls(void)
            ratios[DISCARDING] / ratios[ENABLED]);
 }
 
-/* One case for callgrind: so many calls that what comes before them does not count. */
+/* Runs one case for callgrind, with so many calls that the start-up does not matter. */
 static void repeat(const char *name)
 {
     static const struct measure_case cases[] = {
@@ -219,10 +220,10 @@ static void repeat(const char *name)
 
 /* --- A thread that calls while patterns change ------------------------------------------------ */
 
-enum { ROUNDS = 41, SPAN = 20 /* milliseconds */ };
+enum { ROUNDS = 41, SPAN = 20 /* length of a round, in milliseconds */ };
 
 static atomic_bool over;
-static _Atomic uint64_t calls_made; /* relaxed: a figure */
+static _Atomic uint64_t calls_made; /* relaxed: a statistic */
 
 static void *call_all_along(void *unused)
 {
@@ -246,13 +247,13 @@ static double now(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* How the other thread changes patterns, while one calls. */
+/* One way in which a thread changes patterns while another calls. */
 struct pace {
     const char *name;
-    int functions; /* of a change: 1, a module of PER_MODULE, or all */
-    double every;  /* seconds from one to the next, asleep; 0: at once */
+    int functions; /* functions in a change: 1, a module of PER_MODULE, or all */
+    double every;  /* seconds between changes, asleep; 0: no pause */
     uint64_t changes;
-    double shares[ROUNDS]; /* of the throughput without changes, by the caller's processor time */
+    double shares[ROUNDS]; /* throughput, as a share of that without changes; processor time */
 };
 
 static void change(int count)

@@ -1,14 +1,12 @@
 /*
- * tracehost's side of loading.py. Reads lines:
+ * Measures loading for loading.py, with the host set up as `tracehost run` does. Reads lines:
  *
- *   busy 2           has so many processes make external calls from now on, as fast as they can
- *   load PATH TIMES  upgrades the module of that library, twice as often, and answers with a line
- * of nanoseconds and a count each time: how long it took to open a copy of it, to prepare it, to
- * finish it; to finish another version, where the module has old code that is to be purged as well;
- * to purge; how long the first finish could have run, but no processor did run it, as the kernel
- * counts it; and how often it has waited for thread progress
- *
- * with everything as `tracehost run` has it.
+ *   busy 2           starts so many processes that make external calls as fast as they can
+ *   load PATH TIMES  upgrades the module of that library 2 x TIMES times, and writes a line of
+ *                    nanoseconds and a count each time: to open a copy; to prepare it; to finish;
+ *                    to finish another version, while the module has old code to purge, too; to
+ *                    purge; time in which the first finish was runnable, but no processor ran it
+ *                    (the kernel's count); number of grace periods that it waited for
  *
  *   loading LIBRARY      tests/plugins/party.so
  */
@@ -39,7 +37,7 @@ static void fail(void)
     exit(1);
 }
 
-/* --- Who calls -------------------------------------------------------------------------------- */
+/* --- Callers ---------------------------------------------------------------------------------- */
 
 static pthread_t callers[MOST_BUSY];
 static unsigned caller_count;
@@ -84,7 +82,7 @@ static long long now(void)
     return time.tv_sec * 1000000000LL + time.tv_nsec;
 }
 
-/* For a processor, this thread, so far. */
+/* Nanoseconds in which this thread was runnable without a processor, so far. */
 static long long waited(void)
 {
     static int file = -1;
@@ -140,7 +138,7 @@ static void purge(th_term name)
         fail();
 }
 
-/* The first time a module is loaded there is nothing to be upgraded: that does not count. */
+/* The first load of a module is no upgrade and is not reported. */
 static void upgrade(const char *path, long count)
 {
     struct times first, second;

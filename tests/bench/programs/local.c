@@ -1,7 +1,7 @@
 /*
- * Local calls: what a call costs that one function of a plugin makes of another in C, more than a
- * plain one: from the breakpoint in its machine code to the tracer and back. In a process of the
- * runtime, and in two at once, on two threads, with everything as `tracehost run` has it.
+ * Measures local calls: how much longer a call from one function of a plugin to another in C takes
+ * than a plain one, from the breakpoint in machine code to the tracer and back. In one process of
+ * the runtime, and in two at once on two threads, with the host set up as `tracehost run` does.
  *
  *   local PLUGIN TRACER [CASE]    tests/bench/patchable/local.so, tests/tracers/as_state.so; only
  *                                 the calls of one case, for callgrind
@@ -21,11 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds that are shorter than what a scheduler gives a thread, also on a machine with other work.
- */
+/* Rounds are shorter than a scheduler's time slice, also on a busy machine. */
 enum { CALLS = 20000, GOES = 151, PROCESSES = 2 };
 
-/* The plugin's functions, in its order. */
+/* The plugin's functions, in the plugin's order. */
 enum function { PLAIN, UNTOUCHED, CLEAR, DISCARDED, TRACED, RETURNED, REJECTED };
 
 static struct th_tracing *tracing;
@@ -44,7 +43,7 @@ static void fail(void)
 
 static bool of_table, two_threads;
 
-/* One process' calls. */
+/* The calls of one process. */
 struct calls {
     struct th_process *by;
     enum function which;
@@ -153,7 +152,7 @@ static void measure_all(void)
     }
 }
 
-/* One case for callgrind, of TH_FUNCTIONs. */
+/* Runs one case, of TH_FUNCTIONs, for callgrind. */
 static void repeat(const char *name)
 {
     for (size_t i = 0; i < CASES; i++)
@@ -189,7 +188,7 @@ static struct th_session *create(const char *state)
     return session;
 }
 
-/* Of the TH_FUNCTION of that name, and of the one of the table. */
+/* Sets a pattern on the TH_FUNCTION NAME and on its counterpart in the table. */
 static void set(struct th_session *session, const char *name, const char *match)
 {
     char of_table_[32];
@@ -206,7 +205,7 @@ static void set(struct th_session *session, const char *name, const char *match)
     }
 }
 
-/* As while its last breakpoint is being removed, for example. */
+/* Arms the site without a breakpoint, as while its last breakpoint is being removed. */
 static void arm(const char *name)
 {
     const struct th_mfa function = {th_atom("local"), th_atom(name), 1};

@@ -24,7 +24,7 @@ static double median(double *values, size_t count)
     return values[count / 2];
 }
 
-/* ROUNDS times for each case, in ns an event. */
+/* Runs each case ROUNDS times and returns the times, in ns an event. */
 static double *take_times(const struct measure_case *cases, size_t count, size_t rounds)
 {
     double *times = calloc(count * rounds, sizeof *times);

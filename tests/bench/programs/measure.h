@@ -1,5 +1,5 @@
-/* Cases measured in turn, so that a machine that speeds up or slows down does so for all of them;
- * the median counts. */
+/* Measures cases in turn, so that a change of the machine's speed affects all cases alike. The
+ * median is the result. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -8,21 +8,22 @@
 
 struct measure_case {
     const char *name;
-    uint64_t (*run)(void); /* returns how many events it had */
+    uint64_t (*run)(void); /* returns its number of events */
 };
 
 enum { MEASURE_ROUNDS = 9 };
 
-/* Runs each case MEASURE_ROUNDS times, in turn, and writes a line for each to OUT. MEDIANS gets ns
- * an event. */
+/* Runs each case MEASURE_ROUNDS times, in turn, and writes a line for each to OUT. MEDIANS gets the
+ * medians, in ns an event. */
 void measure(FILE *out, const struct measure_case *cases, size_t count, double *medians);
 
-/* The same with ROUNDS of one's own. */
+/* Like measure(), with ROUNDS rounds. */
 void measure_medians(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
                      double *medians);
 
-/* The same with ROUNDS of one's own, many and short ones: RATIOS gets the medians of how often each
- * case takes what the first takes in the same round, whatever the machine does besides then. */
+/* Like measure_medians(), for many short rounds. RATIOS gets, for each case, the median of its time
+ * divided by the time of the first case in the same round, which other work on the machine hardly
+ * affects. */
 void measure_pairs(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
                    double *ratios);
 

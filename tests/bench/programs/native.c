@@ -1,6 +1,6 @@
 /*
- * Native sites: what a call of a library's function costs more than a plain one, on one thread and
- * on two at once.
+ * Measures native sites: how much longer a call of a library's function takes than a plain one, on
+ * one thread and on two at once.
  *
  *   native LIBRARY
  */
@@ -22,9 +22,9 @@ static struct th_native *native;
 static struct th_native_place place;
 static struct th_site *site;
 
-/* --- What a tracer has ------------------------------------------------------------------------ */
+/* --- The tracer's part ------------------------------------------------------------------------ */
 
-/* Volatile: so that each is a call through a pointer, each time. */
+/* Volatile, so that each call goes through the pointer. */
 typedef uint64_t callback(void *env, int argc, const uint64_t argv[]);
 
 static __attribute__((noinline)) uint64_t answer_no(void *env, int argc, const uint64_t argv[])
@@ -44,7 +44,7 @@ static __attribute__((noinline)) uint64_t answer_yes(void *env, int argc, const 
 static callback *volatile enabled;
 static callback *volatile trace = answer_no;
 
-/* What is asked of the call. */
+/* The result of the breakpoint's hook. */
 static uint32_t answer;
 
 static uint32_t offer(struct th_hit *hit, struct th_bp_session *session, struct th_shared *spec,
@@ -90,7 +90,7 @@ static uint32_t meet(struct th_native *met)
     return asked;
 }
 
-/* The call has ended, one way or the other. */
+/* The call has returned or raised. */
 static void end_call(const uint64_t *argument)
 {
     trace(NULL, 1, argument);

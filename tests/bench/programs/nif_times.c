@@ -1,6 +1,7 @@
 /*
- * tracehost's side of nif.py: loads the library, then answers each line, the name of a row, with
- * the median of how many picoseconds a call took, the line `rows` with the rows' names.
+ * Runs nif_times.c in tracehost for nif.py: answers each line, the name of a row, with the median
+ * of
+ * the picoseconds a call took, and the line `rows` with the names of all rows.
  *
  *   nif_times LIBRARY
  */
@@ -16,7 +17,7 @@ enum { TIMES = 101 };
 
 static struct th_library *library;
 static struct th_process *caller;
-static th_env env; /* of results */
+static th_env env; /* environment of results */
 static struct th_mailbox *receiver;
 static th_term pids; /* {Live, Dead, Receiver} */
 
@@ -26,7 +27,7 @@ static void fail(void)
     exit(1);
 }
 
-/* Nobody is to be woken. */
+/* No process waits for messages. */
 static void arrived(void *context, const struct th_message *message)
 {
     (void)context, (void)message;
@@ -55,7 +56,7 @@ static void empty_mailbox(void)
     }
 }
 
-/* Calls a function of the library as `tracehost call` does: on a scheduler. */
+/* Calls a function of the library on a scheduler, as `tracehost call` does. */
 static th_term call(const char *name, unsigned arity, const th_term argv[])
 {
     const struct th_callee callee = {

@@ -1,14 +1,14 @@
 /*
- * How long schedulers are kept while code is replaced: two processes call a function of it, by tail
- * calls to what is current then, as
- * fast as they can, each call is told to a tracer that counts gaps, and the module is upgraded,
- * every few milliseconds.
+ * Measures how long schedulers pause while code is replaced. Two processes call functions of a
+ * module
+ * as fast as they can, by tail calls to its current code. A tracer that counts gaps gets each call.
+ * The module is upgraded every few milliseconds.
  *
  *   pauses GAPS DRIVER MODULE WHAT COUNT
  *
  * GAPS: tests/bench/libraries/gaps.so, which prints its histograms at the end. DRIVER and MODULE:
  * the modules version_000d and version_0000, of tests/plugins/version.c. WHAT: `upgrade`;
- * `prepare`: what was prepared is dropped; `nothing`.
+ * `prepare`, which drops each prepared instance; `nothing`.
  */
 #include "host/base/base.h"
 #include "host/breakpoint/breakpoint.h"
@@ -35,9 +35,9 @@ static void fail(void)
     exit(1);
 }
 
-/* --- Who calls -------------------------------------------------------------------------------- */
+/* --- Callers ---------------------------------------------------------------------------------- */
 
-/* Processes that call on for ever: so their schedulers never wait for somebody else. */
+/* Starts processes that call for ever, so that their schedulers never sleep. */
 static void start_callers(void)
 {
     const struct th_export *spawn = th_code_export_find(th_atom("party"), th_atom("spawn"), 4);
@@ -57,7 +57,7 @@ static void start_callers(void)
     th_runtime_run_exit(process, TH_AM(normal));
 }
 
-/* --- Who loads -------------------------------------------------------------------------------- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 static struct th_instance *prepare(const char *path)
 {
@@ -68,7 +68,7 @@ static struct th_instance *prepare(const char *path)
     return th_code_prepare(library);
 }
 
-/* Old code that somebody is in yet is waited for. */
+/* Retries while old code is still in use. */
 static void load(const char *path)
 {
     struct th_instance *prepared = prepare(path);

@@ -1,6 +1,7 @@
 /*
- * Events per second on one recording, one thread: walking the record headers; skimming, all held
- * back by flags; the tracer `count`; decoding every term.
+ * Measures events per second on one recording with one thread: walking the record headers;
+ * skimming,
+ * with all events withheld by flags; the tracer `count`; decoding each term.
  *
  *   replay STREAM
  */
@@ -20,7 +21,8 @@ enum { BUFFER = 256 * 1024 };
 
 static const char *stream;
 
-/* The least that any reader must do: read(2) the file and go from header to header. */
+/* Does the least that a reader must do: reads the file with read(2) and goes from header to
+ * header. */
 static uint64_t walk_headers(void)
 {
     static unsigned char buffer[BUFFER];
@@ -61,7 +63,7 @@ static struct th_reader *open_stream(void)
     return reader;
 }
 
-/* Plays the stream into the tracer `count` with FLAGS; its tables go to stdout. */
+/* Plays the stream to the tracer `count` with FLAGS. The tracer's tables go to stdout. */
 static uint64_t play(uint32_t flags)
 {
     struct th_tracing *tracing = th_trace_create();
@@ -133,7 +135,7 @@ int main(int argc, char **argv)
         return 2;
     }
     stream = argv[1];
-    if (!report || !freopen("/dev/null", "w", stdout)) /* what tracers print is of no interest */
+    if (!report || !freopen("/dev/null", "w", stdout)) /* the output of tracers is discarded */
         return 1;
     fprintf(report, "%s: %llu records\n", stream, (unsigned long long)walk_headers());
     measure(report, cases, sizeof cases / sizeof cases[0], medians);

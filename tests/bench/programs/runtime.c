@@ -1,6 +1,7 @@
 /*
- * tracehost's side of runtime.py: answers each line, "ROW N", with how many nanoseconds it took to
- * do that N times.
+ * Runs tracehost's side of runtime.py: answers each line "ROW N" with the nanoseconds that doing
+ * the
+ * row N times took.
  *
  *   runtime LIBRARY TRACER      tests/plugins/party.so, tests/bench/libraries/as_told.so
  */
@@ -19,7 +20,7 @@
 static struct th_library *library, *tracer;
 static struct th_tracing *tracing;
 static struct th_process *process;
-static th_env env; /* of results */
+static th_env env; /* environment of results */
 
 static int64_t now(void)
 {
@@ -46,7 +47,7 @@ static th_term call(const char *name, unsigned argc, const th_term argv[])
 /* --- Traced calls ---------------------------------------------------------------------------- */
 
 static const struct {
-    const char *row, *state, *match; /* what enabled answers; of party:echo/1 */
+    const char *row, *state, *match; /* result of `enabled`; match specification of party:echo/1 */
 } ways[] = {
     {"discarded", "discard", "[]"},
     {"traced", "trace", "[]"},
