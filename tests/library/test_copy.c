@@ -53,7 +53,7 @@ static void one_that_is_replaceable_is_shared(void **state)
     make_number("changed.so", 1);
     first = open_replaceable(in_folder("changed.so"), false);
     assert_string_not_equal(th_library_file(first), in_folder("changed.so"));
-    th_library_release(open_private(in_folder("changed.so"))); /* which nobody finds */
+    th_library_release(open_private(in_folder("changed.so"))); /* no other open shares this copy */
     assert_ptr_equal(open_replaceable(in_folder("changed.so"), false), first);
     th_library_release(first);
 

@@ -1,6 +1,6 @@
 /*
- * External terms against a real BEAM: the terms that terms.erl makes are written as it writes them;
- * damaged ones (damage.erl) are refused where it refuses them, and are the same terms where not.
+ * Compares external terms with a real BEAM: the terms of terms.erl are encoded to the same bytes;
+ * damaged ones (damage.erl) are refused alike, or decoded to the same terms.
  */
 #include "host/term/term.h"
 #include "tests/support/beam.h"
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static struct th_etf_options plain; /* as the BEAM writes terms */
+static struct th_etf_options plain; /* options for a BEAM's encoding */
 static struct th_buffer terms, damaged;
 static th_env env;
 
@@ -30,7 +30,7 @@ static void read_file(struct th_buffer *to, const char *folder, const char *name
     th_free(path);
 }
 
-/* Has a BEAM write both files. */
+/* Makes a BEAM write both files. */
 static int start(void **state)
 {
     char folder[] = "/tmp/etf-XXXXXX";
@@ -98,12 +98,12 @@ static void terms_are_written_as_the_beam_writes_them(void **state)
         if (out.size != size || memcmp(out.data, data, size) != 0)
             fail_msg("term %zu is written otherwise", i);
         th_env_clear(&env);
-        take(&terms, &at, 8); /* its hash, and the first that is =:= */
+        take(&terms, &at, 8); /* its hash, and the index of the first identical term */
     }
     th_buffer_free(&out);
 }
 
-/* The two things that are refused although OTP 25 takes them; see etf.h. */
+/* True for the two errors that OTP 25 accepts; see etf.h. */
 static bool differs_on_purpose(void)
 {
     return strstr(th_error_link(0), "a reference has 1 to 5 words, not 0") ||

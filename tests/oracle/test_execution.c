@@ -1,6 +1,7 @@
 /*
- * Random programs, run by a real BEAM under trace: callers, returns, exceptions and returns to
- * functions are the same here, computed from what the same program did (execution.escript).
+ * Runs random programs in a real BEAM under trace: callers, returns, exceptions and return_to
+ * events must be those that tracehost computes from a recording of the same program
+ * (execution.escript).
  */
 #include "host/trace/trace.h"
 #include "tests/support/retraced.h"
@@ -19,7 +20,7 @@
 
 static char folder[] = "/tmp/execution-XXXXXX";
 
-/* The name in the folder, until the next call. */
+/* Returns the path of NAME in the folder, valid until the next call. */
 static const char *file(const char *name)
 {
     static char path[sizeof folder + 32];
@@ -28,7 +29,7 @@ static const char *file(const char *name)
     return path;
 }
 
-/* What comes of RECORDING, traced again, is in the file EXPECTED. */
+/* Traces RECORDING again and asserts that the result is the file EXPECTED. */
 static void expect(const char *recording, struct retracing retracing, const char *expected)
 {
     struct th_execution_counts counts;

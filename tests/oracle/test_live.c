@@ -1,4 +1,5 @@
-/* Processes that do the same in a BEAM and here have the same callbacks called (live.escript). */
+/* Processes that do the same in a BEAM and in tracehost must cause the same callbacks
+ * (live.escript). */
 #include "tests/runtime/plays.h"
 
 #include "tests/support/stream.h"
@@ -20,7 +21,7 @@ static struct th_library *open_logging(void)
     return library;
 }
 
-/* A session that logs to the file N.here. */
+/* Creates a session that logs to the file N.here. */
 static struct th_session *log_to(unsigned n)
 {
     struct th_session_setup setup = {.name = "logging", .library = open_logging()};
@@ -48,7 +49,7 @@ static void play_logged(unsigned n, const char *script)
     th_trace_session_destroy(logging);
 }
 
-/* The scripts of the file, each {"Name", Script} and a full stop at the end of a line. */
+/* Plays the scripts of the file, each {"Name", Script} with a full stop at the end of a line. */
 static unsigned play_all(char *text)
 {
     unsigned n = 0;

@@ -1,5 +1,5 @@
-/* Match specifications against a real BEAM: what erlang:match_spec_test/3 and
- * erlang:trace_pattern/3 say, by tests/oracle/match.escript. */
+/* Compares match specifications with a real BEAM: the results of erlang:match_spec_test/3 and
+ * erlang:trace_pattern/3, by tests/oracle/match.escript. */
 #include "host/base/base.h"
 #include "host/match/match.h"
 #include "host/term/term.h"
@@ -18,7 +18,7 @@
 
 #define SCRIPT "escript tests/oracle/match.escript "
 
-static size_t beyond; /* cases with integers too large to be computed here */
+static size_t beyond; /* cases with integers that are too large for the host */
 
 static th_term read_term(FILE *from, th_env *env, struct th_buffer *bytes)
 {
@@ -38,7 +38,7 @@ static th_term read_term(FILE *from, th_env *env, struct th_buffer *bytes)
     return t;
 }
 
-/* Runs CHECK on all terms that the script tells; returns their number. */
+/* Runs CHECK on all terms that the script writes; returns their number. */
 static size_t for_each(const char *command, void (*check)(th_env *env, const th_term *parts))
 {
     FILE *from = popen(command, "r");
@@ -60,7 +60,7 @@ static size_t for_each(const char *command, void (*check)(th_env *env, const th_
     return count;
 }
 
-/* --- The surroundings that erlang:match_spec_test/3 gives ------------------------------------- */
+/* --- The surroundings in erlang:match_spec_test/3 --------------------------------------------- */
 
 static th_term self(void *context)
 {
@@ -99,7 +99,7 @@ static th_term set_tcw(void *context, th_env *env, uint32_t value)
     return get_tcw(context, env);
 }
 
-/* A BEAM gives that of the test, whose terms are not compared. */
+/* A BEAM returns the stack of the test, whose terms are not compared. */
 static th_term stack(void *context, th_env *env, size_t depth)
 {
     th_term frames = TH_NIL;
@@ -127,9 +127,9 @@ static const struct th_match_operations operations = {
     .stack = stack,
 };
 
-/* --- Comparing -------------------------------------------------------------------------------- */
+/* --- Comparison ------------------------------------------------------------------------------- */
 
-/* A BEAM's texts end after that many bytes. */
+/* A BEAM truncates texts to this number of bytes. */
 enum { BEAM_TEXT = 99 };
 
 static th_term errors_term(th_env *env, const struct th_match_faults *faults)
@@ -158,7 +158,7 @@ static th_term result_term(th_env *env, const struct th_match_result *result)
     return th_make_tuple_of(env, TH_AM(ok), message, flags);
 }
 
-static bool meant; /* the answers are to differ */
+static bool meant; /* the results must differ */
 
 static void compare(th_env *env, const th_term *parts, th_term ours)
 {
@@ -228,7 +228,7 @@ static void random_ones_match_alike(void **state)
     assert_true(beyond < 20);
 }
 
-/* The texts of faults, and which come first. */
+/* Compares the texts of faults and their order. */
 static void broken_ones_fail_alike(void **state)
 {
     (void)state;
@@ -247,9 +247,9 @@ static void later_ones_differ_where_that_is_known(void **state)
     meant = false;
 }
 
-/* --- What is not known ------------------------------------------------------------------------ */
+/* --- Unknown arguments ------------------------------------------------------------------------ */
 
-/* How the specification comes out for these arguments. */
+/* Runs the specification on the arguments. */
 static struct th_match_result run(const struct th_match_spec *spec, th_env *env, th_term *pid,
                                   const th_term *arguments, size_t count)
 {
@@ -263,7 +263,7 @@ static struct th_match_result run(const struct th_match_spec *spec, th_env *env,
 
 static size_t decided, undecided;
 
-/* SURE, a result for which some arguments were unknown, is right for arguments that are known. */
+/* Asserts that SURE, a result with unknown arguments, is also right with known ones. */
 static void assert_holds(const struct th_match_result *sure, const struct th_match_result *known,
                          th_term spec)
 {
@@ -280,7 +280,7 @@ static void assert_holds(const struct th_match_result *sure, const struct th_mat
     }
 }
 
-/* Hides some of the arguments: what is sure then is so for whatever stands in their places. */
+/* Hides some arguments: a certain result must hold for any values of these. */
 static void never_guesses(th_env *env, const th_term *parts)
 {
     static unsigned turn;

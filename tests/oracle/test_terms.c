@@ -1,6 +1,6 @@
 /*
- * Order, identity and hashes of thousands of terms, as a real BEAM has them. terms.erl writes the
- * terms and the BEAM's answers; it says how.
+ * Compares order, identity and hashes of thousands of terms with a real BEAM. terms.erl writes the
+ * terms and the BEAM's results; its head describes the file.
  */
 #include "host/term/term.h"
 
@@ -15,14 +15,14 @@
 
 static th_env env;
 static struct th_buffer file;
-static size_t position; /* of what is read next */
+static size_t position; /* of the next read */
 
 static size_t count;
 static th_term *terms;
 static uint32_t *phash2;
-static uint32_t *order; /* numbers of terms in the BEAM's order */
-static uint32_t *rank;  /* of each term: the same for terms that are == */
-static uint32_t *first; /* of each term: the first that is =:= */
+static uint32_t *order; /* numbers of all terms, in the BEAM's order */
+static uint32_t *rank;  /* of each term; the same for terms that are == */
+static uint32_t *first; /* of each term: the index of the first that is =:= */
 
 static uint64_t next_random(uint64_t *seed)
 {
@@ -86,7 +86,7 @@ static void take_all(void)
     take_order();
 }
 
-/* Has a BEAM write the terms to a file and reads it. */
+/* Makes a BEAM write the terms to a file, and reads the file. */
 static int read_terms(void **state)
 {
     char folder[] = "/tmp/terms-XXXXXX";

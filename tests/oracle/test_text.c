@@ -1,5 +1,4 @@
-/* Erlang text against a real BEAM: what it prints and what it reads, by tests/oracle/text.escript.
- */
+/* Compares Erlang text, printed and parsed, with a real BEAM, by tests/oracle/text.escript. */
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "tests/support/beam.h"
@@ -16,9 +15,9 @@
 
 #define SCRIPT "escript tests/oracle/text.escript "
 
-/* A pair of what the script tells. */
+/* A pair that the script writes. */
 struct pair {
-    struct th_buffer term; /* external; empty: refused */
+    struct th_buffer term; /* external term; empty: refused */
     struct th_buffer text;
 };
 
@@ -69,7 +68,7 @@ static size_t for_each(const char *command, void (*check)(th_env *env, const str
     return count;
 }
 
-/* Compares TEXT with what is printed of T. */
+/* Compares TEXT with the printed term T. */
 static void compare(th_term t, const struct th_buffer *text)
 {
     struct th_buffer printed = {0};

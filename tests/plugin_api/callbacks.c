@@ -1,14 +1,14 @@
 /*
- * A tracer with all 18 callbacks, load, upgrade and unload, and the program that calls them: each
- * callback is reached under its name, with its arguments in place. The few API functions that it
- * takes are stand-ins.
+ * Calls each of the 18 callbacks of a tracer, load, upgrade and unload: each is reached under its
+ * name, with its arguments in place. The program contains the tracer and stand-ins for the few API
+ * functions that it uses.
  */
 #include <erl_tracer.h>
 
 #include <assert.h>
 #include <string.h>
 
-/* What the callback that ran last was given. */
+/* The arguments of the last callback. */
 static struct {
     enum th_tracer_slot slot;
     ErlNifEnv *env;
@@ -72,7 +72,7 @@ ERL_NIF_TERM enif_make_atom(ErlNifEnv *env, const char *name)
 static char world;
 static ErlNifEnv *const here = (ErlNifEnv *)&world;
 
-/* Calls one callback as a host does and looks at what arrived. */
+/* Calls one callback as a host does and checks its arguments. */
 static void call(enum th_tracer_slot slot, const char *name, int arity,
                  ERL_NIF_TERM (*callback)(ErlNifEnv *, int, const ERL_NIF_TERM[]))
 {
@@ -84,7 +84,7 @@ static void call(enum th_tracer_slot slot, const char *name, int arity,
     printf("%s/%d\n", name, arity);
 }
 
-/* The rules that erl_tracer.h states about its tables. */
+/* Checks the rules that erl_tracer.h states about its tables. */
 static void check_tables(void)
 {
     static const struct {

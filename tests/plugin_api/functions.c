@@ -1,11 +1,9 @@
 /*
- * Holds the list of functions against declarations that were made from something else: OTP's
- * header. Compiled as C, where an enum and an int may pass for each other, and as C++, where they
- * may not. Compiling is the test.
- *
- * The command line defines SINCE_xxx(type, name, parameters) for each version in the list: either
- * SAME, or NEWER for functions that the header does not have yet. The 64-bit integer functions are
- * macros here, for the functions on long; these then are compared twice.
+ * Compares the list of functions with declarations from another source, OTP's header. Compiling is
+ * the test: as C, where an enum is compatible with an int, and as C++, where it is not.
+ * // The command line defines SINCE_xxx(type, name, parameters) for each version in the list:
+ * either SAME, or NEWER for functions that the header lacks. The 64-bit integer functions are
+ * macros here, for the functions on long, which are compared twice therefore.
  */
 #include <erl_nif.h>
 

@@ -1,12 +1,12 @@
-/* Prints what the erl_nif.h that comes first in the include path makes of the NIF API: the layout
- * of each type, the value of each constant. Compiled with our header and with OTP's, run, compared.
- */
+/* Prints the NIF API as the first erl_nif.h in the include path declares it: the layout of each
+ * type, the value of each constant. Compiled with this project's header and with OTP's; the outputs
+ * must be equal. */
 #include <erl_nif.h>
 #include <stddef.h>
 
 #include "plugin_api/nif_layout.h"
 
-/* A list, by type. */
+/* Constants, by type. */
 /* clang-format off */
 #define MORE_CONSTANTS(X) \
     X(ERL_NIF_MAJOR_VERSION) X(ERL_NIF_MINOR_VERSION) \

@@ -1,8 +1,8 @@
-/* Functions of each kind that nif_module.h and the flags of tracehost-plugin.pc are for: a table's,
- * that is called in C, too; local ones; one that ends with a call of itself. C and C++. */
+/* Defines functions of each kind for nif_module.h and the flags of tracehost-plugin.pc: one of a
+ * table that is called in C, too; local ones; one that ends with a call of itself. C and C++. */
 #include <nif_module.h>
 
-/* As ever; alike, so that compilers could make them one. */
+/* Equal functions, which a compiler could merge. */
 static ERL_NIF_TERM twin(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     return argc == 1 ? enif_make_tuple2(env, argv[0], argv[0]) : enif_make_badarg(env);
@@ -13,7 +13,7 @@ static ERL_NIF_TERM other_twin(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return argc == 1 ? enif_make_tuple2(env, argv[0], argv[0]) : enif_make_badarg(env);
 }
 
-/* Its greater part is seldom run, which compilers like to put elsewhere. */
+/* The larger part rarely runs, so compilers may move it elsewhere. */
 static ERL_NIF_TERM careful(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     int n;
@@ -26,13 +26,13 @@ static ERL_NIF_TERM careful(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_int(env, 2 * n);
 }
 
-/* So small that a call of it costs more than it does. */
+/* So small that a call costs more than its body. */
 TH_NIF(lookup)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     return enif_make_int(env, argc + (enif_is_atom(env, argv[0]) ? 1 : 0));
 }
 
-/* All calls have the same argument, of which copies could be made. */
+/* All calls have the same argument, so compilers could clone the function. */
 TH_FUNCTION(bump, 2)(ErlNifEnv *env, ERL_NIF_TERM count, ERL_NIF_TERM step)
 {
     int n, more;

@@ -1,8 +1,8 @@
-/* A plugin that uses what erl_nif.h has beyond plain declarations. It is compiled as C and as C++,
- * and looked at, not run. */
+/* A plugin that uses all that erl_nif.h has beyond plain declarations. It is compiled as C and as
+ * C++, and inspected, not run. */
 #include <erl_nif.h>
 
-/* Sources that include the driver API's header too get along with ours. */
+/* A source may include the driver API's header, too. */
 #ifdef WITH_ERL_DRIVER
 #include <erl_driver.h>
 #endif

@@ -1,5 +1,5 @@
 /* A tracer of messages for both kinds of host: plain symbols for tracehost, an entry for a BEAM. It
- * tells its state, a process, who sends what to whom. */
+ * sends the sender and the receiver of each message to its state, a process. */
 #include <erl_tracer.h>
 
 TH_TRACER_ENABLED(generic)

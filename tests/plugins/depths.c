@@ -1,19 +1,19 @@
 /*
- * Stacks to look at: depths:descend(N) calls plunge/1, a local function, which calls itself until N
- * is 0 and then bottom(), which is no function of Erlang's. depths:burn(N) does that again and
- * again for N milliseconds.
+ * Builds stacks for inspection: depths:descend(N) calls plunge/1, a local function, which calls
+ * itself until N is 0 and then bottom(), a plain C function. depths:burn(N) repeats this for N
+ * milliseconds.
  */
 #include <nif_module.h>
 
 #include <time.h>
 
-/* For a debugger to stop in. */
+/* A debugger stops here. */
 __attribute__((noinline)) void bottom(void)
 {
     __asm__ volatile("" ::: "memory");
 }
 
-/* The sum keeps each call in the frame of the one that made it. */
+/* The addition after the call prevents a tail call, so each call keeps its frame. */
 TH_FUNCTION(plunge, 1)(ErlNifEnv *env, ERL_NIF_TERM depth)
 {
     unsigned left = 0;

@@ -1,12 +1,12 @@
-/* See events.h. Functions: start(Pid, Count) makes a thread that sends {thread, 1} to {thread,
- * Count}, join() waits for it. */
+/* See events.h. Functions: start(Pid, Count) creates a thread that sends {thread, 1} to {thread,
+ * Count}; join() waits for its end. */
 #include "events.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static struct events_journal *journal; /* of this instance */
+static struct events_journal *journal; /* this instance's */
 
 static void note(const char *callback, int number, const char *rest)
 {
@@ -113,7 +113,7 @@ static void unload(ErlNifEnv *env, void *private_data)
     note("unload", 0, "");
 }
 
-/* --- A thread of its own ---------------------------------------------------------------------- */
+/* --- A thread of the library ------------------------------------------------------------------ */
 
 static ErlNifPid receiver;
 static int count;

@@ -1,8 +1,7 @@
 /*
- * What the tests and the library `events` tell each other: resources whose callbacks are noted.
- *
- * The library gets the address of an events_journal as load info: the small integer address / 16.
- * It is its private data.
+ * Shared by the tests and the library `events`, which notes the callbacks of resources. The library
+ * gets the address of an events_journal as load info: the small integer address / 16. The journal
+ * is its private data.
  */
 #ifndef EVENTS_H
 #define EVENTS_H
@@ -15,22 +14,22 @@
 enum { EVENTS_FULL, EVENTS_OTHER, EVENTS_PLAIN, EVENTS_TYPES };
 
 struct events_journal {
-    _Alignas(16) const char *name; /* begins each word, as in "name:stop" */
-    int versions;                  /* 1: upgrade() has no `stop` and no `down` */
-    ErlNifPid told;                /* gets {Callback, Number}, if it is not 0 */
+    _Alignas(16) const char *name; /* start of each note, as in "name:stop" */
+    int versions;                  /* 1: upgrade() opens its types without `stop` and `down` */
+    ErlNifPid told;                /* gets {Callback, Number}, unless it is 0 */
 
-    /* What came of it. */
+    /* Results, written by the library. */
     ErlNifResourceType *types[EVENTS_TYPES];
     ErlNifResourceFlags tried[EVENTS_TYPES];
-    pthread_mutex_t lock; /* guards what follows: callbacks come from any thread */
-    char text[4096];      /* "NAME:CALLBACK NUMBER ..." for each, with a comma between them */
+    pthread_mutex_t lock; /* guards the fields below: callbacks run on any thread */
+    char text[4096];      /* "NAME:CALLBACK NUMBER" of each callback, separated by commas */
 };
 
-/* What is in a resource. */
+/* Content of a resource. */
 struct events_object {
     int number;
     int closes;            /* `stop` closes the descriptor */
-    ErlNifMonitor monitor; /* `down` says whether it was this one */
+    ErlNifMonitor monitor; /* `down` notes whether its monitor was this one */
 };
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Functions that ask for operations on files, one for each, and answer with the result; and such as
- * do so in odd ways.
+ * Functions that request operations on files, one for each operation, and return the result; and
+ * functions that misuse them.
  */
 #include <erl_nif.h>
 #include <nif_module.h>
@@ -28,7 +28,7 @@ static ERL_NIF_TERM answer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return argv[0];
 }
 
-/* --- Each --- */
+/* --- One for each operation ------------------------------------------------------------------- */
 
 NIF(open)
 {
@@ -180,42 +180,42 @@ NIF(fadvise)
                            (int)number(env, argv[3]), answer, 0, NULL);
 }
 
-/* --- In odd ways --- */
+/* --- Unusual requests ------------------------------------------------------------------------- */
 
-/* Result, kept terms, as a tuple */
+/* Arguments: the result, kept terms. Returns a tuple of all. */
 NIF(with_kept)
 {
     return enif_make_tuple_from_array(env, argv, (unsigned)argc);
 }
 
-/* Path, ... : of what is kept */
+/* keeps(Path, ...): reads Path and keeps all its arguments. */
 NIF(keeps)
 {
     return th_file_read_file(env, argv[0], do_with_kept, 3, argv);
 }
 
-/* Both make a folder; the second counts. */
+/* Both requests create a folder; only the second is carried out. */
 NIF(last_counts)
 {
     th_file_mkdir(env, argv[0], answer, 0, NULL);
     return th_file_mkdir(env, argv[1], answer, 0, NULL);
 }
 
-/* A term counts more. */
+/* A returned term cancels the request. */
 NIF(says_else)
 {
     th_file_mkdir(env, argv[0], answer, 0, NULL);
     return atom(env, "else");
 }
 
-/* An exception too. */
+/* An exception cancels the request, too. */
 NIF(raises)
 {
     th_file_mkdir(env, argv[0], answer, 0, NULL);
     return enif_raise_exception(env, argv[0]);
 }
 
-/* A call of another function of this module, nested. */
+/* Calls another function of this module, which requests the operation. */
 NIF(nested)
 {
     return th_call(env, atom(env, "filing"), atom(env, "mkdir"), 1, argv);
@@ -231,7 +231,7 @@ NIF(last)
                             enif_make_int(env, last.tag), enif_make_int(env, last.error));
 }
 
-/* Result, File, To: tells that it is open, and stays. */
+/* Arguments: the result, To. Sends the open file to To and stays. */
 NIF(goes_on_open)
 {
     const ERL_NIF_TERM *parts;
@@ -243,13 +243,13 @@ NIF(goes_on_open)
     return th_await(env, answer, TH_INFINITY, 0, NULL);
 }
 
-/* Path, flags, To */
+/* holds(Path, Flags, To) */
 NIF(holds)
 {
     return th_file_open(env, argv[0], (int)number(env, argv[1]), do_goes_on_open, 1, &argv[2]);
 }
 
-/* Result, count, path: so many after each other */
+/* Arguments: the result, the count, the path. Reads the file COUNT times, one after the other. */
 NIF(again)
 {
     ErlNifSInt64 left = number(env, argv[1]);

@@ -1,11 +1,10 @@
 /*
- * Calls of all kinds: tests/oracle/native/frames.erl in C, function by function the same. Those
- * that are exported there are of the table here, all others local functions, but for helper/1.
+ * Makes calls of all kinds: tests/oracle/native/frames.erl in C, function by function. Functions
+ * that are exported there are in the table here; all others but helper/1 are local functions.
  */
 #include <nif_module.h>
 
-/* A call that a C function ends with is to be a jump, in all builds. (clang cannot be told in a
- * file.) */
+/* A call at the end of a C function must be a jump, in all builds; clang has no such pragma. */
 #ifndef __clang__
 #pragma GCC optimize("O2")
 #endif
@@ -17,7 +16,7 @@ static ERL_NIF_TERM atom(ErlNifEnv *env, const char *name)
     return enif_make_atom(env, name);
 }
 
-/* Not a part of who calls it, which would not end with a jump then, as an address is given away. */
+/* Not inlined into its caller, whose last call would not be a jump then, as an address escapes. */
 static __attribute__((noinline)) int number(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     int value;
@@ -31,19 +30,19 @@ static ERL_NIF_TERM plus(ErlNifEnv *env, ERL_NIF_TERM term, int more)
     return enif_make_int(env, number(env, term) + more);
 }
 
-/* {TERM}, or 0: an exception goes on. */
+/* {TERM}; 0 if TERM is 0, as an exception is passed on. */
 static ERL_NIF_TERM in_tuple(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     return term ? enif_make_tuple1(env, term) : 0;
 }
 
-/* {A, B}, likewise. */
+/* {A, B}; 0 if either is 0. */
 static ERL_NIF_TERM both(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b)
 {
     return a && b ? enif_make_tuple2(env, a, b) : 0;
 }
 
-/* frames:FUNCTION(A) and frames:FUNCTION(A, B), external calls. */
+/* External calls of frames:FUNCTION(A) and frames:FUNCTION(A, B). */
 static ERL_NIF_TERM call(ErlNifEnv *env, const char *function, ERL_NIF_TERM a)
 {
     return th_call(env, atom(env, "frames"), atom(env, function), 1, &a);
@@ -162,7 +161,7 @@ static ERL_NIF_TERM raise_of(ErlNifEnv *env, ERL_NIF_TERM class_)
     return enif_raise_exception(env, atom(env, "boom"));
 }
 
-/* What raises is not a function that Erlang would know of, and what is raised goes on as 0. */
+/* A plain C function raises the exception; 0 passes it on. */
 TH_FUNCTION(fall, 2)(ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM n)
 {
     if (number(env, n) > 0)
@@ -269,7 +268,7 @@ NIF(hands)
     return hand(env, argv[0]);
 }
 
-/* {Result, leaf(N)} */
+/* Returns {Result, leaf(N)}. */
 static ERL_NIF_TERM then(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -282,7 +281,7 @@ NIF(later)
     return th_call_then(env, atom(env, "frames"), atom(env, "nests"), 1, argv, then, 0, 1, argv);
 }
 
-/* --- What only a BEAM knows ------------------------------------------------------------------- */
+/* --- Only in a BEAM --------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) ERL_NIF_TERM helper(ErlNifEnv *env, ERL_NIF_TERM n)
 {

@@ -1,6 +1,6 @@
 /*
- * Functions that call each other in C, in all the ways that traced local calls can go: with all
- * numbers of arguments, nested, ended by a jump, raising, going on later, left by longjmp().
+ * Functions that call each other in C, in all ways that traced local calls can take: with all
+ * numbers of arguments, nested, ended by a jump, raising, continued later, left by longjmp().
  */
 #include <nif_module.h>
 
@@ -11,8 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A call that a C function ends with is to be a jump, in all builds. (clang cannot be told in a
- * file.) */
+/* A call at the end of a C function must be a jump, in all builds; clang has no such pragma. */
 #ifndef __clang__
 #pragma GCC optimize("O2")
 #endif
@@ -31,14 +30,14 @@ static __attribute__((noinline)) long number(ErlNifEnv *env, ERL_NIF_TERM term)
     return enif_get_long(env, term, &value) ? value : 0;
 }
 
-/* TERM, where a function is not to end with the call that gives it. */
+/* Returns TERM; prevents that the caller ends with a jump to the function that returned it. */
 static ERL_NIF_TERM kept(ERL_NIF_TERM term)
 {
     __asm__ volatile("" : "+r"(term));
     return term;
 }
 
-/* FUNCTION, of which the compiler does not know that it is that. */
+/* The address of FUNCTION, hidden from the compiler. */
 #define UNKNOWN(function)                             \
     ({                                                \
         __typeof__(&(function)) address = (function); \
@@ -81,13 +80,13 @@ TH_FUNCTION(five, 5)
     return enif_make_tuple5(env, a, b, c, d, e);
 }
 
-/* Of the library's table: pair/2, as well as twin/2 and single/1, which are the same code. */
+/* In the library's table three times with the same code: pair/2, twin/2 and single/1. */
 NIF(pair)
 {
     return argc == 2 ? enif_make_tuple2(env, argv[0], argv[1]) : argv[0];
 }
 
-/* forms(A, B, C, D, E): each is called. */
+/* forms(A, B, C, D, E): calls each form. */
 NIF(forms)
 {
     ERL_NIF_TERM results[] = {
@@ -99,7 +98,7 @@ NIF(forms)
         five(env, argv[0], argv[1], argv[2], argv[3], argv[4]),
         UNKNOWN(pair)(env, 2, argv),
         UNKNOWN(pair)(env, 1, argv),
-        UNKNOWN(pair)(env, argc, argv), /* as none of the table */
+        UNKNOWN(pair)(env, argc, argv), /* an arity that the table lacks */
     };
 
     return enif_make_list_from_array(env, results, sizeof results / sizeof *results);
@@ -121,7 +120,7 @@ NIF(depth)
     return kept(deep(env, argv[0]));
 }
 
-/* Nothing but itself on the stack: as many bytes as a function can take. */
+/* A stack of only this function's frames, as small as a function's can be. */
 TH_FUNCTION(thin, 1)(ErlNifEnv *env, ERL_NIF_TERM count)
 {
     return count == 0x0f ? count : kept(thin(env, count - 0x10)); /* 0 and N - 1, as terms */
@@ -133,7 +132,7 @@ NIF(thins)
     return kept(thin(env, argv[0]));
 }
 
-/* Calls that are jumps. */
+/* Calls at the end that are jumps. */
 TH_FUNCTION(loop, 1)(ErlNifEnv *env, ERL_NIF_TERM count)
 {
     long n = number(env, count);
@@ -218,7 +217,7 @@ NIF(catching)
     return kept(catches(env, argv[0], argv[1], argv[2]));
 }
 
-/* Goes on as if nothing had been raised; with another call. */
+/* Ignores the exception of its first call and returns. */
 TH_FUNCTION(drops, 3)(ErlNifEnv *env, ERL_NIF_TERM m, ERL_NIF_TERM f, ERL_NIF_TERM arguments)
 {
     call(env, m, f, arguments);
@@ -244,7 +243,7 @@ NIF(cleaning)
     return kept(cleans(env, argv[0], argv[1], argv[2]));
 }
 
-/* --- Later ------------------------------------------------------------------------------------ */
+/* --- Continued later -------------------------------------------------------------------------- */
 
 NIF(ends)
 {
@@ -269,8 +268,8 @@ TH_FUNCTION(says_nothing, 0)(ErlNifEnv *env)
     return 0;
 }
 
-/* later(0, R): by a yield in a function below; later(1, R): by a tail call; later(2, R): not at
- * all. */
+/* later(0, R): a function below schedules the rest; later(1, R): by a tail call; later(2, R): not
+ * at all. */
 NIF(later)
 {
     long how = number(env, argv[0]);
@@ -281,7 +280,7 @@ NIF(later)
                            : says_nothing(env));
 }
 
-/* That was asked for in vain: a term counts more. */
+/* The returned term cancels the request. */
 NIF(not_later)
 {
     (void)argc;
@@ -289,7 +288,7 @@ NIF(not_later)
     return same(env, argv[0]);
 }
 
-/* Calls itself again, N times, by the runtime. */
+/* Schedules itself N times. */
 NIF(again)
 {
     ERL_NIF_TERM less = enif_make_long(env, number(env, argv[0]) - 1);
@@ -306,7 +305,7 @@ static ERL_NIF_TERM after(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return kept(same(env, argv[0]));
 }
 
-/* then(M, F, Args): the result, of which another function knows first. */
+/* then(M, F, Args): returns the result, which another function gets first. */
 NIF(then)
 {
     ERL_NIF_TERM found[8], arguments = argv[2];
@@ -331,7 +330,7 @@ TH_FUNCTION(leaps, 1)(ErlNifEnv *env, ERL_NIF_TERM count)
     return kept(UNKNOWN(leaps)(env, enif_make_long(env, n - 1)));
 }
 
-/* leap(Times, Depth, Then): with a call of same/1 after each if THEN is not 0. */
+/* leap(Times, Depth, Then): calls same/1 after each jump if THEN is not 0. */
 NIF(leap)
 {
     volatile long times = number(env, argv[0]);
@@ -349,7 +348,7 @@ NIF(leap)
     return atom(env, "done");
 }
 
-/* --- Threads, signals, children --------------------------------------------------------------- */
+/* --- Threads, signals, child processes -------------------------------------------------------- */
 
 TH_FUNCTION(ends_thread, 1)(ErlNifEnv *env, ERL_NIF_TERM count)
 {
@@ -382,8 +381,8 @@ NIF(thread)
 }
 
 static ErlNifEnv *interrupted;
-static _Atomic long signals;   /* that were handled */
-static _Atomic int signalling; /* relaxed, both */
+static _Atomic long signals;   /* signals handled */
+static _Atomic int signalling; /* relaxed: only these values matter */
 
 static void handle(int number)
 {
@@ -399,8 +398,8 @@ static void *send_signals(void *context)
     return NULL;
 }
 
-/* signalled(Signals, N): thin(N), until so many have come, each of which calls same/1; how many
- * came, and how often it was called. */
+/* signalled(Signals, N): calls thin(N) until SIGNALS signals have come, whose handler calls same/1.
+ * Returns {number of signals, number of calls of thin(N)}. */
 NIF(signalled)
 {
     long most = number(env, argv[0]), rounds = 0;
@@ -436,8 +435,8 @@ TH_FUNCTION(forks, 0)(ErlNifEnv *env)
     return kept(deep(env, enif_make_int(env, child == 0 ? 1 : 0)));
 }
 
-/* A child is forked in a function of which an end is wanted, and ends when that has returned: with
- * what status. */
+/* Forks a child in a function whose return is requested. The child exits after that return; its
+ * exit status is the result. */
 NIF(forking)
 {
     ERL_NIF_TERM depth = forks(env);

@@ -1,8 +1,8 @@
 /*
- * Functions that use all that nif_module.h offers. In a BEAM, which has none of it, the library
- * loads as well: then there is `present/0`, which says 0, and what needs the host raises `absent`.
- * Long because: the functions of a module stand in one table, and tests have the functions of this
- * module call one another, once for each function of the host.
+ * Functions that use all of nif_module.h. The library can be loaded by a BEAM, too, which lacks
+ * these functions: there, present/0 returns 0, and functions that need the host raise `absent`.
+ * // Long because: the functions of a module are in one table, and tests let the functions of this
+ * module call each other, once for each function of the host.
  */
 #include <erl_nif.h>
 #include <nif_module.h>
@@ -58,7 +58,7 @@ static void send_to(ErlNifEnv *env, ERL_NIF_TERM to, ERL_NIF_TERM message)
 
 enum { MOST = 16 };
 
-/* The elements of LIST. */
+/* Copies the elements of LIST to FOUND, at most MOST, and returns their number. */
 static int elements(ErlNifEnv *env, ERL_NIF_TERM list, ERL_NIF_TERM found[MOST])
 {
     int count = 0;
@@ -95,7 +95,7 @@ NIF(local)
     return sum_of(env, one(env), argv[0], argv[0], argv[0], argv[0]);
 }
 
-/* --- Ends ------------------------------------------------------------------------------------- */
+/* --- Ends of functions ------------------------------------------------------------------------ */
 
 HOSTED(throws)
 {
@@ -127,7 +127,7 @@ NIF(dirty)
     return enif_make_int(env, enif_thread_type());
 }
 
-/* yields(N, Result): after so many more functions. */
+/* yields(N, Result): schedules itself N times, then returns Result. */
 NIF(yields)
 {
     ERL_NIF_TERM next[2] = {enif_make_long(env, integer(env, argv[0]) - 1), argv[1]};
@@ -144,7 +144,7 @@ NIF(goes_dirty)
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-/* call(M, F, Args): the result. */
+/* call(M, F, Args): returns the result. */
 HOSTED(call)
 {
     ERL_NIF_TERM found[MOST];
@@ -153,7 +153,7 @@ HOSTED(call)
     return th_call(env, argv[0], argv[1], count, found);
 }
 
-/* catches(M, F, Args): {ok, Result} or {Class, Reason, Stack}. */
+/* catches(M, F, Args): returns {ok, Result} or {Class, Reason, Stack}. */
 HOSTED(catches)
 {
     ERL_NIF_TERM found[MOST], class, reason, stack;
@@ -169,7 +169,8 @@ HOSTED(catches)
     return enif_make_tuple3(env, class, reason, stack);
 }
 
-/* again(M, F, Args): as if it caught nothing. again(Class, Reason, Stack) where M is a class. */
+/* again(M, F, Args): catches an exception and raises it again. If M is a class, again(Class,
+ * Reason, Stack) raises that. */
 HOSTED(again)
 {
     ERL_NIF_TERM found[MOST], class, reason, stack;
@@ -181,21 +182,21 @@ HOSTED(again)
     return atom(env, "no_exception");
 }
 
-/* The exception that is passed on is dropped, as a term is returned. */
+/* The returned term cancels the exception that th_raise() passed on. */
 HOSTED(again_not)
 {
     th_raise(env, atom(env, "error"), argv[0], enif_make_list(env, 0));
     return argv[0];
 }
 
-/* The exception of the callee is dropped, as a term is returned. */
+/* The returned term cancels the exception of the callee. */
 HOSTED(drops)
 {
     return th_call(env, atom(env, "party"), atom(env, "fails"), 1, argv) ? atom(env, "no")
                                                                          : argv[0];
 }
 
-/* An exception of its own is raised, whatever is returned and was passed. */
+/* Its own exception replaces that of the callee and the returned term. */
 HOSTED(own_counts)
 {
     th_call(env, atom(env, "party"), atom(env, "fails"), 1, argv);
@@ -203,7 +204,8 @@ HOSTED(own_counts)
     return th_catch(env, NULL, NULL, NULL) ? argv[0] : atom(env, "nothing_caught");
 }
 
-/* exported(M, F, Args): as call, by the export entry. Arguments that make no entry: `none`. */
+/* exported(M, F, Args): like call, by the export entry. Returns `none` if the arguments make no
+ * entry. */
 HOSTED(exported)
 {
     ERL_NIF_TERM found[MOST];
@@ -213,7 +215,7 @@ HOSTED(exported)
     return entry ? th_call_export(env, entry, found) : atom(env, "none");
 }
 
-/* no_entry(Case) */
+/* no_entry(Case): uses invalid entries. */
 HOSTED(no_entry)
 {
     switch (integer(env, argv[0])) {
@@ -230,7 +232,7 @@ HOSTED(no_entry)
     }
 }
 
-/* own_first(M, F, Args): what was raised before the call, which it does not touch, is raised. */
+/* own_first(M, F, Args): an exception raised before the call survives the call. */
 HOSTED(own_first)
 {
     ERL_NIF_TERM found[MOST];
@@ -240,7 +242,7 @@ HOSTED(own_first)
     return th_call(env, argv[0], argv[1], count, found);
 }
 
-/* data_after(M, F, Args): {Result, private data} after the call. */
+/* data_after(M, F, Args): returns {Result, private data} after the call. */
 HOSTED(data_after)
 {
     ERL_NIF_TERM found[MOST];
@@ -258,7 +260,7 @@ HOSTED(tail)
     return th_tail_call(env, argv[0], argv[1], count, found);
 }
 
-/* down(N): N nested calls deep, then N. */
+/* down(N): N nested calls, then N. */
 HOSTED(down)
 {
     ERL_NIF_TERM next[2] = {enif_make_long(env, integer(env, argv[0]) - 1),
@@ -309,7 +311,7 @@ static ERL_NIF_TERM passes(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)env;
     (void)argc;
-    return argv[0]; /* 0 for an exception: it goes on */
+    return argv[0]; /* 0 passes an exception on */
 }
 
 /* then(Flags, M, F, Args, Kept) */
@@ -336,7 +338,7 @@ static ERL_NIF_TERM add_one(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_long(env, integer(env, argv[0]) + 1);
 }
 
-/* deep(N): N functions that wait, on no stack. */
+/* deep(N): N waiting functions, which use no C stack. */
 HOSTED(deep)
 {
     ERL_NIF_TERM next = enif_make_long(env, integer(env, argv[0]) - 1);
@@ -354,7 +356,7 @@ static ERL_NIF_TERM got(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return argv[0] ? argv[0] : atom(env, "timeout");
 }
 
-/* await(Milliseconds): the next message, or `timeout`. */
+/* await(Milliseconds): returns the next message, or `timeout`. */
 HOSTED(await)
 {
     return th_await(env, got, integer(env, argv[0]), 0, NULL);
@@ -374,7 +376,7 @@ static ERL_NIF_TERM selected(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return th_skip(env);
 }
 
-/* select(Tag, Milliseconds): the first tuple that begins with Tag. */
+/* select(Tag, Milliseconds): returns the first tuple that begins with Tag. */
 HOSTED(select_)
 {
     return th_await(env, selected, integer(env, argv[1]), 1, argv);
@@ -396,7 +398,7 @@ NIF(sends)
     return atom(env, "ok");
 }
 
-/* floods(To, N): N messages, {N - 1}, ..., {0}. */
+/* floods(To, N): sends N messages, {N - 1}, ..., {0}. */
 NIF(floods)
 {
     (void)argc;
@@ -405,7 +407,7 @@ NIF(floods)
     return atom(env, "ok");
 }
 
-/* Answers {From, Message} with Message, until `stop`. */
+/* Answers {From, Message} with Message, until `stop` comes. */
 static ERL_NIF_TERM served(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const ERL_NIF_TERM *pair;
@@ -423,7 +425,7 @@ HOSTED(server)
     return th_await(env, served, TH_INFINITY, 0, NULL);
 }
 
-/* ping(Server, N): N questions, one after the other. */
+/* ping(Server, N): sends N requests, each after the answer to the one before. */
 static ERL_NIF_TERM ponged(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM kept[2] = {argv[1], enif_make_long(env, integer(env, argv[2]) - 1)};
@@ -443,7 +445,7 @@ HOSTED(ping)
 
 /* --- User probes ------------------------------------------------------------------------------ */
 
-/* user_trace(Atom, N): what is watched, and whether each of the probes was. */
+/* user_trace(Atom, N): returns which probes are enabled, and whether each probe was. */
 HOSTED(user_trace)
 {
     char text[32];
@@ -460,7 +462,7 @@ HOSTED(user_trace)
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-/* spawn(M, F, Args, Options): Pid, or {Pid, Monitor}. */
+/* spawn(M, F, Args, Options): returns Pid, or {Pid, Monitor}. */
 HOSTED(spawn)
 {
     ERL_NIF_TERM found[MOST], monitor;
@@ -475,7 +477,7 @@ HOSTED(spawn)
     return enif_make_pid(env, &pid);
 }
 
-/* spawns(N, M, F, Args): how many. */
+/* spawns(N, M, F, Args): spawns N processes and returns N. */
 HOSTED(spawns)
 {
     ERL_NIF_TERM found[MOST];
@@ -487,7 +489,8 @@ HOSTED(spawns)
     return argv[0];
 }
 
-/* chain(N, To): N processes, each linked with the one before; the last tells To, and waits. */
+/* chain(N, To): spawns N processes, each linked to its parent; the last one sends to To, and
+ * waits. */
 HOSTED(chain)
 {
     ERL_NIF_TERM next[2] = {enif_make_long(env, integer(env, argv[0]) - 1), argv[1]};
@@ -499,7 +502,7 @@ HOSTED(chain)
     return th_await(env, got, TH_INFINITY, 0, NULL);
 }
 
-/* crowd(N): N processes that each say something; when they all have. */
+/* crowd(N): spawns N processes that each send a message; returns when all have come. */
 NIF(tell)
 {
     (void)argc;
@@ -536,7 +539,7 @@ HOSTED(calls)
     return last;
 }
 
-/* exports(N): as calls(N), by the export entry. */
+/* exports(N): like calls(N), by the export entry. */
 HOSTED(exports)
 {
     const ThExport *echo = th_export_entry(atom(env, "party"), atom(env, "echo"), 1);
@@ -547,7 +550,7 @@ HOSTED(exports)
     return last;
 }
 
-/* named(Name): takes it, and waits. */
+/* named(Name): registers Name, and waits. */
 HOSTED(named)
 {
     ErlNifPid self;
@@ -557,7 +560,7 @@ HOSTED(named)
     return th_await(env, got, TH_INFINITY, 0, NULL);
 }
 
-/* spins(Name): spawns named(Name), and does not return before it has run. */
+/* spins(Name): spawns named(Name), and does not return before that has run. */
 HOSTED(spins)
 {
     ErlNifTime begin = enif_monotonic_time(ERL_NIF_SEC);
@@ -570,8 +573,8 @@ HOSTED(spins)
     return atom(env, "ran");
 }
 
-/* chaos(Peers, N, Seed, To): N steps, each of which links with one of the list, or undoes that;
- * then tells To, and waits. */
+/* chaos(Peers, N, Seed, To): N steps, each of which links to a peer or removes the link; then sends
+ * to To, and waits. */
 NIF(chaos)
 {
     ERL_NIF_TERM peers[MOST],
@@ -594,7 +597,7 @@ NIF(chaos)
     return enif_schedule_nif(env, "chaos", 0, chaos, argc, next);
 }
 
-/* mingles(N, Seed, To): waits for the list of its peers first. */
+/* mingles(N, Seed, To): waits for the list of peers, then calls chaos/4. */
 static ERL_NIF_TERM mingle(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -640,7 +643,7 @@ HOSTED(signal_)
     return enif_make_int(env, th_exit_signal(env, &pid, argv[1]));
 }
 
-/* kill_and_monitor(Pid): what came first is acted on first. */
+/* kill_and_monitor(Pid): the kill comes first, so it takes effect first. */
 HOSTED(kill_and_monitor)
 {
     ErlNifPid pid = pid_of(argv[0]);
@@ -649,7 +652,7 @@ HOSTED(kill_and_monitor)
     return th_monitor(env, &pid);
 }
 
-/* Unlinks, and links again, at once. */
+/* Unlinks, and links again at once. */
 HOSTED(relink)
 {
     ErlNifPid pid = pid_of(argv[0]);
@@ -664,7 +667,7 @@ HOSTED(trap)
     return enif_make_int(env, th_trap_exit(env, (int)integer(env, argv[0])));
 }
 
-/* Traps exits, and waits for a message, which it sends to To. */
+/* Traps exits, waits for a message, and sends it to To. */
 static ERL_NIF_TERM forward(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -714,8 +717,8 @@ NIF(alive)
     return enif_make_int(env, enif_is_process_alive(env, &pid));
 }
 
-/* until_dead(To): sends `began` to To, looks whether its own process is alive until it is not, or
- * for 20 seconds, and sends what it has seen. */
+/* until_dead(To): sends `began` to To, polls until its own process is dead, 20 seconds at most, and
+ * sends the result. */
 NIF(until_dead)
 {
     ErlNifTime end = enif_monotonic_time(ERL_NIF_SEC) + 20;
@@ -728,12 +731,12 @@ NIF(until_dead)
     return atom(env, "ok");
 }
 
-/* Set by let_go(); set by stays() as it returns, to what its last enif_send() has answered.
- * Relaxed: figures that tests wait for. */
+/* may_go: set by let_go(). last_sent: the result of the last enif_send() of stays(), set as it
+ * returns. Relaxed: only these values matter. */
 static atomic_bool may_go;
 static atomic_int last_sent;
 
-/* stays(To): sends `began` to To, and stays until let_go() is called; then sends {late}. */
+/* stays(To): sends `began` to To, stays until let_go() is called, then sends {late}. */
 NIF(stays)
 {
     ErlNifPid pid = pid_of(argv[0]);
@@ -750,7 +753,7 @@ NIF(stays)
     return argv[0];
 }
 
-/* As stays(); traps exits, and links with To meanwhile. */
+/* Like stays(); traps exits and links to To meanwhile. */
 HOSTED(stays_and_links)
 {
     ErlNifPid pid = pid_of(argv[0]);
@@ -760,11 +763,11 @@ HOSTED(stays_and_links)
     return stays(env, argc, argv);
 }
 
-/* The pid of the process that calls crosses(), until stays_and_crosses() has linked with it.
- * Relaxed: a pid is an immediate term. */
+/* The pid of the process in crosses(), until stays_and_crosses() has linked to it. Relaxed: a pid
+ * is an immediate term. */
 static _Atomic ERL_NIF_TERM who_crosses;
 
-/* As stays(); links, meanwhile, with the process that calls crosses(). */
+/* Like stays(); links to the process in crosses() meanwhile. */
 HOSTED(stays_and_crosses)
 {
     ErlNifPid pid;
@@ -777,8 +780,8 @@ HOSTED(stays_and_crosses)
     return stays(env, argc, argv);
 }
 
-/* crosses(Pid): links with Pid, and is to end with `normal` before Pid, which calls
- * stays_and_crosses(), links with it: that link comes too late. */
+/* crosses(Pid): links to Pid, which is in stays_and_crosses(). The exit signal `normal` reaches
+ * this process before the link from Pid, which comes too late. */
 HOSTED(crosses)
 {
     ErlNifPid pid = pid_of(argv[0]), self = pid_of(self_of(env));
@@ -800,7 +803,7 @@ HOSTED(links_and_exits)
     return th_exit(env, argv[1]);
 }
 
-/* One thing that a process can do. */
+/* Does one of the things that a process can do. */
 static void do_any(ErlNifEnv *env, unsigned what, ERL_NIF_TERM to)
 {
     ErlNifPid pid = pid_of(to), self = pid_of(self_of(env));
@@ -849,7 +852,7 @@ static void do_any(ErlNifEnv *env, unsigned what, ERL_NIF_TERM to)
     }
 }
 
-/* busy(To, Seed): does all kinds of things, also for a while after its process has ended. */
+/* busy(To, Seed): does things of all kinds, also for a while after its process has ended. */
 HOSTED(busy)
 {
     unsigned random = (unsigned)integer(env, argv[1]);
@@ -869,7 +872,7 @@ NIF(let_go)
     return atom(env, "ok");
 }
 
-/* -1: stays() has not sent {late} yet. */
+/* -1 until stays() has sent {late}. */
 NIF(sent_late)
 {
     (void)argc;
@@ -901,15 +904,15 @@ HOSTED(seq_print)
 
 /* --- Code ------------------------------------------------------------------------------------- */
 
-/* What became of it, and the term that was kept. */
+/* Arguments: the result, the kept term. Returns both. */
 static ERL_NIF_TERM changed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     return enif_make_tuple2(env, argv[0], argv[1]);
 }
 
-/* load_code(Paths, Info, Flags), purge_code(Module, Flags), delete_code(Module, Flags): what became
- * of it, with the flags. */
+/* load_code(Paths, Info, Flags), purge_code(Module, Flags), delete_code(Module, Flags): return
+ * {Result, Flags}. */
 HOSTED(load_code)
 {
     return th_load_code(env, argv[0], argv[1], (int)integer(env, argv[2]), changed, 1, argv + 2);
@@ -925,14 +928,14 @@ HOSTED(delete_code)
     return th_delete_code(env, argv[0], (int)integer(env, argv[1]), changed, 1, argv + 1);
 }
 
-/* load_code_not(Paths): asks for it, and returns a term after all. */
+/* load_code_not(Paths): requests the load, but returns a term, which cancels the request. */
 HOSTED(load_code_not)
 {
     th_load_code(env, argv[0], atom(env, "none"), 0, changed, 1, argv);
     return atom(env, "not");
 }
 
-/* Sends To what it gets, until that is `stop`. */
+/* Sends each message to To, until `stop` comes. */
 static ERL_NIF_TERM passed_on(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -942,8 +945,7 @@ static ERL_NIF_TERM passed_on(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return th_await(env, passed_on, TH_INFINITY, 1, argv + 1);
 }
 
-/* load_and_pass_on(Paths, Info, To): loads, sends To what became of it, and then each message that
- * it gets or has got. */
+/* load_and_pass_on(Paths, Info, To): loads, and sends To the result, then each message. */
 HOSTED(load_and_pass_on)
 {
     return th_load_code(env, argv[0], argv[1], 0, passed_on, 1, argv + 2);

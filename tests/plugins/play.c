@@ -1,12 +1,12 @@
 /*
- * Processes that do what a script says, which is a list of:
+ * Processes that follow a script, which is a list of:
  *
  *   {spawn, Name, Options, Script}   Options of th_spawn(); the child knows its parent as `parent`
  *   {send, To, Message}              To, as below, is a name that was given to a process
  *   {await, Milliseconds}            the next message, or none
  *   {link, Who}, {unlink, Who}, {monitor, Who}, {exit, Who, Reason}
  *   trap                             traps exits
- *   cpu                              goes on on a dirty thread
+ *   cpu                              continues on a dirty thread
  *   until_dead                       waits there until the process has ended
  *   {register, Name, Who}, {unregister, Name}
  *   {token, Component, Value}, no_token, {print, Label, Info}
@@ -55,7 +55,7 @@ static ERL_NIF_TERM spawn(ErlNifEnv *env, const ERL_NIF_TERM op[], ERL_NIF_TERM 
     return named(env, names, op[1], child);
 }
 
-/* What concerns the process OP[1]. */
+/* Performs an operation on the process OP[1]. */
 static void act(ErlNifEnv *env, const char *what, const ERL_NIF_TERM op[], ERL_NIF_TERM names)
 {
     ErlNifPid pid = who(env, names, op[1]);
@@ -155,7 +155,7 @@ static ERL_NIF_TERM collected(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return atom(env, "done");
 }
 
-/* collects(N): makes N words of garbage, and goes on. */
+/* collects(N): makes N words of garbage, then continues. */
 static ERL_NIF_TERM collects(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM list = enif_make_list(env, 0);

@@ -1,4 +1,4 @@
-/* Functions that tell how they were run. */
+/* Functions that report how they were run. */
 #include "runner.h"
 
 #include <erl_nif.h>
@@ -60,7 +60,7 @@ NIF(nothing)
     return 0;
 }
 
-/* {Self, whether it is alive, private data, as a number} */
+/* Returns {Self, whether it is alive, private data as a number}. */
 NIF(surroundings)
 {
     ErlNifPid self;
@@ -74,7 +74,7 @@ NIF(surroundings)
                             enif_make_ulong(env, (unsigned long)enif_priv_data(env)));
 }
 
-/* The type of the thread. */
+/* Returns the type of the thread. */
 NIF(where)
 {
     (void)argc;
@@ -84,8 +84,8 @@ NIF(where)
 
 /* --- Chains ---------------------------------------------------------------------------------- */
 
-/* hop(Flags, Seen): goes on with each of Flags, and tells the types of the threads that it met, the
- * latest first. */
+/* hop(Flags, Seen): schedules itself with each of Flags, and returns the types of its threads, the
+ * last first. */
 NIF(hop)
 {
     ERL_NIF_TERM head, next[2];
@@ -96,7 +96,7 @@ NIF(hop)
     return enif_schedule_nif(env, "hop", integer(env, head), hop, argc, next);
 }
 
-/* count(N, Kept): as many steps, each of which makes garbage; Kept at the end. */
+/* count(N, Kept): N steps, each of which makes garbage; returns Kept. */
 NIF(count)
 {
     ERL_NIF_TERM next[2] = {0, argv[1]};
@@ -110,7 +110,7 @@ NIF(count)
     return enif_schedule_nif(env, "count", 0, count, argc, next);
 }
 
-/* binaries(N): as many steps, each of which makes a binary of a megabyte. */
+/* binaries(N): N steps, each of which makes a binary of a megabyte. */
 NIF(binaries)
 {
     int left = integer(env, argv[0]);
@@ -127,7 +127,7 @@ NIF(binaries)
     return enif_schedule_nif(env, "binaries", 0, binaries, argc, &next);
 }
 
-/* tick(Who, N, Percent): notes Who and uses up so much of the turn, N times. */
+/* tick(Who, N, Percent): notes Who and uses up Percent of the turn, N times. */
 NIF(tick)
 {
     int left = integer(env, argv[1]);
@@ -140,7 +140,7 @@ NIF(tick)
     return enif_schedule_nif(env, "tick", 0, tick, argc, next);
 }
 
-/* consume(Percent): what five times that say. */
+/* consume(Percent): returns the results of five calls of enif_consume_timeslice(). */
 NIF(consume)
 {
     ERL_NIF_TERM said[5];
@@ -151,7 +151,7 @@ NIF(consume)
     return enif_make_list_from_array(env, said, 5);
 }
 
-/* Waits until it may go on. */
+/* Waits until the test sets `open`. */
 NIF(wait)
 {
     (void)argc;
@@ -162,7 +162,7 @@ NIF(wait)
     return enif_make_atom(env, "ok");
 }
 
-/* --- What enif_schedule_nif() refuses, and what counts beside it ------------------------------ */
+/* --- Refusals of enif_schedule_nif(), and results beside it ----------------------------------- */
 
 NIF(schedule_flags)
 {
@@ -248,7 +248,7 @@ static void destroy(ErlNifEnv *env, void *object)
     runner.destroyed++;
 }
 
-/* A resource that only the result holds. */
+/* Returns a resource to which only the result refers. */
 NIF(hold)
 {
     void *object = enif_alloc_resource(type, 16);
@@ -260,7 +260,7 @@ NIF(hold)
     return term;
 }
 
-/* One that nobody holds. */
+/* Creates a resource without references. */
 NIF(let_go)
 {
     hold(env, argc, argv);
@@ -273,7 +273,7 @@ static void *release(void *object)
     return enif_thread_type() == ERL_NIF_THR_UNDEFINED ? NULL : object;
 }
 
-/* One that another thread lets go of. */
+/* Creates a resource whose last reference another thread releases. */
 NIF(let_go_elsewhere)
 {
     pthread_t thread;
@@ -289,7 +289,7 @@ NIF(let_go_elsewhere)
 
 /* --- Ends of the program --------------------------------------------------------------------- */
 
-/* Sanitizers are not to be quicker than the host. */
+/* Sanitizers must not report this before the host does. */
 #define UNSANITIZED __attribute__((no_sanitize("undefined")))
 
 static UNSANITIZED void touch(int *nowhere)
@@ -330,13 +330,13 @@ NIF(crash)
     return enif_make_badarg(env);
 }
 
-/* The same, one function later. */
+/* Like crash(), in a scheduled function. */
 NIF(crash_later)
 {
     return enif_schedule_nif(env, "later", integer(env, argv[1]), crash, argc, argv);
 }
 
-/* The same, with an argument that leads nowhere. */
+/* Like crash_later(), with an argument that is no valid term. */
 NIF(crash_wild)
 {
     ERL_NIF_TERM wild[2] = {enif_make_atom(env, "segv"), 0x12};

@@ -1,9 +1,8 @@
 /*
- * A library with a function for each thing that the NIF API forbids and a BEAM does not notice, and
- * a few that are innocent. (`volatile` hides some from the compiler, which knows them too.)
- *
- * Long because: the functions of a module stand in one table, and tests compare whole reports,
- * which name this module, of calls of several of them.
+ * A library with a function for each violation of the NIF API that a BEAM does not notice, and some
+ * correct functions. `volatile` hides some violations from the compiler, which would notice them.
+ * // Long because: the functions of a module are in one table, and tests compare whole reports,
+ * with this module's name, about calls of several functions.
  */
 #include <erl_nif.h>
 
@@ -27,7 +26,7 @@ static ERL_NIF_TERM ok(ErlNifEnv *env)
     return enif_make_atom(env, "ok");
 }
 
-/* --- Innocent -------------------------------------------------------------------------------- */
+/* --- Correct functions ------------------------------------------------------------------------ */
 
 NIF(same)
 {
@@ -176,7 +175,7 @@ NIF(keep_end)
     return ok(env);
 }
 
-/* How many functions can read it, of those for what is boxed. */
+/* Returns how many functions for boxed terms can read the kept term. */
 NIF(read_kept)
 {
     ErlNifMapIterator iterator;
@@ -205,7 +204,7 @@ NIF(read_kept)
                  enif_get_resource(env, kept, db, &object));
 }
 
-/* The same, for lists. */
+/* Like read_kept(), for lists. */
 NIF(read_kept_list)
 {
     ERL_NIF_TERM head, tail;
@@ -223,7 +222,7 @@ NIF(read_kept_list)
                                   enif_make_reverse_list(env, kept, &tail));
 }
 
-/* The same, for all: `undefined` is read in its place. */
+/* Like read_kept(), for functions on all terms, which must see `undefined` instead. */
 NIF(read_kept_whole)
 {
     ERL_NIF_TERM undefined = enif_make_atom(env, "undefined");
@@ -323,8 +322,8 @@ NIF(send_foreign)
     return ok(env);
 }
 
-/* send_twice(To, Clears): sends two messages of one environment, which `clears` clears in between.
- */
+/* send_twice(To, Clears): sends two messages from one environment; if Clears is `clears`, clears it
+ * in between. */
 NIF(send_twice)
 {
     ErlNifEnv *mine = enif_alloc_env();
@@ -358,7 +357,7 @@ NIF(change)
     return ok(env);
 }
 
-/* --- Giving back ----------------------------------------------------------------------------- */
+/* --- Freeing ---------------------------------------------------------------------------------- */
 
 NIF(free_twice)
 {
@@ -380,7 +379,7 @@ NIF(free_of_malloc)
     return ok(env);
 }
 
-/* The C library gives the same memory to the next who wants as much. */
+/* The C library returns the same memory for the next request of this size. */
 NIF(free_by_libc)
 {
     UNUSED;
@@ -684,7 +683,7 @@ NIF(leak_mutex)
     return enif_mutex_create("leaked") ? ok(env) : enif_make_badarg(env);
 }
 
-/* --- Others than calls ----------------------------------------------------------------------- */
+/* --- Callbacks -------------------------------------------------------------------------------- */
 
 static void *sin_in_thread(void *memory)
 {
@@ -720,7 +719,7 @@ static void destroy_careless(ErlNifEnv *env, void *object)
     enif_free(object);
 }
 
-/* INFO: `clean`; `leak`, so that memory stays; `keep`, so that unload() has to free it. */
+/* INFO: `clean`; `leak`: memory is not freed; `keep`: unload() frees it. */
 static int load(ErlNifEnv *env, void **private_data, ERL_NIF_TERM info)
 {
     char word[10] = "";

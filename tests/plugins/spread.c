@@ -1,7 +1,8 @@
 /*
- * Who hears of new code, and looks whether it sees it: for tests/runtime/test_loading_spread.c. A
- * trial is a message {told, Version, Thread}, or an exit with it, of a module's code of that
- * version: an external call of that module's number/0 must not reach an older one.
+ * Processes that are notified of new code and check whether they see it, for
+ * tests/runtime/test_loading_spread.c. A trial is a message {told, Version, Thread} from a module's
+ * code of that version, or an exit with that reason: then an external call of that module's
+ * number/0 must not reach an older version.
  */
 #include <erl_nif.h>
 #include <nif_module.h>
@@ -21,12 +22,12 @@ static long integer(ErlNifEnv *env, ERL_NIF_TERM term)
     return value;
 }
 
-/* The kept terms of who hears: the module, how many trials are still to come, how many came from
- * another thread. */
+/* Arguments of heard(): the message and the kept terms: the module, the number of trials left, the
+ * number of those from other threads. */
 enum { MESSAGE, MODULE, LEFT, OTHERS, KEPT = 3 };
 
-/* Checks {told, Version, Thread}. Returns 1 if it comes from another thread, 0 if from this one;
- * -1: an older version was reached. */
+/* Checks {told, Version, Thread}. Returns 1 if it comes from another thread, 0 if from this one, -1
+ * if an older version was reached. */
 static int check(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM told)
 {
     const ERL_NIF_TERM *parts;
@@ -52,7 +53,7 @@ static ERL_NIF_TERM hear_more(ErlNifEnv *env, ERL_NIF_TERM module, long left, lo
     return left > 0 ? th_await(env, heard, TH_INFINITY, KEPT, kept) : kept[OTHERS - 1];
 }
 
-/* Exits of links carry it as their reason. */
+/* An exit signal has the trial as its reason. */
 NIF(heard)
 {
     const ERL_NIF_TERM *parts;
@@ -68,8 +69,8 @@ NIF(heard)
                      integer(env, argv[OTHERS]) + found);
 }
 
-/* Hears of MODULE so often: how many trials came from other threads. With a name, if that is not
- * `undefined`. */
+/* hear(Module, N, Name): runs N trials from MODULE and returns how many came from other threads.
+ * Registers Name, unless it is `undefined`. */
 NIF(hear)
 {
     ErlNifPid self;
@@ -81,7 +82,7 @@ NIF(hear)
     return hear_more(env, argv[0], integer(env, argv[1]), 0);
 }
 
-/* Has MODULE tell TO, so often. */
+/* tell_often(Module, To, N): calls Module:tell(To) N times. */
 NIF(tell_often)
 {
     (void)argc;
@@ -91,7 +92,8 @@ NIF(tell_often)
     return argv[1];
 }
 
-/* Links with a process that MODULE has leave, and another one after it, so often; then hears. */
+/* hear_of_ends(Module, N): spawns and links N processes that call Module:leave(), then runs N
+ * trials. */
 NIF(hear_of_ends)
 {
     (void)argc;

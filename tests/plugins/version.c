@@ -1,20 +1,20 @@
 /*
- * A module of which tests make many versions, and, with other names, many modules: a file's text
- * "version_0000" may be written over by another of the same length (tests/support/versions.h).
- * Which version it is, and what it refuses, it is told when it is loaded: an integer, or {Integer,
- * [{Module, Atom}]} with what modules refuse, of `load`, `check`, `upgrade`, `back`.
+ * A module of which tests make many versions and, with other names, many modules: the text
+ * "version_0000" in the file may be replaced by another of the same length
+ * (tests/support/versions.h). The load info is the version, an integer, or {Integer, [{Module,
+ * Atom}]} with the step that a module refuses: `load`, `check`, `upgrade` or `back`.
  */
 #include <erl_nif.h>
 #include <nif_module.h>
 
 #include <string.h>
 
-/* The private data: it goes from version to version. */
+/* The private data, passed from version to version. */
 struct data {
-    long upgrades; /* that it has come through */
+    long upgrades; /* upgrades so far */
 };
 
-/* Volatile: what is compared with it must not be built into code. */
+/* Volatile, so that comparisons with it read the text in the file. */
 static const char *volatile name = "version_0000";
 static long version;
 static struct {
@@ -52,7 +52,7 @@ static void read_info(ErlNifEnv *env, ERL_NIF_TERM info)
             refuse(what);
 }
 
-/* Resources that are left when code goes keep the library: see make_resource/0. */
+/* A resource that outlives its code keeps the library; see make_resource/0. */
 static void destroy(ErlNifEnv *env, void *resource)
 {
     (void)env;
@@ -107,7 +107,7 @@ __attribute__((visibility("default"))) int th_upgrade_check(ErlNifEnv *env, void
 static void unload(ErlNifEnv *env, void *private_data)
 {
     (void)env;
-    enif_free(private_data); /* NULL: another version has it */
+    enif_free(private_data); /* NULL: the next version took it */
 }
 
 /* --- Functions -------------------------------------------------------------------------------- */
@@ -127,13 +127,13 @@ NIF(number)
     return enif_make_long(env, version);
 }
 
-/* For who is not to be counted among those who call number/0. */
+/* Like number/0, for callers that must not count as callers of number/0. */
 NIF(number_aside)
 {
     return enif_make_long(env, version);
 }
 
-/* By a local call. */
+/* Makes a local call. */
 NIF(number_inside)
 {
     return local_number(env);
@@ -144,13 +144,14 @@ NIF(upgrades)
     return enif_make_long(env, ((struct data *)enif_priv_data(env))->upgrades);
 }
 
-/* What number/0 of the modules says: in one version's eyes, by external calls. */
+/* number_of(Module): calls number/0 of Module externally. */
 NIF(number_of)
 {
     return th_call(env, argv[0], enif_make_atom(env, "number"), 0, NULL);
 }
 
-/* Asks each of a list, N times over. Returns the sum of what they said. */
+/* ask_all(Modules, N): calls number/0 of each module, N times, and returns the sum of the
+ * results. */
 NIF(ask_all)
 {
     ERL_NIF_TERM number = enif_make_atom(env, "number"), list, head, said;
@@ -166,7 +167,7 @@ NIF(ask_all)
     return enif_make_long(env, sum);
 }
 
-/* How many of a list have number/0: who has not, or is not there, is passed over. */
+/* Counts the modules of a list that have number/0; others are skipped. */
 NIF(ask_who_is_there)
 {
     ERL_NIF_TERM number = enif_make_atom(env, "number"), list = argv[0], head, class, reason;
@@ -184,14 +185,14 @@ NIF(ask_who_is_there)
     return enif_make_long(env, there);
 }
 
-/* {told, Version, Thread}, where Thread is a number of this one. */
+/* Returns {told, Version, Thread}, where Thread identifies this thread. */
 static ERL_NIF_TERM make_told(ErlNifEnv *env)
 {
     return enif_make_tuple3(env, enif_make_atom(env, "told"), enif_make_long(env, version),
                             enif_make_uint64(env, (ErlNifUInt64)enif_thread_self()));
 }
 
-/* Sends that to a pid, or to who has a name. */
+/* tell(To): sends make_told() to a pid or a registered name. */
 NIF(tell)
 {
     ErlNifPid to;
@@ -201,7 +202,7 @@ NIF(tell)
     return argv[0];
 }
 
-/* Exits with that. */
+/* Exits with make_told() as the reason. */
 NIF(leave)
 {
     return th_exit(env, make_told(env));
@@ -213,20 +214,20 @@ static ERL_NIF_TERM had_message(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
     return enif_make_tuple2(env, argv[0], enif_make_long(env, version));
 }
 
-/* Loads what the paths say, perhaps its own module, and goes on in this version's code: {Answer,
- * Version}. */
+/* load_others(Paths, Info): loads libraries, possibly with its own module, and continues in this
+ * version's code. Returns {Result, Version}. */
 NIF(load_others)
 {
     return th_load_code(env, argv[0], argv[1], 0, had_message, 0, NULL);
 }
 
-/* Waits in this version's code: {Message, Version}. */
+/* Waits for a message in this version's code. Returns {Message, Version}. */
 NIF(wait_here)
 {
     return th_await(env, had_message, TH_INFINITY, 0, NULL);
 }
 
-/* Likewise for what is in a file. */
+/* read_here(File): waits for the content of File likewise. */
 NIF(read_here)
 {
     return th_file_read_file(env, argv[0], had_message, 0, NULL);
@@ -238,14 +239,15 @@ static ERL_NIF_TERM came_back(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return enif_make_tuple2(env, argv[0], enif_make_long(env, version));
 }
 
-/* {what M:wait_here() returns, Version}: this version waits for that one. */
+/* wait_for(Module): calls Module:wait_here(). Returns {Result, Version}. */
 NIF(wait_for)
 {
     return th_call_then(env, argv[0], enif_make_atom(env, "wait_here"), 0, NULL, came_back, 0, 0,
                         NULL);
 }
 
-/* Tail calls for ever, each to what is current then, until there is a message. */
+/* serve(Module): tail calls Module:serve(Module) for ever, so each call reaches the current
+ * version. */
 NIF(serve)
 {
     ERL_NIF_TERM module = argv[0];

@@ -1,5 +1,5 @@
-/* The library NAME in its version VERSION: writes down what it hears of the program's end, into the
- * file $JOURNAL. DELAYS: it has its functions waited for. */
+/* The library NAME in version VERSION. Writes each of its callbacks at the program's end to the
+ * file $JOURNAL. DELAYS: the program's end waits for its functions. */
 #include <erl_nif.h>
 
 #include <fcntl.h>
@@ -69,7 +69,7 @@ static ERL_NIF_TERM go_on(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_atom(env, "ok");
 }
 
-/* Returns a while after the library has heard of the halt. */
+/* Returns a moment after the library was notified of the halt. */
 static ERL_NIF_TERM block(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;

@@ -1,4 +1,4 @@
-/* What is asked of each term: its kind, and every getter. */
+/* Applies each predicate and each getter of the API to each term. */
 #include "nif_api.h"
 
 #include <string.h>
@@ -189,7 +189,7 @@ static void ask_term(ErlNifEnv *env, ERL_NIF_TERM t)
     ask_identifier(env, t);
 }
 
-/* Before NIF 2.17 a BEAM does not look at the encoding, of which there is one. */
+/* Before NIF 2.17 a BEAM ignores the encoding, as there is only one. */
 static void ask_encoding(ErlNifEnv *env)
 {
     ErlNifCharEncoding none = (ErlNifCharEncoding)9;

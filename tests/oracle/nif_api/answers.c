@@ -1,23 +1,21 @@
 /*
- * The answers, as text.
- *
- * Terms are printed by what the API's own questions say of them, so that no host's way of printing
- * gets between: pairs of maps in the order of their keys, long terms as their size and hash,
+ * Writes results as text. Terms are printed with the API's own functions, so that no host's printer
+ * affects the text: pairs of maps in the order of their keys, long terms as size and hash,
  * identifiers of this node without their numbers.
  */
-#define UNCOUNTED /* what is called in order to print is not counted as asked */
+#define UNCOUNTED /* calls of the printer do not count as tested */
 #include "nif_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LONGEST = 100, /* elements or bytes that are shown */ KNOWN = 8 };
+enum { LONGEST = 100, /* elements or bytes that are printed */ KNOWN = 8 };
 
-static FILE *answers; /* a line is one write; opened by load() */
+static FILE *answers; /* each line is one write; opened by load() */
 static const char *subject = "load";
 
-/* Written by the calls, which come one after the other. */
+/* Written by the calls, of which only one runs at a time. */
 static struct {
     ERL_NIF_TERM pid;
     const char *name;
@@ -53,8 +51,8 @@ void name_pid(ERL_NIF_TERM pid, const char *name)
 
 static void put(FILE *to, ErlNifEnv *env, ERL_NIF_TERM term);
 
-/* As external bytes: big integers, bit strings, atoms beyond Latin-1, identifiers of other nodes.
- * Newer BEAMs have other bytes for the atoms in them. */
+/* Prints the external bytes, or a hash if newer BEAMs encode the atoms otherwise: big integers, bit
+ * strings, atoms beyond Latin-1, identifiers of other nodes. */
 static void put_external(FILE *to, ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ErlNifBinary bin;
@@ -107,7 +105,7 @@ static void put_integer(FILE *to, ErlNifEnv *env, ERL_NIF_TERM term)
         put_external(to, env, term);
 }
 
-/* Enough of what is too long to be shown. */
+/* Prints kind, size and hash of a term that is too long. */
 static void put_long(FILE *to, ERL_NIF_TERM term, const char *kind, size_t size)
 {
     fprintf(to, "%s of %zu, hash %lu", kind, size,
@@ -175,7 +173,7 @@ static void put_tuple(FILE *to, ErlNifEnv *env, ERL_NIF_TERM term)
     fputc('}', to);
 }
 
-/* 1 and 1.0, which compare as equal, are told apart by what they are. */
+/* Orders equal keys such as 1 and 1.0 by their types. */
 static int compare_keys(const void *one, const void *other)
 {
     const ERL_NIF_TERM *x = one, *y = other;
@@ -281,7 +279,7 @@ static void put(FILE *to, ErlNifEnv *env, ERL_NIF_TERM term)
     }
 }
 
-/* A line in the making. */
+/* A line that is being written. */
 struct line {
     FILE *to;
     char *text;

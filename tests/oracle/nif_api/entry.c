@@ -1,4 +1,4 @@
-/* The library's functions, its beginning and its end. */
+/* Defines the library's functions, its load and its unload. */
 #include "nif_api.h"
 
 unsigned char function_called[FUNCTION_COUNT];
@@ -16,7 +16,7 @@ static int load(ErlNifEnv *env, void **priv_data, ERL_NIF_TERM info)
     return !open_types(env);
 }
 
-/* The last words: what came of those who watched, and what nobody asked. */
+/* Writes the last results: monitors that fired, and functions that no call has tested. */
 static void unload(ErlNifEnv *env, void *priv_data)
 {
     (void)env;

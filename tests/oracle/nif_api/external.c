@@ -1,10 +1,10 @@
-/* The external term format: there and back, cut off, with options. */
+/* Tests the external term format: encoded and decoded again, truncated, with options. */
 #include "nif_api.h"
 
 #include <string.h>
 
-/* Maps of more than 32 keys have an order of their own in each host, and so have bytes of their
- * own. */
+/* False for maps of more than 32 keys: each host orders the keys in its own way, so the bytes
+ * differ. */
 static bool has_order(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ErlNifMapIterator iter;
@@ -25,7 +25,7 @@ static bool has_order(ErlNifEnv *env, ERL_NIF_TERM term)
     return has_order(env, key) && has_order(env, value);
 }
 
-/* How many of the shorter pieces are terms. */
+/* Counts the truncated encodings that can be decoded. */
 static long count_cut(ErlNifEnv *env, const ErlNifBinary *bin)
 {
     ERL_NIF_TERM term;
@@ -71,7 +71,7 @@ struct input {
     const char *name, *bytes;
     size_t size;
 };
-/* Forty times an a. */
+/* The letter a, forty times, compressed. */
 #define COMPRESSED "\x78\x9c\xcb\x66\xd0\x48\x24\x12\x00\x00\x4f\x4f\x0f\xbc"
 #define INPUT(name, bytes)            \
     {                                 \
@@ -124,7 +124,7 @@ static void read_input(ErlNifEnv *env, const struct input *input, unsigned opts)
     say_pair(env, input->name, (long)used, used ? term : number(env, 77)); /* spoilt in a BEAM */
 }
 
-/* What a BEAM reads, or does not, and here is not, or is. */
+/* Encodings that only a BEAM, or only tracehost, decodes. */
 static const struct input odd[] = {
     INPUT("enif_binary_to_term: compressed", "\x83\x50\x00\x00\x00\x2b" COMPRESSED),
     INPUT("enif_binary_to_term: a reference of no words", "\x83\x5a\0\0\x77\x05other\0\0\0\x05"),
@@ -141,7 +141,7 @@ static void read_odd(ErlNifEnv *env, const struct input *input)
                                                     input->size, &term, ERL_NIF_BIN2TERM_SAFE)));
 }
 
-/* In Latin-1, or in UTF-8. */
+/* Latin-1 or UTF-8, depending on the release. */
 static void say_atom_written(ErlNifEnv *env)
 {
     ErlNifBinary bin;

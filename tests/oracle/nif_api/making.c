@@ -1,4 +1,4 @@
-/* What is made: terms from C values, binaries, copies. */
+/* Tests the creation of terms from C values, binaries and copies. */
 #include "nif_api.h"
 
 #include <limits.h>
@@ -78,7 +78,8 @@ ERL_NIF_TERM makers(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* What a maker returned that may have raised, told by an environment of its own. */
+/* Reports the result of a function that may have raised an exception in RAISED, an environment of
+ * its own. */
 static void say_raised(ErlNifEnv *env, const char *name, ErlNifEnv *raised, ERL_NIF_TERM result)
 {
     ERL_NIF_TERM reason = atom(env, "none");
@@ -134,7 +135,7 @@ static void fill(ErlNifBinary *bin)
         bin->data[i] = (unsigned char)('a' + i % 26);
 }
 
-/* From FROM bytes to TO bytes: as many as both have stay. */
+/* Reallocates a binary from FROM to TO bytes; the common bytes must stay. */
 static void reallocate(ErlNifEnv *env, size_t from, size_t to)
 {
     ErlNifBinary bin;
@@ -172,7 +173,7 @@ ERL_NIF_TERM binaries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* Binary NUMBER of a few that lie in different places. */
+/* Returns binary NUMBER of some that are stored in different ways. */
 static ERL_NIF_TERM some_binary(ErlNifEnv *env, int number)
 {
     char data[300];
@@ -198,7 +199,7 @@ ERL_NIF_TERM sub_binaries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     topic("sub-binary");
     for (int i = 0; i < 3; i++) {
         ERL_NIF_TERM whole = some_binary(env, i), sub = whole, copy;
-        for (size_t size = 18; size > 0; size -= 3) { /* each of the one before */
+        for (size_t size = 18; size > 0; size -= 3) { /* each is a part of the previous one */
             sub = enif_make_sub_binary(env, sub, 1, size);
             say(env, "of a sub-binary", sub);
             say(env, "empty", enif_make_sub_binary(env, sub, size, 0));
@@ -213,7 +214,7 @@ ERL_NIF_TERM sub_binaries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* All terms through a chain of environments, each of which is cleared behind them. */
+/* Copies all terms through a chain of environments, each of which is cleared after the copy. */
 ERL_NIF_TERM environments(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifEnv *one = enif_alloc_env(), *other = enif_alloc_env(), *spare;

@@ -1,7 +1,7 @@
-/* Maps and their iterators. */
+/* Tests maps and their iterators. */
 #include "nif_api.h"
 
-/* In the order of its keys, forwards and backwards and beyond both ends. */
+/* Walks the map forwards, backwards and beyond both ends. */
 static void walk(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry entry)
 {
     ErlNifMapIterator iter;
@@ -64,7 +64,7 @@ ERL_NIF_TERM small_maps(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     keys[3] = keys[2];
     result = enif_make_map_from_arrays(env, keys, keys, 32, &map);
     say_int("make_map_from_arrays with a double key", result);
-    keys[3] = enif_make_double(env, 30.0); /* equal, not the same */
+    keys[3] = enif_make_double(env, 30.0); /* equal to 30, but not identical */
     result = enif_make_map_from_arrays(env, keys, keys, 32, &map);
     say_pair(env, "make_map_from_arrays", result, map);
     for (int i = 0; i < 31; i++) {
@@ -74,7 +74,8 @@ ERL_NIF_TERM small_maps(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* How many pairs an iterator gives, and what the keys add up to; each pair must be the map's. */
+/* Reports the number of pairs of an iterator and the sum of their keys; each pair must be in the
+ * map. */
 static void say_sum(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry entry)
 {
     ErlNifMapIterator iter;
@@ -99,7 +100,7 @@ static void say_sum(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry ent
     enif_map_iterator_destroy(env, &iter);
 }
 
-/* Walks a few steps back and forth: it must come by the same pairs. */
+/* Walks back and forth for a few steps; the pairs must be the same. */
 static void turn_round(ErlNifEnv *env, ERL_NIF_TERM map)
 {
     ErlNifMapIterator iter;
@@ -122,7 +123,7 @@ static void turn_round(ErlNifEnv *env, ERL_NIF_TERM map)
     enif_map_iterator_destroy(env, &iter);
 }
 
-/* The keys in the order in which an iterator gives them. */
+/* Returns the keys in an iterator's order. */
 static ERL_NIF_TERM key_order(ErlNifEnv *env, ERL_NIF_TERM map)
 {
     ErlNifMapIterator iter;

@@ -1,4 +1,4 @@
-/* Who is there, messages, and port commands. */
+/* Tests processes, messages and port commands. */
 #include "nif_api.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ ERL_NIF_TERM sending(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     enif_self(env, &self);
     dead.pid = dead_pid(env);
     say_int("send", enif_send(env, &self, NULL, message));
-    for (int i = 0; i < 2; i++) { /* the environment can be used again, once it is cleared */
+    for (int i = 0; i < 2; i++) { /* the environment can be used again after it was cleared */
         say_int("send", enif_send(env, &self, own, enif_make_copy(own, message)));
         enif_clear_env(own);
     }
@@ -73,7 +73,7 @@ ERL_NIF_TERM sending(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* ports(Name): commands to the port of that name. */
+/* ports(Name): sends commands to the port Name. */
 ERL_NIF_TERM ports(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifEnv *own;

@@ -1,5 +1,5 @@
-/* Functions of NIF 2.17 (OTP 26), where the header has them: text in UTF-8, options of a library.
- */
+/* Tests functions of NIF 2.17 (OTP 26), if the header has them: text in UTF-8, options of a
+ * library. */
 #include "nif_api.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #if NEWER
 
-/* Each name has a size, as some contain a NUL. */
+/* Each name has a size, as some contain a zero byte. */
 static const struct {
     const char *bytes;
     size_t size;
@@ -30,17 +30,17 @@ static const struct {
     NAME("\xf4\x90\x80\x80"),         /* above it */
     NAME("\xed\xa0\x80"),             /* a surrogate */
     NAME("\xef\xbf\xbe\xef\xbf\xbf"), /* no characters */
-    NAME("\xc0\x80"),                 /* too long */
-    NAME("\xe0\x80\xaf"),             /* too long */
-    NAME("a\x80"),                    /* begins in the middle */
-    NAME("a\xc3"),                    /* cut off */
-    NAME("a\xe2\x82"),                /* cut off */
+    NAME("\xc0\x80"),                 /* overlong */
+    NAME("\xe0\x80\xaf"),             /* overlong */
+    NAME("a\x80"),                    /* starts with a continuation byte */
+    NAME("a\xc3"),                    /* truncated */
+    NAME("a\xe2\x82"),                /* truncated */
     NAME("\xfe\xff"),
 };
 static const ErlNifCharEncoding encodings[] = {ERL_NIF_LATIN1, ERL_NIF_UTF8, (ErlNifCharEncoding)0,
                                                (ErlNifCharEncoding)9};
 
-/* As code points: an atom's name. */
+/* Reports the code points of an atom's name. */
 static void say_atom(ErlNifEnv *env, const char *name, int result, ERL_NIF_TERM term)
 {
     char buffer[2000] = "";
@@ -78,7 +78,7 @@ static void ask_atoms(ErlNifEnv *env, const char *bytes, size_t size, ErlNifChar
     say_int("an exception", enif_has_pending_exception(env, &made));
 }
 
-/* COUNT characters of SIZE bytes each. */
+/* Creates an atom of COUNT characters, of SIZE bytes each. */
 static void ask_long_atom(ErlNifEnv *env, const char *character, size_t count,
                           ErlNifCharEncoding encoding)
 {
@@ -119,7 +119,7 @@ static ERL_NIF_TERM characters(ErlNifEnv *env, const long *codes, size_t count)
     return list;
 }
 
-/* In an environment of its own: an exception stays in it. */
+/* Creates a string in an environment of its own, where an exception stays. */
 static void ask_make_string(const char *bytes, size_t size, ErlNifCharEncoding encoding)
 {
     ErlNifEnv *env = enif_alloc_env();
@@ -158,7 +158,7 @@ static void ask_strings(ErlNifEnv *env, ErlNifCharEncoding encoding)
 
 /* --- Options ---------------------------------------------------------------------------------- */
 
-static unsigned threads_unloaded; /* counted by schedulers */
+static unsigned threads_unloaded; /* threads for which the callback ran */
 
 static void on_unload_thread(void *priv_data)
 {

@@ -1,4 +1,4 @@
-/* How terms compare, each with each, and their hashes. */
+/* Tests the order of all pairs of terms, and hashes. */
 #include "nif_api.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ bool is_zero(ErlNifEnv *env, ERL_NIF_TERM term)
     return enif_get_double(env, term, &value) && value == 0;
 }
 
-/* One line a term: '<', '=' or '>' for each other one, '#' where they are identical. */
+/* Writes one line a term: '<', '=' or '>' for each other term, '#' for identical ones. */
 ERL_NIF_TERM order(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     struct terms terms = make_terms(env);
@@ -38,7 +38,7 @@ ERL_NIF_TERM order(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* The internal hash is a host's own; what can be said is that it goes by the term, and the salt. */
+/* The internal hash depends on the host; in each, it depends on the term and the salt only. */
 static void ask_internal_hash(ErlNifEnv *other, ERL_NIF_TERM term, long *differ)
 {
     ERL_NIF_TERM copy = enif_make_copy(other, term);
@@ -49,8 +49,8 @@ static void ask_internal_hash(ErlNifEnv *other, ERL_NIF_TERM term, long *differ)
     enif_clear_env(other);
 }
 
-/* A BEAM of OTP 25 takes references of other nodes for ones of its own when it makes an internal
- * hash: it reads behind the term, and may crash. */
+/* In an internal hash, a BEAM of OTP 25 takes references of other nodes for its own: it reads
+ * beyond the term, and may crash. */
 static bool has_reference(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     const ERL_NIF_TERM *elements;

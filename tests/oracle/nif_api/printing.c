@@ -1,4 +1,4 @@
-/* Formatted printing, with %T for terms. */
+/* Tests formatted printing, with %T for terms. */
 #include "nif_api.h"
 
 #include <stdarg.h>
@@ -77,8 +77,8 @@ static void print_term(ERL_NIF_TERM term)
     say_text("the text", buffer);
 }
 
-/* Terms that look the same in both hosts: identifiers have numbers of their own, and large maps an
- * order. */
+/* True if both hosts print the term alike: numbers of identifiers and the order of large maps
+ * differ. */
 static bool has_one_text(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ERL_NIF_TERM head;
@@ -101,11 +101,11 @@ static bool has_one_text(ErlNifEnv *env, ERL_NIF_TERM term)
     return has_one_text(env, term);
 }
 
-/* --- Terms of chance -------------------------------------------------------------------------- */
+/* --- Random terms ----------------------------------------------------------------------------- */
 
 static unsigned long chance = 1;
 
-/* Below LIMIT. */
+/* Returns a random number below LIMIT. */
 static unsigned some(unsigned limit)
 {
     chance = chance * 6364136223846793005ul + 1442695040888963407ul;
@@ -126,7 +126,7 @@ static ERL_NIF_TERM some_atom(ErlNifEnv *env)
 
     if (i < sizeof names / sizeof names[0])
         return enif_make_atom(env, names[i]);
-    if (i % 2) /* begins with a character beyond Latin-1 */
+    if (i % 2) /* starts with a character beyond Latin-1 */
         memcpy(wide + 3,
                "\xe2\x82\xac"
                "a",
@@ -135,7 +135,7 @@ static ERL_NIF_TERM some_atom(ErlNifEnv *env)
     return term;
 }
 
-/* Of bytes that are all of one kind, or of all. */
+/* Returns a printable byte, an odd one, or any byte, depending on KIND. */
 static unsigned char some_byte(unsigned kind)
 {
     static const unsigned char odd[] = "\n\r\t\"\\'\0\177\200\237\240\377";
@@ -223,7 +223,7 @@ static ERL_NIF_TERM some_map(ErlNifEnv *env, unsigned depth)
     ERL_NIF_TERM map = enif_make_new_map(env);
 
     for (unsigned count = some(4); count > 0; count--) {
-        ERL_NIF_TERM key = NEWER ? some_binary(env) : some_term(env, depth - 1); /* for one order */
+        ERL_NIF_TERM key = NEWER ? some_binary(env) : some_term(env, depth - 1); /* one order */
         enif_make_map_put(env, map, key, some_term(env, depth - 1), &map);
     }
     return map;
@@ -252,7 +252,8 @@ static ERL_NIF_TERM some_term(ErlNifEnv *env, unsigned depth)
     }
 }
 
-/* Whole, with every precision that cuts it, and into memory of all sizes that is too little. */
+/* Prints the whole term, then with each precision that truncates it, and into each size of memory
+ * that is too small. */
 static void print_some(ErlNifEnv *env)
 {
     static char buffer[100000];
@@ -273,8 +274,7 @@ static void print_some(ErlNifEnv *env)
     }
 }
 
-/* From OTP 26 on keys that are atoms stand in the order of the BEAM's atom table: `true` is an
- * early one. */
+/* Since OTP 26 atom keys are in the order of the BEAM's atom table, where `true` comes early. */
 static void print_map(ErlNifEnv *env)
 {
     ERL_NIF_TERM map = enif_make_new_map(env);

@@ -1,9 +1,9 @@
-/* I/O vectors and queues. */
+/* Tests I/O vectors and queues. */
 #include "nif_api.h"
 
 #include <string.h>
 
-/* The bytes of vectors, and how they are cut. */
+/* Writes the bytes of vectors, one binary a vector. */
 static void say_vectors(ErlNifEnv *env, const char *name, const SysIOVec *iov, int count)
 {
     ERL_NIF_TERM list = enif_make_list(env, 0);
@@ -39,7 +39,7 @@ static void inspect_all_ways(ErlNifEnv *env, const char *name, ERL_NIF_TERM list
     }
 }
 
-/* COUNT binaries, short ones and long ones, some of them parts of others. */
+/* Creates COUNT binaries, short and long, some of them parts of others. */
 static ERL_NIF_TERM binary_list(ErlNifEnv *env, int count)
 {
     ERL_NIF_TERM list = enif_make_list(env, 0), bin;

@@ -1,16 +1,16 @@
-/* Resources: how long they live, what they are called for, whom they watch. */
+/* Tests resources: lifetime, callbacks and monitors. */
 #include "nif_api.h"
 
 #include <string.h>
 
 ErlNifResourceType *plain_type, *eventful_type;
 
-/* What the callbacks have seen, of the resources that are asked about. */
+/* Calls of destructors, for the resources under test. */
 enum { DESTRUCTIONS = 8 };
 static int destroyed_count, destroyed_sum; /* atomics: destructors run on any thread */
 static int downs, downs_of_self, stray_downs;
 
-/* An object of the plain type. */
+/* An object of the type "plain". */
 struct plain {
     int value;
     bool sends;
@@ -29,7 +29,7 @@ static void destroy_plain(ErlNifEnv *env, void *object)
         enif_free_env(own);
     }
     __atomic_fetch_add(&destroyed_sum, plain->value, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&destroyed_count, 1, __ATOMIC_RELEASE); /* with all before it */
+    __atomic_fetch_add(&destroyed_count, 1, __ATOMIC_RELEASE); /* publishes all before it */
 }
 
 static struct plain *make_plain(int value)
@@ -41,7 +41,7 @@ static struct plain *make_plain(int value)
     return plain;
 }
 
-/* An object that watches. */
+/* An object with a monitor. */
 struct watcher {
     ErlNifMonitor monitor;
     ErlNifPid watched;
@@ -144,7 +144,7 @@ ERL_NIF_TERM resources(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* Resources as terms that travel: copied, in messages, in external bytes. */
+/* Tests resources as terms that are copied, sent in messages and encoded. */
 ERL_NIF_TERM resource_terms(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     struct plain *plain = make_plain(0);
@@ -179,7 +179,7 @@ ERL_NIF_TERM resource_terms(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* Ends its resources in each way there is. They are destroyed in the call or behind it. */
+/* Releases resources in each possible way. Each is destroyed during the call or after it. */
 ERL_NIF_TERM let_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     struct plain *kept = make_plain(1), *sending = make_plain(10), *in_term = make_plain(100);
@@ -213,7 +213,7 @@ ERL_NIF_TERM let_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* Those of let_go(). */
+/* Reports the destructors of let_go()'s resources. */
 ERL_NIF_TERM destroyed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -285,13 +285,13 @@ ERL_NIF_TERM monitors(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("demonitor by another", enif_demonitor_process(env, other, &one));
     say_int("demonitor_process", enif_demonitor_process(env, watcher, &one));
     say_int("and again", enif_demonitor_process(env, watcher, &one));
-    enif_release_resource(watcher); /* with a monitor, which goes with it */
+    enif_release_resource(watcher); /* its monitor is removed with it */
     enif_release_resource(other);
     enif_release_resource(plain);
     return atom(env, "ok");
 }
 
-/* Watches the caller to its end; unload() tells. */
+/* Monitors the caller until its end; unload() reports the result. */
 ERL_NIF_TERM watch_self(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     struct watcher *watcher = make_watcher(env);

@@ -1,4 +1,4 @@
-/* Functions that go on as others, on other threads, and their share of time. */
+/* Tests functions that schedule others, on other threads, and their time slices. */
 #include "nif_api.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static ERL_NIF_TERM on_dirty_cpu(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
                              argv);
 }
 
-/* Once more with one argument less, until there is one. */
+/* Schedules itself with one argument less, until one is left. */
 static ERL_NIF_TERM count_down(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     say_int("arguments", argc);
@@ -33,7 +33,7 @@ static ERL_NIF_TERM count_down(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
                              argv);
 }
 
-/* Nothing but what is handed on lives from one function to the next. */
+/* Only the passed arguments survive from one function to the next. */
 ERL_NIF_TERM scheduling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM args[10];
@@ -69,7 +69,7 @@ static ERL_NIF_TERM raise_at_last(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     }
 }
 
-/* bad_schedules(N): raises in way N. */
+/* bad_schedules(N): schedules in the wrong way N, which raises. */
 ERL_NIF_TERM bad_schedules(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM args[256];
@@ -82,8 +82,8 @@ ERL_NIF_TERM bad_schedules(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return raise_at_last(env, way, args);
 }
 
-/* What a turn holds is the host's affair; that a whole one is too much, and a little of a new one
- * is not, holds everywhere. */
+/* The length of a turn depends on the host; in each, a whole turn is too much, and a little of a
+ * new one is not. */
 static ERL_NIF_TERM new_turn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -107,7 +107,7 @@ ERL_NIF_TERM timeslices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_schedule_nif(env, "new_turn", 0, new_turn, 1, &ok);
 }
 
-/* slice(Percent): whether the slice that calls share is used up. */
+/* slice(Percent): returns whether the time slice, which calls share, is used up. */
 ERL_NIF_TERM slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     int percent = 0;

@@ -1,13 +1,12 @@
-/*
- * enif_select() on a pipe, step by step; between the steps the caller waits for messages.
- */
-#define _GNU_SOURCE /* pipe2() */
+/* Tests enif_select() on a pipe, step by step; between the steps the caller waits for messages. */
+#define _GNU_SOURCE /* declares pipe2() */
 #include "nif_api.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The pipe, its two ends' resources. Between the first and the last of these calls. */
+/* The pipe, and a resource for each of its ends; valid from the first to the last of these
+ * calls. */
 static int ends[2];
 static void *reader, *writer;
 static int stopped, stopped_right; /* atomics: stop runs on any thread */
@@ -19,7 +18,7 @@ void on_stop(ErlNifEnv *env, void *object, ErlNifEvent event, int is_direct_call
     if ((object == reader && event == ends[0]) || (object == writer && event == ends[1]))
         __atomic_fetch_add(&stopped_right, 1, __ATOMIC_RELAXED);
     close(event);
-    __atomic_fetch_add(&stopped, 1, __ATOMIC_RELEASE); /* with the other count */
+    __atomic_fetch_add(&stopped, 1, __ATOMIC_RELEASE); /* publishes the other count */
 }
 
 static void read_byte(void)
@@ -34,7 +33,7 @@ static void write_byte(void)
     say_int("write", write(ends[1], "x", 1));
 }
 
-/* Nothing to read yet, all room to write. */
+/* No byte to read yet, but room to write. */
 ERL_NIF_TERM select_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifPid self;
@@ -53,7 +52,7 @@ ERL_NIF_TERM select_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* What was selected before happens now. */
+/* Fulfils the earlier select. */
 ERL_NIF_TERM select_ready(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -62,7 +61,7 @@ ERL_NIF_TERM select_ready(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* There is still something to read: it is told again only to who asks again. */
+/* A byte is still unread; only a new select is notified of it. */
 ERL_NIF_TERM select_again(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifEnv *own = enif_alloc_env();
@@ -80,7 +79,7 @@ ERL_NIF_TERM select_again(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* Nothing is told after this. */
+/* No notification comes after this. */
 ERL_NIF_TERM select_cancel(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM undefined = atom(env, "undefined");
@@ -103,7 +102,7 @@ ERL_NIF_TERM select_cancel(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* Whether stop is called at once is the host's affair. */
+/* The host decides whether stop runs at once. */
 static void stop(ErlNifEnv *env, int event, void *object)
 {
     int result = enif_select(env, event, ERL_NIF_SELECT_STOP, object, NULL, atom(env, "undefined"));

@@ -1,4 +1,4 @@
-/* Time, what is unique, memory, and the system around. */
+/* Tests time, unique integers, memory and system information. */
 #include "nif_api.h"
 
 #include <errno.h>
@@ -107,7 +107,7 @@ ERL_NIF_TERM memory(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* How many bytes of a structure with so many bytes are written. */
+/* Returns how many bytes of a structure of SIZE bytes are written. */
 static long written(size_t size)
 {
     unsigned char one[sizeof(ErlNifSysInfo) + 8], other[sizeof one];
@@ -141,7 +141,7 @@ ERL_NIF_TERM system_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_meant(env, "enif_system_info: nif_minor_version", number(env, info.nif_minor_version));
     say_meant(env, "enif_system_info: erts_version", text(env, info.erts_version));
     say_meant(env, "enif_system_info: otp_release", text(env, info.otp_release));
-    say_text("setlocale", setlocale(LC_ALL, NULL)); /* nif_api.sh has set the variables */
+    say_text("setlocale", setlocale(LC_ALL, NULL)); /* nif_api.sh has set the locale */
     say_int("written", written(offsetof(ErlNifSysInfo, nif_major_version)));
     say_int("written", written(offsetof(ErlNifSysInfo, dirty_scheduler_support)));
     say_int("written", written(offsetof(ErlNifSysInfo, dirty_scheduler_support) + 4));
@@ -160,7 +160,7 @@ static void get_variable(ErlNifEnv *env, const char *name, size_t size)
     say(env, "its value", text(env, value));
 }
 
-/* nif_api.sh has set these, as a BEAM looks at those that there were when it started. */
+/* nif_api.sh has set the variables, as a BEAM only knows those of its start. */
 ERL_NIF_TERM variables(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     size_t needed = 0;
@@ -183,7 +183,7 @@ static void on_error(void *context, const char *message)
     say_text(context, message ? "a message" : "no message");
 }
 
-int nif_api_symbol = 4712; /* to be found by its name */
+int nif_api_symbol = 4712; /* found by its name */
 
 ERL_NIF_TERM libraries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -193,7 +193,7 @@ ERL_NIF_TERM libraries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argc;
     (void)argv;
     topic("dlopen");
-    say_int("dlopen", library != NULL); /* the name of a file without .so */
+    say_int("dlopen", library != NULL); /* the file's name has no .so */
     symbol = enif_dlsym(library, "nif_api_symbol", on_error, "dlsym");
     theirs = symbol;
     say_int("symbol", symbol && *theirs == nif_api_symbol);
@@ -207,7 +207,7 @@ ERL_NIF_TERM libraries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 extern char *erl_errno_id(int error);
 
-/* A BEAM has no name for a few. */
+/* A few errors have no name in a BEAM. */
 ERL_NIF_TERM errors(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;

@@ -1,9 +1,9 @@
 /*
- * The terms that everything is asked about: each kind, and the edges of each range. The same in
- * every run and host; identifiers are of other nodes, as those of this one differ in order and
+ * Creates the terms for all tests: each kind, with the edges of each range. They are the same in
+ * each run and host. Identifiers are of other nodes, as those of this node differ in order and
  * hash.
  */
-#define UNCOUNTED /* what builds the questions is not counted as asked */
+#define UNCOUNTED /* calls that create terms do not count as tested */
 #include "nif_api.h"
 
 #include <float.h>
@@ -43,7 +43,7 @@ static void add(struct terms *terms, ERL_NIF_TERM term)
     terms->all[terms->count++] = term;
 }
 
-/* Bytes of the external format, without the 131 before them. */
+/* Decodes bytes of the external format without the leading 131. */
 static ERL_NIF_TERM decode(ErlNifEnv *env, const char *data, size_t size)
 {
     unsigned char all[300] = {131};
@@ -65,7 +65,7 @@ ERL_NIF_TERM dead_pid(ErlNifEnv *env)
 
     enif_self(env, &self);
     enif_term_to_binary(env, enif_make_pid(env, &self), &bin);
-    bin.data[bin.size - 10] ^= 0x40; /* in its number: there never were so many */
+    bin.data[bin.size - 10] ^= 0x40; /* in its number, to a value that is never reached */
     enif_binary_to_term(env, bin.data, bin.size, &pid, 0);
     enif_release_binary(&bin);
     return pid;
@@ -85,7 +85,7 @@ static void add_atoms(ErlNifEnv *env, struct terms *terms)
     add(terms, EXTERNAL(env, "\x77\x02\xce\xb1"));
 }
 
-/* 2 to the power of BITS and its neighbours, and the same below zero. */
+/* Adds 2 to the power of BITS and its neighbours, and their negatives. */
 static void add_edge(ErlNifEnv *env, struct terms *terms, unsigned bits)
 {
     for (int more = -1; more <= 1; more++) {
@@ -192,7 +192,7 @@ static void add_bits(ErlNifEnv *env, struct terms *terms)
     add(terms, EXTERNAL(env, "\x4d\0\0\0\x04\x03\x61\x62\x63\xa0"));
 }
 
-/* Its keys, from 1 up, negated are its values. */
+/* Creates a map with the keys from 1 to COUNT; each value is the negated key. */
 static ERL_NIF_TERM large_map(ErlNifEnv *env, int count)
 {
     ERL_NIF_TERM map = enif_make_new_map(env);
@@ -253,7 +253,7 @@ static void add_tuples(ErlNifEnv *env, struct terms *terms)
     add(terms, sequence(env, 300, true));
 }
 
-/* Each of the first COUNT once more, inside of other terms. */
+/* Adds each of the first COUNT terms again, inside of other terms. */
 static void add_nested(ErlNifEnv *env, struct terms *terms, size_t count)
 {
     ERL_NIF_TERM map, nil = enif_make_list(env, 0), a = atom(env, "a");

@@ -1,4 +1,4 @@
-/* Threads, locks, and what is theirs. */
+/* Tests threads, locks and thread-specific data. */
 #include "nif_api.h"
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ bool wait_for(const int *flag)
     return false;
 }
 
-/* Runs FUNCTION in a thread to its end. */
+/* Runs FUNCTION in a thread and waits for its end. */
 static long in_thread(void *(*function)(void *), void *context)
 {
     ErlNifTid tid;
@@ -120,9 +120,9 @@ ERL_NIF_TERM locks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 /* Two threads that take turns, then end together. */
 struct turns {
     ErlNifMutex *mutex;
-    ErlNifCond *changed;  /* for the two */
-    ErlNifCond *answered; /* for who made them */
-    int turn, waiting;    /* under the mutex */
+    ErlNifCond *changed;  /* for both */
+    ErlNifCond *answered; /* for their creator */
+    int turn, waiting;    /* guarded by the mutex */
 };
 
 static void *take_turns(void *context)
@@ -208,7 +208,7 @@ ERL_NIF_TERM conditions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-static ErlNifTSDKey key; /* set before the thread is made */
+static ErlNifTSDKey key; /* set before the thread is created */
 
 static void *look_at_data(void *context)
 {
@@ -220,7 +220,7 @@ static void *look_at_data(void *context)
 
 ERL_NIF_TERM thread_data(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    static ErlNifTSDKey many[5000]; /* more than the C library has */
+    static ErlNifTSDKey many[5000]; /* more than the C library allows */
     ErlNifTSDKey another;
     int here, there, right = 0;
 
@@ -268,7 +268,7 @@ static void *look_around(void *tid)
     return NULL;
 }
 
-/* One line at a time: what is seen of the thread is told when it has ended. */
+/* Writes what the thread has seen after it has ended, so that lines are in order. */
 static void run_named(ErlNifTid *maker, char *name, ErlNifThreadOpts *opts)
 {
     char seen[20];
@@ -301,7 +301,7 @@ ERL_NIF_TERM threads(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* What a thread that sends was told. */
+/* Results of a thread that sends. */
 struct order {
     ErlNifPid to, dead;
 };

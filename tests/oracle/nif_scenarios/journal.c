@@ -1,4 +1,4 @@
-/* Waits for what callbacks have written into the file $JOURNAL, and for processes that end. */
+/* Waits for lines that callbacks write into the file $JOURNAL, and for processes that end. */
 #include <erl_nif.h>
 
 #include <stdbool.h>
@@ -8,19 +8,19 @@
 #include <unistd.h>
 
 enum {
-    WAITS = 500, /* of 10 ms each; then something is missing */
+    WAITS = 500, /* of 10 ms each; after that, a line is missing */
     MOST = 300,
     SIZE = 600
 };
 
-static long said; /* bytes that were told before */
+static long said; /* bytes that were returned before */
 
 static int compare_lines(const void *one, const void *other)
 {
     return strcmp(one, other);
 }
 
-/* The lines that were not told before, at most MOST, as soon as there are WANTED. */
+/* Reads the lines after those returned before, at most MOST, as soon as WANTED lines exist. */
 static int read_lines(char lines[MOST][SIZE], int wanted)
 {
     int count = 0;
@@ -43,10 +43,10 @@ static int read_lines(char lines[MOST][SIZE], int wanted)
     return count;
 }
 
-/* lines(N), sorted(N): the next lines, as soon as there are N; in order, or sorted. */
+/* lines(N), sorted(N): return the next lines as soon as N exist, in order or sorted. */
 static ERL_NIF_TERM answer_lines(ErlNifEnv *env, ERL_NIF_TERM number, bool sorts)
 {
-    static char lines[MOST][SIZE]; /* one process asks */
+    static char lines[MOST][SIZE]; /* called by one process only */
     ERL_NIF_TERM list = enif_make_list(env, 0);
     int wanted = 0, count;
 
@@ -74,7 +74,7 @@ static ERL_NIF_TERM sorted(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return answer_lines(env, argv[0], true);
 }
 
-/* ended(Pid): has the process ended, or does so soon? */
+/* ended(Pid): true if the process has ended, or ends soon. */
 static ERL_NIF_TERM ended(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifPid pid;

@@ -1,4 +1,4 @@
-/* The library's functions; what is done when it is loaded, replaced and unloaded. */
+/* Defines the library's functions, its load, upgrade and unload. */
 #include "scenarios.h"
 
 #include <fcntl.h>
@@ -36,7 +36,7 @@ int integer(ErlNifEnv *env, ERL_NIF_TERM term)
     return value;
 }
 
-/* The private data is a number in the pointer's place. */
+/* The private data is a number instead of a pointer. */
 static int load(ErlNifEnv *env, void **priv_data, ERL_NIF_TERM info)
 {
     note("load, private data %d", (int)(intptr_t)*priv_data);

@@ -1,6 +1,6 @@
 /*
- * Other processes and code in tracehost, as others.erl has them in a BEAM: a process that does what
- * messages say, signals, and loading. Its functions are those of nif_module.h.
+ * Provides other processes and code in tracehost, as others.erl does in a BEAM: a process that
+ * obeys messages, signals, and code loading. Uses functions of nif_module.h.
  */
 #include <erl_nif.h>
 #include <nif_module.h>
@@ -27,7 +27,7 @@ static void answer(ErlNifEnv *env, ERL_NIF_TERM to, ERL_NIF_TERM result)
     enif_send(env, &pid, NULL, enif_make_tuple2(env, enif_make_pid(env, &self), result));
 }
 
-/* The called function's result, who asked, and what is kept. */
+/* Arguments: the result of the call, the requester, the kept term. */
 static ERL_NIF_TERM called(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -35,7 +35,7 @@ static ERL_NIF_TERM called(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return th_await(env, obey, TH_INFINITY, 1, &argv[2]);
 }
 
-/* The same; the result is kept. */
+/* Like called(), but the result becomes the kept term. */
 static ERL_NIF_TERM held(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -43,7 +43,7 @@ static ERL_NIF_TERM held(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return th_await(env, obey, TH_INFINITY, 1, &argv[0]);
 }
 
-/* A message, and what is kept. */
+/* Arguments: a message, the kept term. */
 static ERL_NIF_TERM obey(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const ERL_NIF_TERM *message;
@@ -96,7 +96,7 @@ static ERL_NIF_TERM start(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_pid(env, &pid);
 }
 
-/* 'DOWN' or 'EXIT'; who asked, and what is watched. */
+/* Arguments: 'DOWN' or 'EXIT'; the requester; the monitored process. */
 static ERL_NIF_TERM seen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const ERL_NIF_TERM *message;
@@ -173,7 +173,7 @@ static ERL_NIF_TERM signal_(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "true");
 }
 
-/* `loaded`, `true`, `false`, or why not. */
+/* Returns `loaded`, `true`, `false`, or the error. */
 static ERL_NIF_TERM done(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const ERL_NIF_TERM *error;

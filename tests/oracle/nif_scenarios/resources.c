@@ -1,15 +1,15 @@
-/* Resources: their types, who holds them, whom they watch. */
+/* Tests resources: types, owners, monitors. */
 #include "scenarios.h"
 
 enum { TYPES = 5, OBJECTS = 32, MONITORS = 256 };
 
 struct object {
     int id;
-    ErlNifPid watched; /* the last one */
+    ErlNifPid watched; /* by the last monitor */
 };
 
 static ErlNifResourceType *types[TYPES];
-static struct object *objects[OBJECTS]; /* those that the library itself holds */
+static struct object *objects[OBJECTS]; /* those with a reference of the library */
 static ErlNifMonitor monitors[MONITORS];
 
 static void destroy_a(ErlNifEnv *env, void *object)
@@ -93,7 +93,7 @@ ERL_NIF_TERM term(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_resource(env, objects[integer(env, argv[0])]);
 }
 
-/* binary(Id, Bytes): a binary of the object with these bytes, which live longer than it. */
+/* binary(Id, Bytes): a resource binary of the object with static bytes. */
 ERL_NIF_TERM binary(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM made = enif_make_resource_binary(env, objects[integer(env, argv[0])],
@@ -133,7 +133,7 @@ ERL_NIF_TERM release_in_thread(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv
     return atom(env, "ok");
 }
 
-/* get(Type, Id): the number of the object, by a term of it. */
+/* get(Type, Id): the number of the object, from a term of it. */
 ERL_NIF_TERM get(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM made = enif_make_resource(env, objects[integer(env, argv[1])]);
@@ -189,8 +189,8 @@ ERL_NIF_TERM same_monitor(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
- * frenzy(Pids, Steps, Seed): each step sets a monitor, or removes it, of one of the objects, and
- * one of the processes, whatever it was before. Returns {Set, Removed, In vain, Set in the end}.
+ * frenzy(Pids, Steps, Seed): each step sets or removes a monitor of one object for one process,
+ * whatever was before. Returns {Set, Removed, In vain, Set in the end}.
  */
 ERL_NIF_TERM frenzy(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

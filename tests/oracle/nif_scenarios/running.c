@@ -1,13 +1,14 @@
-/* Messages, names, exceptions, arguments, and functions that go on as others. */
+/* Tests messages, names, exceptions, arguments and functions that schedule others. */
 #include "scenarios.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
 
-static ErlNifEnv *kept_env; /* of a message that is built in several calls */
+static ErlNifEnv *kept_env; /* of a message built in several calls */
 static ERL_NIF_TERM kept_list;
 
-/* send_to(To, Term): a copy of Term from an environment of its own, and one of the caller's. */
+/* send_to(To, Term): sends a copy of Term from an environment of its own, and Term from the
+ * caller's. */
 ERL_NIF_TERM send_to(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifEnv *own = enif_alloc_env();
@@ -26,7 +27,7 @@ ERL_NIF_TERM send_to(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_tuple2(env, enif_make_int(env, results[0]), enif_make_int(env, results[1]));
 }
 
-/* message_add(Term): Term goes before the list that is kept. */
+/* message_add(Term): prepends Term to the kept list. */
 ERL_NIF_TERM message_add(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -54,7 +55,7 @@ ERL_NIF_TERM message_send(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_int(env, result);
 }
 
-/* message_clear(): the list is empty; the environment stays. */
+/* message_clear(): empties the list; the environment stays. */
 ERL_NIF_TERM message_clear(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -70,7 +71,7 @@ void free_message(void)
         enif_free_env(kept_env);
 }
 
-/* registered(Name): its process and its port. */
+/* registered(Name): the process and the port of that name. */
 ERL_NIF_TERM registered(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifPid pid, self;
@@ -115,7 +116,7 @@ ERL_NIF_TERM raise_term(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_raise_exception(env, argv[0]);
 }
 
-/* badarg(Term): badarg is raised, and Term is returned. */
+/* badarg(Term): raises badarg, but returns Term. */
 ERL_NIF_TERM badarg(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM raised = enif_make_badarg(env), reason = 0;
@@ -127,7 +128,7 @@ ERL_NIF_TERM badarg(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return argv[0];
 }
 
-/* badarg_first(Term): raises badarg, then Term; makes terms in between. */
+/* badarg_first(Term): raises badarg, then Term; creates terms in between. */
 ERL_NIF_TERM badarg_first(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM made, reason = 0;
@@ -149,8 +150,8 @@ ERL_NIF_TERM arguments(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 }
 
 /*
- * chain(Steps): `normal`, `cpu` and `io` go on with the rest on such a thread; `badarg`
- * raises it; {raise, Term} raises Term; other terms are returned.
+ * chain(Steps): `normal`, `cpu` and `io` continue with the rest on such a thread; `badarg` raises
+ * badarg; {raise, Term} raises Term; other terms are returned.
  */
 ERL_NIF_TERM chain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -172,8 +173,8 @@ ERL_NIF_TERM chain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return head;
 }
 
-/* slices(Percent, Turns): goes on, a turn each time the time slice is used up; all turns' counts.
- */
+/* slices(Percent, Turns): starts a new turn each time the time slice is used up; returns the counts
+ * of all turns. */
 static ERL_NIF_TERM next_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     int percent = integer(env, argv[0]), turns = integer(env, argv[1]), count = 1;
@@ -192,14 +193,14 @@ ERL_NIF_TERM slices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     ERL_NIF_TERM first[3] = {argv[0], argv[1], enif_make_list(env, 0)};
 
     (void)argc;
-    enif_consume_timeslice(env, 100); /* what is left of the caller's */
+    enif_consume_timeslice(env, 100); /* uses up the rest of the caller's */
     return enif_schedule_nif(env, "next_slice", 0, next_slice, 3, first);
 }
 
-/* The functions that stay() called may return. Relaxed: the flag hands over no other memory. */
+/* Lets the functions return that stay() has called. Relaxed: the flag publishes no other memory. */
 static atomic_bool may_go;
 
-/* stay(To): says so to To, and stays until let_go(). */
+/* stay(To): sends `stays` to To, and stays until let_go(). */
 ERL_NIF_TERM stay(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifPid pid;

@@ -1,7 +1,7 @@
 /*
- * What the files of scenarios_1.so and scenarios_2.so share: two versions of one library, which a
- * real BEAM and tracehost load, replace and unload. Callbacks write a line each into the file
- * $JOURNAL.
+ * Declares what the files of scenarios_1.so and scenarios_2.so share: two versions of one library,
+ * which a real BEAM and tracehost load, replace and unload. Each callback writes a line into the
+ * file $JOURNAL.
  */
 #ifndef SCENARIOS_H
 #define SCENARIOS_H
@@ -12,16 +12,18 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Writes a line with the library's version before it. FORMAT is enif_snprintf()'s. Any thread. */
+/* Writes a line that begins with the library's version. FORMAT is as for enif_snprintf().
+ * Thread: any. */
 void note(const char *format, ...);
 
 ERL_NIF_TERM atom(ErlNifEnv *env, const char *name);
 int integer(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/* Opens the types that INFO, what load() is given, asks for. Returns what load() is to return. */
+/* Opens the resource types that INFO, the argument of load(), lists. Returns the result for
+ * load(). */
 int open_types(ErlNifEnv *env, ERL_NIF_TERM info);
 
-/* Frees what message_add() has kept, in unload(). */
+/* Frees the list of message_add(), in unload(). */
 void free_message(void);
 
 typedef ERL_NIF_TERM nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
