@@ -1,5 +1,6 @@
-/* The notes of the program and of libtracehost.so, as readelf reads them, are the table's: each
- * probe once, with a semaphore, its arguments as many and of such sizes and signs. */
+/* Compares the ELF notes of the program and of libtracehost.so, as readelf prints them, with the
+ * table of probes: each probe once, with a semaphore, with the number, sizes and signs of its
+ * arguments. */
 #include "host/base/base.h"
 #include "host/probe/probe.h"
 #include <setjmp.h>
@@ -15,7 +16,7 @@ struct note {
     char arguments[400]; /* the sizes: "8 8 4 -4 " */
 };
 
-/* "8@%rdi -4@16(%rsp)": what is before each @. */
+/* Keeps the part before each @ of "8@%rdi -4@16(%rsp)". */
 static void keep_sizes(struct note *note, const char *text)
 {
     size_t used = 0;

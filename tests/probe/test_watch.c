@@ -1,4 +1,4 @@
-/* The host as its own watcher: what it is handed, and when. */
+/* Tests the host as a watcher of its own probes: the values that it gets, and when. */
 #include "host/base/base.h"
 #include "host/probe/probe.h"
 #include <setjmp.h>
@@ -27,7 +27,7 @@ static int evaluate(int value)
     return value;
 }
 
-/* How many probes are raised, as they match PATTERN. */
+/* Raises the semaphores of the probes that match PATTERN and returns their number. */
 static size_t raise_matching(const char *pattern)
 {
     size_t raised = 0;
@@ -97,7 +97,7 @@ static void test_patterns(void **state)
     assert_int_equal(raised, 4);
 }
 
-/* Others may have raised the semaphore: then there may be nobody here. */
+/* Another program may have raised the semaphore, so a probe may be hit without a watcher. */
 static void test_no_watcher(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* The console prints each message on a line of its own. */
+/* Tests that the console prints each message on a line of its own. */
 #include "host/process/process.h"
 #include "host/term/term.h"
 
@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-/* What the console has printed since it was given *FILE; free it. */
+/* Returns the text that the console has printed since it got *FILE; the caller frees it. */
 static char *printed(FILE *file, char **text)
 {
     th_process_console_set_output(NULL);

@@ -1,4 +1,5 @@
-/* The host's own processes, and mail to them and to recorded ones, from several threads. */
+/* Tests the host's own processes, and messages to these and to recorded ones, from several
+ * threads. */
 #include "host/process/process.h"
 #include "host/term/term.h"
 
@@ -59,7 +60,7 @@ static void a_stopped_process_is_dead_for_ever(void **state)
     th_process_exit(next, TH_AM(normal));
 }
 
-/* A host's identifier that nobody has had, in a page that is there and in one that is not. */
+/* Identifiers that no process has had, in an allocated page and beyond all pages. */
 static void a_process_that_never_was_is_dead(void **state)
 {
     struct mailbox mailbox = {0};

@@ -1,4 +1,5 @@
-/* Processes of the host with a mailbox: what is sent is kept, in order, until it is taken. */
+/* Tests processes of the host with a mailbox, which keeps messages in order until they are
+ * taken. */
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
@@ -15,7 +16,7 @@
 enum { SENDERS = 4, MESSAGES = 5000, SHARED_SIZE = 1000 };
 
 static th_env env;
-static size_t arrivals; /* under the mailbox's lock */
+static size_t arrivals; /* guarded by the mailbox's lock */
 
 static int begin(void **state)
 {
@@ -190,7 +191,7 @@ static void the_dead_leave_no_mail(void **state)
     th_process_exit(next, TH_AM(normal));
 }
 
-/* Whoever takes messages out sleeps until one arrives. */
+/* A thread that takes messages; it sleeps until one arrives. */
 struct reader {
     struct th_mailbox *process;
     pthread_mutex_t lock;
@@ -232,7 +233,7 @@ static void wait_for_mail(struct reader *reader)
     pthread_mutex_unlock(&reader->lock);
 }
 
-/* Messages of one sender must come in the order in which they were sent. */
+/* Asserts that the messages of each sender are in the order of sending. */
 static size_t check_order(struct th_message *mail, int next[SENDERS])
 {
     size_t count = 0;

@@ -1,4 +1,4 @@
-/* Monitors: who watches is told of the end, once, or is not told any more. */
+/* Tests monitors: `down` is called once at the end, or not at all after a stop. */
 #include "host/process/process.h"
 #include "host/term/term.h"
 
@@ -14,7 +14,7 @@
 
 enum { MANY = 1000, ROUNDS = 2000, RACES = 10000, DELAYS = 500 };
 
-/* Someone who watches. */
+/* The owner of a monitor. */
 struct watcher {
     struct th_monitor monitor; /* the first member */
     struct watcher *other;
@@ -167,7 +167,7 @@ static void many_may_watch_many(void **state)
     }
 }
 
-/* Of two who watch, the one that is told first stops the other and watches somebody else. */
+/* Two watchers: the first one that is notified stops the other and monitors another process. */
 static void stop_the_other(struct th_monitor *self, th_term reason)
 {
     struct watcher *watcher = (struct watcher *)self;
@@ -239,8 +239,8 @@ struct race {
     struct watcher watcher;
     th_term pid;
     atomic_int begun, ended, over; /* rounds */
-    int started;                   /* how often that was said to be true */
-    int stopped[2];                /* likewise; [1]: after the process had ended */
+    int started;                   /* number of true results */
+    int stopped[2];                /* likewise; [1]: after the end of the process */
 };
 
 static void wait_for(const atomic_int *round, int number)
@@ -258,7 +258,7 @@ static void *start_and_stop(void *context)
     for (int i = 1; i <= RACES; i++) {
         wait_for(&race->begun, i);
         for (volatile int delay = i * 7 % DELAYS; delay > 0; delay--)
-            ; /* so that the two meet at different places */
+            ; /* varies the point at which both meet */
         race->started += th_process_monitor_start(&race->watcher.monitor, race->pid);
         if (i % 2 == 1)
             wait_for(&race->ended, i);
@@ -268,7 +268,7 @@ static void *start_and_stop(void *context)
     return NULL;
 }
 
-/* However the two meet: a monitor that was started is told, or was stopped; never both. */
+/* In each interleaving, a started monitor either fires or is stopped, never both. */
 static void starting_and_stopping_race_with_the_end(void **state)
 {
     static struct race race;

@@ -1,4 +1,4 @@
-/* Names of the host's own processes, of recorded ones, and asking for them from any thread. */
+/* Tests names of the host's own processes, of recorded ones, and look-ups from any thread. */
 #include "host/process/process_internal.h"
 #include "host/process/process.h"
 #include "host/progress/progress.h"
@@ -67,14 +67,14 @@ static void names_are_refused(void **state)
     assert_false(th_process_name_register(th_small(1), a));
     assert_false(th_process_name_register(TH_NONE, a));
     assert_true(th_process_name_register(TH_AM(ok), a));
-    assert_false(th_process_name_register(TH_AM(ok), b));                     /* taken */
+    assert_false(th_process_name_register(TH_AM(ok), b));                     /* name taken */
     assert_false(th_process_name_register(TH_AM(ok), a));                     /* even so */
-    assert_false(th_process_name_register(TH_AM(error), a));                  /* has one */
+    assert_false(th_process_name_register(TH_AM(error), a));                  /* has a name */
     assert_false(th_process_name_register(TH_AM(error), th_local_pid(1, 0))); /* recorded */
     assert_false(th_process_name_register(TH_AM(error), TH_NIL));
     assert_false(th_process_name_unregister(TH_NIL));
     th_process_exit(two, TH_AM(normal));
-    assert_false(th_process_name_register(TH_AM(error), b)); /* dead */
+    assert_false(th_process_name_register(TH_AM(error), b)); /* a dead process */
     assert_true(th_process_whereis(TH_AM(ok)) == a);
     assert_true(th_process_whereis(TH_AM(error)) == TH_NONE);
     assert_true(th_process_whereis(TH_NONE) == TH_NONE);
@@ -121,7 +121,7 @@ static void what_has_no_number_of_a_beam_has_no_name(void **state)
     th_env_init(&env, TH_ENV_PLAIN);
     big = th_make_pid(&env, 0, 0, 0xFFFFFFFFu, 1);
     th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
-    th_process_world_register(big, TH_AM(ok)); /* it is no longer that of 7, all the same */
+    th_process_world_register(big, TH_AM(ok)); /* process 7 nevertheless no longer has the name */
     assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
     th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
     assert_true(th_process_whereis(TH_AM(ok)) == th_local_pid(7, 0));
@@ -148,7 +148,7 @@ static double seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Names that come and go leave nothing behind that later ones would have to pass by. */
+/* Names that were removed leave nothing behind that later look-ups would have to skip. */
 static void a_million_names_that_come_and_go_take_little_time(void **state)
 {
     static th_term names[MANY];
@@ -162,14 +162,14 @@ static void a_million_names_that_come_and_go_take_little_time(void **state)
         th_process_world_register(th_local_pid((uint32_t)i, 0), names[i % MANY]);
         th_process_world_end(th_local_pid((uint32_t)i, 0));
     }
-    assert_true(seconds() - before < 30); /* 0.2, but for sanitizers; with squares, an hour */
+    assert_true(seconds() - before < 30); /* 0.2 s; more with sanitizers, an hour if quadratic */
     th_progress_settle();
 }
 
 static struct th_name_table table;
 static atomic_bool over;
 
-/* Name I is that of pid I or of nobody, except name 0, which is always that of pid 0. */
+/* Name I belongs to pid I or to none; name 0 always belongs to pid 0. */
 static void *read_all_along(void *unused)
 {
     const th_term steady = name(0);
@@ -230,7 +230,8 @@ static void *ask_all_along(void *context)
     return (void *)wrong;
 }
 
-/* The host's names and the recording's change in two threads, and a third asks. */
+/* One thread changes the host's names, another those of the recording, a third one looks names
+ * up. */
 static void names_are_asked_for_while_they_change(void **state)
 {
     struct th_mailbox *process = start();

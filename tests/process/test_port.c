@@ -1,4 +1,4 @@
-/* Ports of the host: what is commanded is written, in order, whole or not at all. */
+/* Tests ports of the host: commands are written in order, each wholly or not at all. */
 #include "host/process/process.h"
 
 #include "host/base/base.h"
@@ -70,7 +70,7 @@ static th_term characters(const char *bytes)
     return th_make_latin1_string(&env, (const unsigned char *)bytes, strlen(bytes));
 }
 
-/* The file's bytes, to be freed. */
+/* Returns the file's bytes; the caller frees them. */
 static char *contents(size_t *size)
 {
     FILE *file = fopen(path, "rb");
@@ -103,7 +103,7 @@ static void commands_are_written_in_order(void **state)
     assert_true(th_process_port_command(port, characters("two ")));
     assert_true(th_process_port_command(port, TH_NIL));
     assert_true(th_process_port_command(port, th_make_cons(&env, text("thr"), text("ee"))));
-    assert_int_not_equal(stat(path, &unused), 0); /* not before it is closed */
+    assert_int_not_equal(stat(path, &unused), 0); /* not before the port is closed */
     assert_int_equal(th_process_port_close(port), TH_OK);
     assert_contents("one two three");
 }
@@ -159,7 +159,7 @@ static void ports_and_processes_have_identifiers_of_their_own(void **state)
     (void)state;
     assert_true(th_is_local_pid(console) && th_is_local_port(port));
     assert_false(th_process_port_command(console, text("x")));
-    assert_false(th_process_port_command(th_local_port(1), text("x"))); /* recorded */
+    assert_false(th_process_port_command(th_local_port(1), text("x"))); /* a recorded port */
     assert_false(th_process_port_command(th_local_port(TH_HOST_PORT_ID + 12345), text("x")));
     assert_false(th_process_port_command(th_local_port(TH_PORT_ID_MAX), text("x")));
     assert_false(th_process_port_command(TH_AM(ok), text("x")));
@@ -285,7 +285,7 @@ static void the_console_s_port_writes_where_the_console_prints(void **state)
     th_process_console_set_output(file);
     assert_true(th_process_send(th_process_console_pid(), TH_AM(ok)));
     assert_true(th_process_port_command(port, text("as it is")));
-    assert_string_equal(printed, "ok\nas it is"); /* at once */
+    assert_string_equal(printed, "ok\nas it is"); /* written at once */
     assert_false(th_process_port_command(port, TH_AM(ok)));
     assert_int_equal(th_process_port_close(port), TH_FAILED);
     th_process_console_set_output(NULL);
@@ -320,7 +320,7 @@ static void run_threads(th_term port, bool close)
         pthread_join(threads[i], NULL);
 }
 
-/* Whole lines, and COUNT of them if that is not 0. */
+/* Asserts that the file has whole lines only, and COUNT of them unless COUNT is 0. */
 static void assert_lines(size_t count)
 {
     size_t size;
@@ -363,7 +363,7 @@ static void note_end(struct th_monitor *self, th_term reason)
     end_reason = reason;
 }
 
-/* It is there for others, and nothing can be sent to it. */
+/* The port is alive for others, but takes no commands. */
 static void a_port_may_take_no_commands(void **state)
 {
     struct th_monitor monitor = {.down = note_end};
@@ -374,7 +374,7 @@ static void a_port_may_take_no_commands(void **state)
     assert_false(th_process_port_command(port, TH_NIL));
     assert_true(th_process_name_register(th_atom("taker"), port));
     assert_true(th_process_monitor_start(&monitor, port));
-    assert_int_equal(th_process_port_close(port), TH_FAILED); /* it is no file's */
+    assert_int_equal(th_process_port_close(port), TH_FAILED); /* not the port of a file */
     th_process_port_end(port, "of a test", TH_AM(kill));
     assert_int_equal(end_reason, TH_AM(kill));
     assert_false(th_process_alive(port));

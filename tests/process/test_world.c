@@ -1,4 +1,5 @@
-/* The world: who is seen, who ended, who has which name, and what is forgotten. */
+/* Tests the world of a recording: which processes were seen, ended, or have names, and what is
+ * forgotten. */
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
@@ -66,7 +67,7 @@ static void alive_from_the_start_until_the_end(void **state)
     assert_false(th_process_alive(pid(5)));
     assert_null(th_process_world_find(pid(5)));
     assert_true(th_process_alive(pid(6)));
-    assert_true(th_process_alive(th_local_pid(5, 1))); /* the number was given out again */
+    assert_true(th_process_alive(th_local_pid(5, 1))); /* the number was reused */
 }
 
 static void the_dead_stay_dead_when_seen_again(void **state)
@@ -201,7 +202,7 @@ static void idle_processes_are_dropped_the_rest_is_kept(void **state)
     th_process_world_register(pid(2), TH_AM(ok));
     for (uint32_t i = 3; i < MANY; i++) {
         struct th_recorded_process *process = th_process_world_see(pid(i));
-        th_process_world_see(pid(3)); /* the one that is never idle */
+        th_process_world_see(pid(3)); /* the process that is never idle */
         assert_true(process->id == pid(i));
     }
     assert_in_range(th_process_world_counts().present, 65536, 2 * 65536);
@@ -240,7 +241,7 @@ static void all_of_many_ends_are_remembered(void **state)
     assert_int_equal(th_process_world_counts().present, 0);
 }
 
-/* The host's own identifiers are dead unless it has given them out. */
+/* The host's own identifiers are dead unless the host has issued them. */
 static bool may_be_recorded(th_term id)
 {
     return th_is_local_port(id) ? th_local_port_id(id) < TH_HOST_PORT_ID

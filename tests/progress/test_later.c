@@ -1,5 +1,5 @@
-/* Work to do later: its order, by several threads and by work itself, and what a section holds up.
- */
+/* Tests deferred work: its order, work added by several threads and by work itself, and delays by
+ * reader sections. */
 #include "host/progress/progress.h"
 
 #include <pthread.h>
@@ -19,10 +19,10 @@ struct work {
     int thread, number;
 };
 
-/* Written by the worker, read after th_progress_settle(). */
+/* Written by the worker; read after th_progress_settle(). */
 static struct {
-    int next[THREADS]; /* the number that is due */
-    int wrong;         /* works that were not due */
+    int next[THREADS]; /* the next number in order */
+    int wrong;         /* works out of order */
 } done;
 
 static void note_turn(struct th_later *later)
@@ -34,7 +34,7 @@ static void note_turn(struct th_later *later)
     free(work);
 }
 
-/* Each third in a section, each seventh in two. */
+/* Adds each third work in a section, each seventh in two. */
 static void *hand_in_all(void *thread)
 {
     for (int i = 0; i < WORKS; i++) {
@@ -69,7 +69,7 @@ static void each_threads_order_is_kept(void **state)
         assert_int_equal(done.next[i], WORKS);
 }
 
-/* --- Work that hands in ----------------------------------------------------------------------- */
+/* --- Work that adds work ---------------------------------------------------------------------- */
 
 enum { TURNS = 3, PLAYERS = 5 };
 
@@ -91,7 +91,7 @@ static void take_turn(struct th_later *later)
         th_progress_later(later, take_turn);
 }
 
-/* However what is handed in falls into batches: who has had its turn is behind all others. */
+/* Batches do not matter: work that adds itself again runs after all other work. */
 static void who_hands_itself_in_again_is_the_last(void **state)
 {
     struct player players[PLAYERS];
@@ -102,14 +102,14 @@ static void who_hands_itself_in_again_is_the_last(void **state)
         players[i] = (struct player){.name = (char)('a' + i), .turns = TURNS};
         th_progress_later(&players[i].later, take_turn);
     }
-    assert_int_equal(turn, 0); /* none is due before this section ends */
+    assert_int_equal(turn, 0); /* no work runs before this section ends */
     th_progress_leave();
     for (int i = 0; i < TURNS; i++)
         th_progress_settle();
     assert_string_equal(turns, "abcdeabcdeabcde");
 }
 
-/* --- What a section holds up ------------------------------------------------------------------ */
+/* --- Work delayed by a section ---------------------------------------------------------------- */
 
 static atomic_bool ran;
 
@@ -119,8 +119,8 @@ static void note_run(struct th_later *later)
     atomic_store(&ran, true);
 }
 
-/* The worker sleeps meanwhile: sections inside of ours end, and are none that it waits for; the end
- * of ours wakes it. */
+/* The worker sleeps meanwhile: nested sections do not concern the worker; the end of the outermost
+ * section wakes it. */
 static void sections_inside_of_one_let_nothing_pass(void **state)
 {
     struct th_later work;
@@ -140,7 +140,7 @@ static void sections_inside_of_one_let_nothing_pass(void **state)
     assert_true(atomic_load(&ran));
 }
 
-/* Nobody is in a section: then it takes no settling, nor anybody's help. */
+/* Without open sections, work is done without th_progress_settle() and without other threads. */
 static void work_is_done_by_itself(void **state)
 {
     struct th_later work;
@@ -150,9 +150,9 @@ static void work_is_done_by_itself(void **state)
         atomic_store(&ran, false);
         th_progress_later(&work, note_run);
         while (!atomic_load(&ran))
-            ; /* for ever, if a wake-up is lost */
+            ; /* runs for ever if a wake-up is lost */
     }
-    th_progress_settle(); /* it has let go of `work` */
+    th_progress_settle(); /* the worker has released `work` */
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* Thread progress: who is waited for, who is not, and what is done later. */
+/* Tests grace periods: sections that delay them, sections that do not, and deferred work. */
 #include "host/progress/progress.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-enum { A_WHILE = 50 /* milliseconds: more than progress takes where nobody holds it up */ };
+enum { A_WHILE = 50 /* milliseconds; longer than a grace period without open sections */ };
 
 static void sleep_ms(long milliseconds)
 {
@@ -62,7 +62,7 @@ static void end_section(struct holder *holder)
     pthread_join(holder->thread, NULL);
 }
 
-/* A thread that waits for progress. */
+/* A thread that waits for a grace period. */
 struct waiter {
     pthread_t thread;
     atomic_bool done;
@@ -146,7 +146,7 @@ static void the_outermost_section_counts(void **state)
     pthread_join(waiter.thread, NULL);
 }
 
-/* True if the waiter was done while a section that began after it had begun was still open. */
+/* True if the waiter finished while a section that began after the wait was still open. */
 static bool passes_a_later_section(void)
 {
     struct holder early, late;
@@ -167,7 +167,7 @@ static bool passes_a_later_section(void)
     return passed;
 }
 
-/* On a busy machine the waiter may not have begun in time; not every time. */
+/* On a busy machine the waiter may start too late, but not each time. */
 static void a_section_that_begins_later_is_not_waited_for(void **state)
 {
     bool passed = false;
@@ -178,7 +178,7 @@ static void a_section_that_begins_later_is_not_waited_for(void **state)
     assert_true(passed);
 }
 
-/* --- Later ----------------------------------------------------------------------------------- */
+/* --- Deferred work ---------------------------------------------------------------------------- */
 
 enum { WORKS = 1000 };
 
@@ -188,7 +188,7 @@ struct work {
 };
 
 static struct {
-    int numbers[WORKS]; /* in the order in which they were done */
+    int numbers[WORKS]; /* in the order of execution */
     atomic_int count;
     pthread_t thread;
 } done; /* written by the thread that does the work, read after th_progress_settle() */
@@ -198,7 +198,7 @@ static void note_work(struct th_later *self)
     struct work *work = (struct work *)self;
     int count = atomic_load(&done.count);
 
-    th_progress_enter(); /* as everyone may */
+    th_progress_enter(); /* as any thread may */
     th_progress_leave();
     done.numbers[count] = work->number;
     done.thread = pthread_self();
@@ -267,7 +267,7 @@ static void work_may_hand_itself_in_again(void **state)
     (void)state;
     hand_in(1, 3);
     for (int i = 0; i < 4; i++)
-        th_progress_settle(); /* each waits for what the one before it saw handed in */
+        th_progress_settle(); /* each waits for work that the previous one has added */
     assert_int_equal(atomic_load(&done.count), 4);
 }
 
@@ -277,7 +277,7 @@ enum { GENERATIONS = 50, THREADS = 4 };
 
 static pthread_key_t last_words;
 
-/* Runs when the thread ends, and may so after it is registered no more. */
+/* Runs when the thread ends, possibly after the thread was unregistered. */
 static void enter_once_more(void *value)
 {
     (void)value;
@@ -294,7 +294,7 @@ static void *live_shortly(void *unused)
     return NULL;
 }
 
-/* One that is not taken off the list of threads leaves memory there that is its no more. */
+/* A thread that stayed in the list of threads would leave freed memory there. */
 static void threads_come_and_go_by_themselves(void **state)
 {
     pthread_t threads[THREADS];
@@ -312,11 +312,12 @@ static void threads_come_and_go_by_themselves(void **state)
     pthread_key_delete(last_words);
 }
 
-/* --- Replacing what others read -------------------------------------------------------------- */
+/* --- Replacing data of readers ---------------------------------------------------------------- */
 
 enum { REPLACEMENTS = 3000, FACTOR = 7, POISON = -1 };
 
-/* Plain fields: what the sanitizers look at. `b` is always FACTOR times `a` while it is seen. */
+/* Plain fields, which the sanitizers check. `b` is FACTOR times `a` as long as the thing is
+ * reachable. */
 struct thing {
     struct th_later later; /* the first member */
     long a, b;
@@ -415,9 +416,9 @@ static void what_is_read_is_freed_after_waiting(void **state)
     assert_int_equal(count_wrong(free_after_waiting), 0);
 }
 
-/* --- Waiting for oneself --------------------------------------------------------------------- */
+/* --- Waiting for itself ----------------------------------------------------------------------- */
 
-/* What a child process that calls CALL in a section says on stderr before it dies of that. */
+/* Calls CALL in a section in a child process, which must abort. SAID gets the child's stderr. */
 static void die_of(void (*call)(void), char *said, size_t size)
 {
     int ends[2], status;
@@ -455,7 +456,7 @@ static void waiting_for_oneself_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waiting_for_oneself_is_told), /* first: while there is one thread */
+        cmocka_unit_test(waiting_for_oneself_is_told), /* first: forks, needs a single thread */
         cmocka_unit_test(sections_nest),
         cmocka_unit_test(nobody_is_waited_for_where_nobody_is_inside),
         cmocka_unit_test(a_section_is_waited_for),

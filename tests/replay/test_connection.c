@@ -1,6 +1,7 @@
 /*
- * Streams of connections: as they come, in whatever pieces; where they begin or go on within a
- * record; how they end, and are taken up again. Long because: all of it plays the same server.
+ * Tests streams of connections: pieces of any size; streams that begin or continue within a record;
+ * ends, and reconnections.
+ * // Long because: all tests use the same server.
  */
 #include "host/term/term.h"
 #include "host/trace/trace.h"
@@ -17,7 +18,7 @@
 
 #include <cmocka.h>
 
-enum { RECORD = 61 /* bytes of the message that most tests have */ };
+enum { RECORD = 61 /* bytes of the message that most tests send */ };
 
 static const char message[] = "{trace,<0.1.0>,exit,normal}";
 
@@ -45,7 +46,7 @@ static void add_messages(int count)
         stream_add_message(&stream, message);
 }
 
-/* A message of a node with a name. */
+/* Appends a message of a node with a name. */
 static void add_message_of(const char *node, uint32_t creation)
 {
     const struct th_etf_options options = {.here = {th_atom_utf8(node, strlen(node)), creation}};
@@ -61,7 +62,8 @@ static void add_message_of(const char *node, uint32_t creation)
     th_env_release(&env);
 }
 
-/* What a reader tells of the server that plays ACTS. READER may be NULL, or is left open. */
+/* Returns the text of the events from a server that plays ACTS. READER may be NULL; otherwise
+ * *READER stays open. */
 static const char *play_for(const struct server_act *acts, size_t count,
                             const struct th_reader_options *options, struct th_reader **reader)
 {
@@ -84,13 +86,13 @@ static const char *play(const struct server_act *act)
     return play_for(act, 1, NULL, NULL);
 }
 
-/* The stream as it stands. */
+/* Sends the whole stream. */
 static struct server_act whole(void)
 {
     return (struct server_act){.data = stream.data, .size = stream.size};
 }
 
-/* --- pieces ----------------------------------------------------------------------------------- */
+/* --- Pieces ----------------------------------------------------------------------------------- */
 
 static void in_pieces(void **state)
 {
@@ -133,7 +135,7 @@ static void a_recording(void **state)
     th_free(expected);
 }
 
-/* A node waits for nobody: what it has sent is there, however little that is. */
+/* The node sends at any time: each piece is delivered at once, however small. */
 static void as_it_comes(void **state)
 {
     struct server_act act;
@@ -144,7 +146,7 @@ static void as_it_comes(void **state)
     (void)state;
     add_messages(1);
     act = whole();
-    act.await = true; /* nothing follows until the reader was closed */
+    act.await = true; /* the rest is sent after the reader was closed */
     server = server_start("127.0.0.1", &act, 1);
     assert_int_equal(th_replay_reader_open(server_name(server), NULL, &reader), TH_OK);
     assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
@@ -153,7 +155,7 @@ static void as_it_comes(void **state)
     server_end(server);
 }
 
-/* What a head promises takes no memory before it comes. */
+/* A record takes no memory for bytes that have not come. */
 static void a_huge_length(void **state)
 {
     unsigned char head[4];
@@ -173,7 +175,7 @@ static void a_huge_length(void **state)
     th_replay_reader_close(reader);
 }
 
-/* --- where it begins -------------------------------------------------------------------------- */
+/* --- Starts ----------------------------------------------------------------------------------- */
 
 static void drops_come_first(void **state)
 {
@@ -190,7 +192,7 @@ static void drops_come_first(void **state)
     assert_string_equal(play(&act), "1@0 {drop,1}\n2@5 {drop,2}\n3@10 {drop,3}\n4@15 {drop,4}\n");
 }
 
-/* Whatever part of the first record went to another client. */
+/* Any part of the first record may have gone to another client. */
 static void within_a_record(void **state)
 {
     char expected[300];
@@ -210,7 +212,7 @@ static void within_a_record(void **state)
     }
 }
 
-/* The other part can be long, and must not be kept. */
+/* The rest of that record may be long, and must not be kept. */
 static void within_a_long_record(void **state)
 {
     enum { LONG = 8 * 1024 * 1024 };
@@ -253,7 +255,7 @@ static void nothing_at_all(void **state)
                         "has ended\n");
 }
 
-/* --- damage on the way ------------------------------------------------------------------------ */
+/* --- Damage ----------------------------------------------------------------------------------- */
 
 static void cut_off_anywhere(void **state)
 {
@@ -292,7 +294,7 @@ static void lost(void **state)
                         "connection was lost: Connection reset by peer\n");
 }
 
-/* A node goes on sending behind what is damaged, so it is searched for the next record. */
+/* A node continues after damage, so the reader searches for the next record. */
 static void no_record_in_between(void **state)
 {
     struct server_act act;
@@ -312,7 +314,7 @@ static void no_record_in_between(void **state)
             "2@76 {drop,0}\n3@76 {trace,<0.1.0>,exit,normal}\n");
 }
 
-/* A size that is wrong is not believed: what follows is no part of that record. */
+/* A size beyond the limit is not believed: the bytes that follow are no part of that record. */
 static void one_that_claims_to_be_long(void **state)
 {
     static const unsigned char sizes[][4] = {{0xff, 0xff, 0xff, 0xf0}, {0x30, 0, 0, 0}};
@@ -342,7 +344,7 @@ static void one_that_claims_to_be_long(void **state)
     }
 }
 
-/* Nor one that would do, if what comes is no message. */
+/* A plausible size is not believed either if the bytes are no message. */
 static void one_that_begins_as_none(void **state)
 {
     struct server_act act;
@@ -360,7 +362,7 @@ static void one_that_begins_as_none(void **state)
                         "2@85 {drop,0}\n3@85 {trace,<0.1.0>,exit,normal}\n");
 }
 
-/* --- taking it up again ----------------------------------------------------------------------- */
+/* --- Reconnections ---------------------------------------------------------------------------- */
 
 static void note(void *context, const char *text)
 {
@@ -370,7 +372,7 @@ static void note(void *context, const char *text)
 
 static const struct th_reader_options again = {.reconnect_ns = 1000000000, .notice = note};
 
-/* What was noted, times as N. */
+/* Returns the notices, with times replaced by N. */
 static const char *noted(void)
 {
     static struct th_buffer text;
@@ -386,7 +388,7 @@ static const char *noted(void)
     return th_buffer_text(&text);
 }
 
-/* The connection was lost in a record; another goes on, of a node without a name. */
+/* The connection was lost within a record; the next one, of a node without a name, continues. */
 static void a_lost_one(void **state)
 {
     struct server_act acts[2];
@@ -415,7 +417,7 @@ static void a_lost_one(void **state)
     th_replay_reader_close(reader);
 }
 
-/* It was closed in order: that something may be missing is told all the same. */
+/* The connection was closed in order; a possible loss is reported nevertheless. */
 static void a_closed_one(void **state)
 {
     struct server_act acts[2];
@@ -436,8 +438,8 @@ static void a_closed_one(void **state)
     th_replay_reader_close(reader);
 }
 
-/* A second client is sent away, as the old connection may be as long as the node thinks it is
- * there; the next may begin within a record. */
+/* The node refuses a second client as long as the old connection seems alive; the next connection
+ * may begin within a record. */
 static void after_being_sent_away(void **state)
 {
     struct server_act acts[4] = {{0}};
@@ -482,7 +484,7 @@ static void given_up(void **state)
     th_replay_reader_close(reader);
 }
 
-/* What a node's name and creation tell: the same one goes on in the same world. */
+/* The node's name and creation decide: the same node continues in the same world. */
 static void nodes(void **state)
 {
     static const struct {
@@ -502,7 +504,7 @@ static void nodes(void **state)
         add_message_of(seconds[i].name, seconds[i].creation);
         acts[0] = (struct server_act){.data = stream.data, .size = first};
         acts[1] = (struct server_act){.data = stream.data + first, .size = stream.size - first};
-        /* Its identifiers are the local ones, whichever it is. */
+        /* In both cases the node's identifiers are the local ones. */
         assert_non_null(strstr(play_for(acts, 2, &again, &reader),
                                "2@0 {drop,0}\n3@0 {trace,<0.1.0>,exit,normal}\n"));
         assert_int_equal(th_replay_reader_info(reader)->nodes, seconds[i].nodes);

@@ -1,6 +1,6 @@
 /*
- * What discarding costs: over whole recordings, a tracer that wants nothing is asked about each
- * gated event, has nothing decoded, and nothing is allocated.
+ * Measures discarding over whole recordings: a tracer that discards all is called for each gated
+ * event, but nothing is decoded and nothing allocated.
  */
 #include "host/base/base.h"
 #include "host/process/process.h"
@@ -43,7 +43,7 @@ static struct th_tracing *attach_discarder(void)
     return tracing;
 }
 
-/* What of one recording came by. */
+/* Counts for one recording. */
 struct tally {
     uint64_t gated, ungated, decoded;
     unsigned long allocations;
@@ -79,7 +79,7 @@ static void check(const char *name)
     struct th_session_counts counts;
     struct tally tally;
 
-    play(tracing, name); /* tracees are seen for the first time */
+    play(tracing, name); /* the first run allocates the tracees */
     asked = 0;
     tally = play(tracing, name);
     counts = th_trace_session_counts(th_trace_session(tracing, 0));

@@ -1,4 +1,4 @@
-/* Which probes recorded events hit, with which arguments. */
+/* Tests which probes recorded events hit, with which arguments. */
 #include "host/base/base.h"
 #include "host/probe/probe.h"
 #include "tests/support/scene.h"
@@ -30,7 +30,7 @@ static void raise_all(void (*change)(const struct th_probe *probe))
         change(&th_probe_probes[i]);
 }
 
-/* Plays STREAM; its counts. */
+/* Plays STREAM and returns the counts. */
 static struct th_player_counts play(const struct th_buffer *stream, bool probes)
 {
     const struct th_player_options options = {.probes = probes, .stays = true};
@@ -104,7 +104,7 @@ static void each_event(void **state)
     raise_all(th_probe_lower);
 }
 
-/* Only with the option; and only what is watched, of which nothing else is decoded. */
+/* Probes are hit only with the option, and only watched ones; nothing else is decoded for them. */
 static void what_is_not_asked_for(void **state)
 {
     struct th_buffer stream = {0};
@@ -126,7 +126,7 @@ static void what_is_not_asked_for(void **state)
     th_buffer_free(&stream);
 }
 
-/* Texts are cut between characters; names with many bytes. */
+/* Texts are cut between characters; names have many bytes. */
 static void long_texts(void **state)
 {
     struct th_buffer stream = {0}, text = {0};
@@ -146,8 +146,7 @@ static void long_texts(void **state)
     th_buffer_free(&stream);
 }
 
-/* All recordings, with all probes: each event that was played has hit one, but for malformed ones.
- */
+/* Plays each recording with all probes: each event hits one, unless it is malformed. */
 static void play_sample(const char *file)
 {
     struct th_buffer stream = {0};

@@ -1,4 +1,5 @@
-/* Recordings as executions: the example of tail calls, and what a BEAM recorded, traced again. */
+/* Tests recordings as executions: the example of tail calls, and recordings of a BEAM traced
+ * again. */
 #include "host/trace/trace.h"
 #include "tests/support/retraced.h"
 
@@ -16,7 +17,7 @@
 
 #define RECORDINGS "samples/recordings/"
 
-/* --- the example: its callers and returns as a BEAM tells them, measured --- */
+/* --- The example: callers and returns as measured in a BEAM ----------------------------------- */
 
 static const char EXAMPLE[] = "samples/executions/tail_calls.jsonl";
 
@@ -66,7 +67,7 @@ static void returns_to(void **state)
     expect((struct retracing){.return_to = true}, CALLS "return_to ex:foo/0\nreturn_to sem:w/0\n");
 }
 
-/* The example, in which `tail` of two lines (from 1) is the other one's. */
+/* Returns the callers of the example with the fields `tail` of two lines (from 1) swapped. */
 static const char *callers_with_swapped(int one, int other)
 {
     const struct retracing retracing = {.module = "ex"};
@@ -112,9 +113,9 @@ static void swapped_tail_calls_have_other_callers(void **state)
                                                         "call ex:bar/1 <- ex:indirections/0\n"));
 }
 
-/* --- what a BEAM recorded --- */
+/* --- Recordings of a BEAM --------------------------------------------------------------------- */
 
-/* Everything wanted that was recorded: the same comes. The counts. */
+/* Tracing all that was recorded must return the same events. Returns the counts. */
 static struct th_execution_counts expect_the_same(const char *file, bool callers, bool exceptions)
 {
     const struct retracing retracing = {

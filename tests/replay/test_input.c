@@ -1,4 +1,4 @@
-/* Bytes from files, pipes and sockets, however they come. */
+/* Tests input from files, pipes and sockets, in pieces of any size. */
 #include "host/replay/replay_internal.h"
 
 #include <errno.h>
@@ -37,7 +37,7 @@ static unsigned char byte_at(size_t position)
     return (unsigned char)(position * 31 ^ position >> 8);
 }
 
-/* Writes TOTAL bytes in pieces of growing sizes, and closes. */
+/* Writes TOTAL bytes in pieces of growing sizes, and closes the descriptor. */
 static void *write_pieces(void *fd)
 {
     static unsigned char bytes[TOTAL];
@@ -57,7 +57,7 @@ static void *write_pieces(void *fd)
     return NULL;
 }
 
-/* Takes pieces of all sizes and compares them. */
+/* Takes pieces of all sizes and compares their bytes. */
 static void read_all(void)
 {
     size_t position = 0;
@@ -96,7 +96,7 @@ static void from_a_pipe(void **state)
     pthread_join(writer, NULL);
 }
 
-/* A descriptor that others made non-blocking. */
+/* Another program may have made the descriptor non-blocking. */
 static void from_a_pipe_that_does_not_block(void **state)
 {
     pthread_t writer;
@@ -111,7 +111,7 @@ static void from_a_pipe_that_does_not_block(void **state)
     pthread_join(writer, NULL);
 }
 
-/* What is wanted and never comes takes no memory. */
+/* A request for bytes that never come takes no memory. */
 static void memory_grows_with_data_only(void **state)
 {
     int fd = memfd_create("input", 0);
@@ -140,7 +140,7 @@ static void on_alarm(int number)
     stop = number;
 }
 
-/* A signal ends the wait for bytes that may never come. */
+/* A signal ends the wait for bytes. */
 static void a_signal_ends_the_input(void **state)
 {
     struct sigaction action = {.sa_handler = on_alarm};

@@ -1,4 +1,4 @@
-/* JSON lines as events: what each line means, and what is said about those that are wrong. */
+/* Tests JSON lines as events: the meaning of each line, and errors of wrong ones. */
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
@@ -96,7 +96,7 @@ static void lines_and_their_tuples(void **state)
         {"{\"drop\":4294967295}", "{drop,4294967295}"},
         {"{\"other\":\"{no,'a message'}\"}", "other {no,'a message'}"},
         {"{\"other\":{\"$etf\":\"g2QABWhlbGxv\"}}", "other hello"},
-        /* natural values */
+        /* JSON values as terms */
         {"{\"tracee\":\"<0.1.0>\",\"tag\":\"exit\",\"term\":[1,2.5,\"bin\",null,{\"a\":true}]}",
          "{trace,<0.1.0>,exit,[1,2.5,<<\"bin\">>,null,#{<<\"a\">> => true}]}"},
         /* white space, and a tracee in another spelling */
@@ -160,7 +160,7 @@ static void unknown_facts(void **state)
     assert_int_equal(event.time.kind, TH_TIME_NONE);
 }
 
-/* The largest numbers of immediates, and beyond. */
+/* The largest numbers of immediates, and larger ones. */
 static void tracees(void **state)
 {
     static const char *const texts[] = {"<0.268435455.4294967295>", "#Port<0.1152921504606846975>",
@@ -282,7 +282,7 @@ static void wrong_lines(void **state)
     }
 }
 
-/* Terms are looked at when they are wanted. */
+/* Terms are parsed only when they are needed. */
 static void wrong_terms(void **state)
 {
     struct th_mfa function;
@@ -339,7 +339,7 @@ static void blank_lines_are_no_records(void **state)
     assert_string_equal(read_text(" "), "");
 }
 
-/* Only a last line without its end can be cut off. */
+/* Only a last line without its end may be truncated. */
 static void cut_off_anywhere(void **state)
 {
     char text[] = GOOD GOOD;
@@ -430,7 +430,7 @@ static void what_is_no_stream(void **state)
     assert_string_equal(read_text("{\n  \"pretty\": 1\n}\n"),
                         "refused: cannot read stream: it is no recorded stream: its first lines "
                         "are no JSON objects: column 1: '[' or '{' expected near '}'");
-    /* One damaged line does not make it something else. */
+    /* One damaged line does not change the format. */
     assert_string_equal(read_text("{\"tracee\n" GOOD),
                         "malformed: record 1 at byte 0 (line 1) is damaged: column 8: premature "
                         "end of input near '\"tracee'\n2@9 " TOLD);

@@ -1,4 +1,4 @@
-/* An event that takes more memory than it may is passed over, whatever it takes the memory for. */
+/* Tests that an event above the memory limit is skipped, whichever part needs the memory. */
 #include "host/base/base.h"
 #include "host/trace/trace.h"
 #include "tests/support/stream.h"
@@ -104,7 +104,7 @@ static void nested(void)
     repeat("j", 1, 1);
 }
 
-/* As tuple() and others, with as many bytes that mean nothing as make the record too long. */
+/* A binary that makes the record itself too long. */
 static void record(void)
 {
     add_number('m', 2 * MOST);
@@ -211,7 +211,7 @@ static void json_binary(void)
 
 static void json_external(void)
 {
-    /* g2wAAYah is a list of 100,001 parts, ampq three nils. */
+    /* g2wAAYah is a list of 100,001 elements, ampq three nils. */
     text_of("{\"$etf\":\"g2wAAYah", "ampq", 33334, "\"}");
 }
 
@@ -225,10 +225,10 @@ static void add_line(void)
     th_buffer_add(&stream, after, sizeof after - 1);
 }
 
-/* --- Trying --- */
+/* --- Attempts --------------------------------------------------------------------------------- */
 
-/* The events of the stream; how many were malformed, as they take too much; 0 in MOST_MEMORY: no
- * less than usual. */
+/* Reads the stream and returns the number of events that are malformed because of the limit; *WHOLE
+ * gets that of the others. MOST_MEMORY 0: the default limit. */
 static unsigned pass_over(size_t most_memory, unsigned *whole)
 {
     const struct th_reader_options options = {.max_memory = most_memory};
@@ -322,7 +322,7 @@ static void lines(void **state)
     }
 }
 
-/* A line is given up before it is there as a whole, and the buffer has not grown for it. */
+/* A long line is given up before it is complete, and the buffer has not grown for it. */
 static void a_line_is_no_longer_than_that(void **state)
 {
     (void)state;

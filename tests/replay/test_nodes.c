@@ -1,7 +1,6 @@
 /*
- * When a connection was taken up again, all that is known of processes and names stays if it is
- * shown to be the same node, nothing if it may be another. If it is shown to be another, the stream
- * ends.
+ * Tests reconnections: knowledge of processes and names stays if the node is known to be the same,
+ * and is dropped if it may be another. If it is known to be another, the stream ends.
  */
 #include "host/process/process.h"
 #include "host/term/term.h"
@@ -35,7 +34,7 @@ static void add(const char *message, const char *node, uint32_t creation)
     th_env_release(&env);
 }
 
-/* A connection to NODE is closed, and taken up again: then it is AFTER. What is known then. */
+/* The knowledge after a connection to NODE was closed and then continued by AFTER. */
 struct known {
     bool ended, named; /* <0.1.0> has ended; <0.2.0> is `me` */
     th_term node;
@@ -111,9 +110,9 @@ static void another_node(void **state)
         const char *before, *after;
         uint32_t creation, creation_after;
     } cases[] = {
-        {"a@b", "a@b", 5, 6},           /* was started again */
-        {"a@b", "c@b", 5, 5},           /* has the port now */
-        {"a@b", "nonode@nohost", 5, 0}, /* has no name any more, so it was started again */
+        {"a@b", "a@b", 5, 6},           /* the node was restarted */
+        {"a@b", "c@b", 5, 5},           /* another node uses the port */
+        {"a@b", "nonode@nohost", 5, 0}, /* no name any more, so restarted */
     };
 
     (void)state;

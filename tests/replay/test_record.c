@@ -1,6 +1,6 @@
 /*
- * Records in every encoding: what is read in place, compared with learned beginnings or decoded the
- * long way comes out the same. Whose pids are local is learned from the stream.
+ * Tests records in each encoding: an event is the same whether it is read in place, compared with
+ * learned beginnings or decoded. The node whose pids are local is learned from the stream.
  */
 #include "host/base/base.h"
 #include "host/term/term.h"
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* Pieces of external terms. Each ends before a letter could be taken for a part of its number. */
+/* Pieces of external terms. Each ends before a letter could be taken for a digit of its number. */
 #define NODE "\x64\0\x0dnonode@nohost"
 #define OTHER_NODE "\x64\0\3a@b"
 #define TRACE "\x64\0\5trace"
@@ -86,7 +86,7 @@ static void one_message_in_all_encodings(void **state)
     th_term tuple;
 
     (void)state;
-    /* Twice, so that each meets what was learned of the others. */
+    /* Each twice, so that each is compared with the learned beginnings of the others. */
     for (size_t i = 0; i < 2 * (sizeof cases / sizeof cases[0]); i++)
         add(cases[i % (sizeof cases / sizeof cases[0])].bytes,
             cases[i % (sizeof cases / sizeof cases[0])].size);
@@ -125,7 +125,7 @@ static void ports_in_all_encodings(void **state)
     }
 }
 
-/* Numbers that no immediate can hold, and other nodes and creations than the first tracee's. */
+/* Numbers beyond immediates, and nodes and creations other than the first tracee's. */
 static void tracees_that_are_no_immediates(void **state)
 {
     struct th_pid_parts pid;
@@ -173,8 +173,7 @@ static void expect_node(const char *node, uint32_t creation)
 #define SEQ_TRACE "\x64\0\x09seq_trace"
 #define PID_OF(node) "\x58" node "\0\0\0\1\0\0\0\2\0\0\0\7"
 
-/* The node of the first tracee, or of who acts in a seq_trace message, known from the opening on.
- */
+/* The node of the first tracee, or of the actor of a seq_trace message, is known from the start. */
 static void the_node_of_a_stream(void **state)
 {
     (void)state;
@@ -240,7 +239,7 @@ static void add_compressed(const char *term)
     th_buffer_free(&plain);
 }
 
-/* No recorder compresses, but term_to_binary does if asked. */
+/* Recorders do not compress, but term_to_binary can. */
 static void compressed_records(void **state)
 {
     struct th_mfa function;
@@ -266,7 +265,7 @@ static void compressed_records(void **state)
     assert_int_equal(event.source->function(&event, &function), TH_OK);
     assert_int_equal(function.arity, 2);
     next();
-    assert_int_equal(event.kind, TH_EVENT_OTHER); /* a drop is no term in the stream */
+    assert_int_equal(event.kind, TH_EVENT_OTHER); /* a drop in a stream is not a term */
     assert_int_equal(event.source->whole(&event, &env, &tuple), TH_OK);
     assert_true(th_identical(tuple, th_make_tuple_of(&env, TH_AM(drop), th_small(5))));
     next();
@@ -275,13 +274,13 @@ static void compressed_records(void **state)
     assert_int_equal(event.term, th_atom("hello"));
 }
 
-/* Argument lists are counted in all their forms, without a look at the arguments. */
+/* The arity is counted for each form of argument list, without decoding the arguments. */
 static void arities(void **state)
 {
     static const struct {
         const char *bytes;
         size_t size;
-        int arity; /* below 0: none */
+        int arity; /* negative: none */
     } cases[] = {
         {BYTES("\x61\xff"), 255},
         {BYTES("\x62\0\0\1\0"), -1},
@@ -317,7 +316,7 @@ static void arities(void **state)
     }
 }
 
-/* Time stamps, in the encodings that recorders use and in others. */
+/* Time stamps, in the encodings of recorders and in others. */
 static void times(void **state)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* Addresses tcp://HOST:PORT, and whoever cannot be connected to. */
+/* Tests addresses tcp://HOST:PORT, and servers that refuse connections. */
 #include "tests/support/server.h"
 #include "tests/support/stream.h"
 
@@ -23,7 +23,7 @@ static void on_alarm(int number)
     stop = number;
 }
 
-/* *stop is set after a moment. */
+/* Sets `stop` after a moment. */
 static void stop_soon(void)
 {
     struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
@@ -34,7 +34,7 @@ static void stop_soon(void)
     setitimer(ITIMER_REAL, &moment, NULL);
 }
 
-/* --- addresses --- */
+/* --- Addresses -------------------------------------------------------------------------------- */
 
 static void addresses(void **state)
 {
@@ -79,9 +79,9 @@ static void addresses(void **state)
     assert_false(th_replay_tcp_is_address("folder/tcp://host:80"));
 }
 
-/* --- connecting --- */
+/* --- Connections ------------------------------------------------------------------------------ */
 
-/* Opens NAME; what is wrong. */
+/* Opens NAME, which must fail, and returns the causes. */
 static const char *refusal(const char *name, const struct th_reader_options *options)
 {
     struct th_reader *reader;
@@ -138,7 +138,7 @@ static void names(void **state)
     th_free(name);
 }
 
-/* A port of this machine that nobody listens on. */
+/* Returns the address of a port of this machine without a listener. */
 static char *deserted(void)
 {
     struct server_act act = {0};
@@ -166,7 +166,7 @@ static void refused(void **state)
     th_free(expected);
 }
 
-/* Where the network is down, servers of names do not answer. */
+/* Without a network, name servers do not answer. */
 static void unknown(void **state)
 {
     const struct th_reader_options options = {.connect_ms = 3000};
@@ -177,7 +177,7 @@ static void unknown(void **state)
                            "not known: "));
 }
 
-/* A listener that takes nobody: its queue is full, and the kernel lets others wait. */
+/* A listener with a full queue, so the kernel keeps further clients waiting. */
 struct busy {
     int listener, clients[4];
     char *name;
@@ -219,7 +219,7 @@ static void too_late(void **state)
     busy_end(&busy);
 }
 
-/* It is no error, but a stream that has ended. */
+/* The result is no error, but a stream that has ended. */
 static void stopped_while_connecting(void **state)
 {
     const struct th_reader_options options = {.stop = &stop, .reconnect_ns = 3000000000};

@@ -1,6 +1,6 @@
 /*
- * Trace-port files: what is told of a record without decoding it is what is in it, for all that
- * real nodes wrote; damage is told with its place, and what is sound around it is read.
+ * Tests trace-port files: the skimmed parts of a record are those of its term, in all recordings of
+ * real nodes; damage is reported with its place, and sound records around it are read.
  */
 #include "host/base/base.h"
 #include "host/term/term.h"
@@ -32,7 +32,7 @@ static int end(void **state)
     return 0;
 }
 
-/* --- recordings of real nodes --- */
+/* --- Recordings of real nodes ----------------------------------------------------------------- */
 
 static void same_term(th_term a, th_term b)
 {
@@ -55,7 +55,7 @@ static void check_function(struct th_event *event, th_term term)
     assert_int_equal(function.arity, expected.arity);
 }
 
-/* What the skimmed event tells, piece by piece, is what its whole tuple tells. */
+/* Asserts that each skimmed part of the event is that of its whole tuple. */
 static void check_event(struct th_event *event, th_env *env)
 {
     struct th_event expected = *event;
@@ -68,7 +68,7 @@ static void check_event(struct th_event *event, th_env *env)
     assert_int_equal(event->tuple_size, expected.tuple_size);
     same_term(event->tracee, expected.tracee);
     check_function(event, expected.term);
-    if (event->number % 2) /* the place of the time: known from decoding, or looked for */
+    if (event->number % 2) /* the time's place is found by decoding or by search */
         assert_int_equal(th_trace_event_time(event), TH_OK);
     assert_int_equal(th_trace_event_decode(event, env), TH_OK);
     assert_int_equal(th_trace_event_time(event), TH_OK);
@@ -84,7 +84,7 @@ static void check_event(struct th_event *event, th_env *env)
     assert_true(th_identical(th_trace_event_to_tuple(event, env), tuple));
 }
 
-/* How many records OTP itself found in FILE; UINT64_MAX if it was not asked. */
+/* Returns the number of records that OTP itself found in FILE; UINT64_MAX if unknown. */
 static uint64_t recorded(const char *file, bool *damaged)
 {
     unsigned long long total = UINT64_MAX;
@@ -157,7 +157,7 @@ static void skimming_allocates_nothing(void **state)
     th_replay_reader_close(reader);
 }
 
-/* --- drops, and what is no trace message --- */
+/* --- Drops, and terms that are no trace messages ---------------------------------------------- */
 
 static void drops(void **state)
 {
@@ -187,8 +187,8 @@ static void drops(void **state)
     th_replay_reader_close(reader);
 }
 
-/* Sound terms that are no trace messages are told as what they are, before anything is learned of
- * the stream, and after. */
+/* Sound terms that are no trace messages are reported as such, before and after anything was
+ * learned of the stream. */
 static void other_terms(void **state)
 {
     static const char *const terms[] = {
@@ -226,7 +226,7 @@ static void other_terms(void **state)
     th_buffer_free(&expected);
 }
 
-/* A message that turns out to be strange when it is decoded is still told as a whole. */
+/* A message whose decoding shows that it is malformed is still available as a whole term. */
 static void strange_messages(void **state)
 {
     static const struct {
@@ -284,9 +284,9 @@ static void ambiguous_integer(void **state)
     th_env_release(&env);
 }
 
-/* --- damage --- */
+/* --- Damage ----------------------------------------------------------------------------------- */
 
-/* What is expected of the first SIZE bytes of two records of 61 bytes and a drop. */
+/* Returns the expected text for the first SIZE bytes of two records of 61 bytes and a drop. */
 static const char *expected_of(size_t size)
 {
     static char text[400];
@@ -336,7 +336,7 @@ static void cut_off_anywhere(void **state)
         assert_string_equal(stream_read(&stream), expected_of(stream.size));
 }
 
-/* A size says how much would come, not how much memory is taken. */
+/* No memory is allocated for a size beyond the end. */
 static void size_beyond_the_end(void **state)
 {
     (void)state;
@@ -400,7 +400,7 @@ static void bad_payloads(void **state)
     }
 }
 
-/* Damage that skimming does not see is told by whoever wants the terms. */
+/* Damage that skimming does not notice is reported when the terms are decoded. */
 static void damage_inside_of_terms(void **state)
 {
     struct th_event event = {0};
@@ -426,7 +426,7 @@ static void damage_inside_of_terms(void **state)
     th_env_release(&env);
 }
 
-/* --- what it is --- */
+/* --- Format ----------------------------------------------------------------------------------- */
 
 static void files_of_other_formats(void **state)
 {

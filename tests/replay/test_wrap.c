@@ -1,4 +1,4 @@
-/* Which files are taken for a wrap set, and in which order; what is told where that is a guess. */
+/* Tests which files form a wrap set and in which order; guesses are reported. */
 #include "host/base/base.h"
 #include "host/replay/replay_internal.h"
 #include "host/trace/trace.h"
@@ -17,7 +17,7 @@
 #define SAMPLE "samples/recordings/wrap/"
 
 static char folder[] = "/tmp/test_wrap_XXXXXX";
-static struct th_buffer made; /* names of files, each with a 0 byte */
+static struct th_buffer made; /* names of files, each with a zero byte */
 
 static int begin(void **state)
 {
@@ -47,7 +47,7 @@ static const char *path_of(const char *name)
     return path;
 }
 
-/* A trace-port file of RECORDS records of 7 bytes. */
+/* Creates a trace-port file of RECORDS records of 7 bytes. */
 static void make(const char *name, int records)
 {
     FILE *file = fopen(path_of(name), "w");
@@ -59,7 +59,8 @@ static void make(const char *name, int records)
     th_buffer_add(&made, path_of(name), strlen(path_of(name)) + 1);
 }
 
-/* The names that NAME stands for, without the folder; then the note or the causes, if any. */
+/* Returns the names in the set for NAME, without the folder, then the note or the causes, if
+ * any. */
 static const char *find(const char *name)
 {
     static struct th_buffer found;
@@ -100,7 +101,7 @@ static void the_gap_may_be_the_first_number(void **state)
     assert_string_equal(find("w*.log"), "w1.log w2.log");
 }
 
-/* Order is by number, not by name; other files do not matter. */
+/* The order is by number, not by name; other files do not matter. */
 static void only_plain_numbers_count(void **state)
 {
     (void)state;
@@ -138,7 +139,8 @@ static void inconsistent_sets(void **state)
     assert_non_null(strstr(find("none/w*.log"), "No such file or directory"));
 }
 
-/* Files were closed when a record went over the same size, so that they differ by less than one. */
+/* A file is closed when a record passes the size limit, so the sizes differ by less than one
+ * record. */
 static void the_first_file_of_a_set(void **state)
 {
     (void)state;
@@ -154,14 +156,14 @@ static void the_first_file_of_a_set(void **state)
     assert_string_equal(find("w1.log"), "w1.log alone");
 }
 
-/* What only looks like a set is not put together. */
+/* Files that only resemble a set are not joined. */
 static void numbered_files(void **state)
 {
     (void)state;
     make("rec1.trace", 10);
     assert_string_equal(find("rec1.trace"), "rec1.trace");
     make("rec2.trace", 10);
-    assert_string_equal(find("rec1.trace"), "rec1.trace alone"); /* two may be a coincidence */
+    assert_string_equal(find("rec1.trace"), "rec1.trace alone"); /* possibly by coincidence */
     make("rec3.trace", 11);
     assert_string_equal(find("rec1.trace"), "rec1.trace alone"); /* the newest is too long */
     make("rec4.trace", 5);
@@ -184,7 +186,7 @@ static void damaged_files_prove_nothing(void **state)
     assert_string_equal(find("w*.log"), "w0.log w1.log w2.log");
 }
 
-/* The newest file may be torn, or have nothing in it yet. */
+/* The newest file may be truncated or empty. */
 static void the_newest_file_may_be_incomplete(void **state)
 {
     (void)state;
@@ -207,7 +209,7 @@ static void names_that_are_files_themselves(void **state)
     assert_string_equal(find("nothing.log"), "nothing.log");
 }
 
-/* --- reading --- */
+/* --- Reading ---------------------------------------------------------------------------------- */
 
 static const char *read_set(const char *name, const char *note)
 {
@@ -224,7 +226,7 @@ static const char *read_set(const char *name, const char *note)
     return told;
 }
 
-/* As OTP's own reader delivers it: positions begin anew in each file, numbers go on. */
+/* As in OTP's own reader, positions restart in each file, numbers continue. */
 static void reading_a_recorded_set(void **state)
 {
     struct th_buffer expected = {0};

@@ -1,5 +1,5 @@
-/* Streams written anew: the same to the byte after they were the other format, whole or not there.
- */
+/* Tests rewriting of streams: to the other format and back, the bytes are the same; a file is
+ * complete or absent. */
 #include "host/base/base.h"
 #include "host/trace/trace.h"
 #include "tests/support/skipping.h"
@@ -35,14 +35,14 @@ static int end(void **state)
     (void)state;
     unlink(port_file);
     unlink(json_file);
-    assert_int_equal(rmdir(folder), 0); /* nothing else was left */
+    assert_int_equal(rmdir(folder), 0); /* fails if any other file was left */
     th_buffer_free(&stream);
     th_buffer_free(&written);
     th_error_clear();
     return 0;
 }
 
-/* Writes what READER gives to FILE; ends at damage. */
+/* Writes the events of READER to FILE, up to the first damage. */
 static void rewrite(struct th_reader *reader, const char *file, enum th_format format)
 {
     const struct th_reader_info *info = th_replay_reader_info(reader);
@@ -96,7 +96,7 @@ static void check_sample(const char *file)
     rewrite_file(json_file, port_file, TH_FORMAT_TRACE_PORT);
     stream_add_file(&before, file);
     content_of(port_file);
-    /* What was damaged at the end is not there again. */
+    /* Damaged bytes at the end were not written. */
     assert_true(written.size <= before.size && before.size - written.size < 120);
     assert_memory_equal(written.data ? (void *)written.data : "", before.data, written.size);
     th_buffer_free(&before);
@@ -134,7 +134,7 @@ static void json_as_it_is_written(void **state)
     assert_memory_equal(written.data, stream.data, stream.size);
 }
 
-/* What fields cannot say stands as a whole, and comes back. */
+/* A message that fields cannot represent is written as a whole term, and read back. */
 static void messages_that_are_none(void **state)
 {
     static const char *const terms[] = {
@@ -163,7 +163,8 @@ static void messages_that_are_none(void **state)
 #define PID "\x58\x77\3a@b\0\0\0\1\0\0\0\2\0\0\0\7"
 #define FOREIGN "\x58\x77\3c@d\0\0\0\1\0\0\0\2\0\0\0\7"
 
-/* A later OTP's atoms, a node with a name and a creation; a drop comes before it is known. */
+/* Atoms of a later OTP, a node with a name and a creation; a drop comes before the node is
+ * known. */
 static void other_nodes_and_releases(void **state)
 {
     static const char message[] = "\x83\x68\5\x77\5trace" PID "\x77\4send\x68\2" PID FOREIGN PID;
@@ -194,7 +195,7 @@ static void what_only_json_can_tell(void **state)
     assert_string_equal(content_of(json_file), lines);
 }
 
-/* A damaged event is not written, and the next one is. */
+/* A damaged event is not written, the next one is. */
 static void damaged_events(void **state)
 {
     for (enum th_format format = TH_FORMAT_TRACE_PORT; format <= TH_FORMAT_JSONL; format++) {

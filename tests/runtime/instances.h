@@ -1,5 +1,5 @@
-/* For tests of code that takes the place of other code: instances of the module `twin` (twin.c),
- * which come and go as loading has them do it, step by step. */
+/* Creates and removes instances of the module `twin` (twin.c) step by step, as loading does, for
+ * tests of replaced code. */
 #ifndef INSTANCES_H
 #define INSTANCES_H
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How the versions are compiled: with native sites, or with none. */
+/* Compiler flags for versions with native sites, and without. */
 #define PATCHABLE "-fpatchable-function-entry=16,8 -falign-functions=16 -fcf-protection=none"
 #define UNPATCHABLE "-fcf-protection=full"
 
@@ -22,10 +22,10 @@ struct instance {
     struct th_callee *callees;
     ErlNifFunc *locals;
     size_t count;
-    struct th_instance *loaded; /* as the watcher is told of it */
+    struct th_instance *loaded; /* the watcher's view */
 };
 
-/* The file, made once. */
+/* Returns the path of the compiled file, which is compiled once. */
 static inline const char *twin_file(int generation, bool patchable)
 {
     static char *files[3][2];
@@ -68,7 +68,7 @@ static inline void add_callee(struct instance *instance, const ErlNifFunc *funct
     };
 }
 
-/* Prepares. */
+/* Opens, loads and prepares an instance. */
 static inline struct instance *open_instance(int generation, bool patchable)
 {
     struct instance *instance = th_alloc_zero(sizeof *instance);
@@ -109,7 +109,7 @@ static inline void close_instance(struct instance *instance)
     th_free(instance);
 }
 
-/* With the permission: */
+/* These functions need the permission. */
 
 static inline void begin_instance(const struct instance *instance)
 {
@@ -121,7 +121,7 @@ static inline void end_instance(const struct instance *instance)
     th_traced_functions_watcher.end(instance->loaded);
 }
 
-/* In all code indices at once. */
+/* Sets the callee in all code indices at once. */
 static inline void set_reached(struct th_export *entry, const struct th_callee *callee)
 {
     for (int i = 0; i < TH_CODE_INDICES; i++) {
@@ -134,7 +134,8 @@ static inline void set_reached(struct th_export *entry, const struct th_callee *
     }
 }
 
-/* From now on calls reach NEXT; what OLD has and it has not they do not reach. NULL: none. */
+/* Makes calls reach NEXT; functions of OLD that NEXT lacks become unreachable. Either may be
+ * NULL. */
 static inline void reach_instance(const struct instance *old, const struct instance *next)
 {
     for (size_t i = 0; next && i < next->count; i++)
@@ -146,9 +147,9 @@ static inline void reach_instance(const struct instance *old, const struct insta
             set_reached(old->callees[i].entry, NULL);
 }
 
-/* By themselves: */
+/* These functions take the permission. */
 
-/* Takes the place of OLD (NULL: there was none), as its new code. */
+/* Makes a new instance the current code; OLD, or NULL, becomes old code. */
 static inline struct instance *replace_instance(struct instance *old, int generation,
                                                 bool patchable)
 {
@@ -174,7 +175,7 @@ static inline void delete_instance(struct instance *now)
     th_code_permission_wait();
     reach_instance(now, NULL);
     th_code_permission_release();
-    th_progress_wait(); /* nobody is in it: the tests see to that */
+    th_progress_wait(); /* the tests ensure that no process is in the code */
     purge_instance(now);
 }
 

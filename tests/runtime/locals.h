@@ -1,4 +1,5 @@
-/* For tests of local calls: `locals`, as COMPILER-LEVEL has made it, is a module besides party. */
+/* Sets up tests of local calls: the library `locals`, compiled by COMPILER-LEVEL, is a module
+ * beside party. */
 #ifndef LOCALS_H
 #define LOCALS_H
 
@@ -36,7 +37,7 @@ static inline int end_locals(void **state)
     return end(state);
 }
 
-/* What locals:FUNCTION gives, as call(). */
+/* Calls locals:FUNCTION and returns the result as call() does. */
 #define local(function, ...) local_in(process, function, __VA_ARGS__)
 static inline const char *local_in(struct th_process *in, const char *function,
                                    const char *arguments, ...)
@@ -53,7 +54,7 @@ static inline const char *local_in(struct th_process *in, const char *function,
     return call_in(in, "call", "[locals,%s,%s]", function, text);
 }
 
-/* All functions of it, or one. */
+/* Sets a local pattern for FUNCTION, or for all functions if it is NULL. */
 static inline void set_local(const char *function, const char *match)
 {
     assert_int_equal(try_in("locals", function, TH_ANY_ARITY, match, TH_BP_LOCAL), TH_OK);

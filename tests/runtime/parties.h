@@ -1,4 +1,4 @@
-/* What the tests of running processes share: the library `party` as a module, and calls written as
+/* Helpers for the tests of running processes: the library `party` as a module, and calls written as
  * Erlang text. */
 #ifndef PARTIES_H
 #define PARTIES_H
@@ -40,7 +40,7 @@ static inline void stop_party(void)
     assert_int_equal(th_runtime_processes(), 0);
 }
 
-static bool lines_shown; /* those of stack traces */
+static bool lines_shown; /* lines in stack traces are kept */
 
 static inline const char *show(const char *prefix, th_term term)
 {
@@ -57,8 +57,9 @@ static inline const char *show(const char *prefix, th_term term)
     return last;
 }
 
-/* What MODULE:NAME gives in PROCESS, with the elements of the list that TEXT is, as text, valid
- * until the thread's next; "error: Reason" and the like for what it raises. */
+/* Makes PROCESS call MODULE:NAME with the elements of the list TEXT. Returns the result as text, or
+ * "error: Reason" and the like for an exception.
+ * Owner: valid until the thread's next call. */
 static inline const char *call_module(struct th_process *process, const char *module,
                                       const char *name, const char *text)
 {
@@ -83,7 +84,7 @@ static inline const char *call_module(struct th_process *process, const char *mo
     return shown;
 }
 
-/* The same of party:NAME, with ARGUMENTS printf-like. */
+/* Calls party:NAME; ARGUMENTS is a format of printf(). */
 static inline const char *call_in(struct th_process *process, const char *name,
                                   const char *arguments, ...) __attribute__((format(printf, 3, 4)));
 static inline const char *call_in(struct th_process *process, const char *name,
@@ -98,7 +99,7 @@ static inline const char *call_in(struct th_process *process, const char *name,
     return call_module(process, "party", name, text);
 }
 
-/* The next message to PROCESS, as text. */
+/* Returns the next message to PROCESS as text, or "no message" after ten seconds. */
 static inline const char *message_to(struct th_process *process)
 {
     struct th_message *message = th_runtime_run_receive(process, (int64_t)10 * 1000 * 1000 * 1000);
@@ -111,7 +112,7 @@ static inline const char *message_to(struct th_process *process)
     return shown;
 }
 
-/* The text of a pid, in memory of its own. */
+/* Returns the text of a pid, which the caller frees. */
 static inline char *text_of_pid(th_term pid)
 {
     return th_strdup(show("", pid));

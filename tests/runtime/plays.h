@@ -1,4 +1,4 @@
-/* For tests of the events of processes: a session `s`, and processes that run scripts of
+/* Sets up tests of the events of processes: a session `s`, and processes that run scripts of
  * tests/plugins/play.c. */
 #ifndef PLAYS_H
 #define PLAYS_H
@@ -52,13 +52,14 @@ static inline void end_plays(void)
 
 static bool player_waits;
 
-/* Under the mailbox's lock. */
+/* Runs under the mailbox's lock. */
 static inline void look_at_player(void *context)
 {
     player_waits = ((struct th_process *)context)->waiting;
 }
 
-/* All but the player have ended, and it waits: nothing more happens. */
+/* True if all processes but the player have ended and the player waits, so no further event can
+ * come. */
 static inline bool is_quiet(void)
 {
     th_process_with(player->mailbox, look_at_player, player);
@@ -74,7 +75,7 @@ static inline void await_quiet(void)
     assert_true(is_quiet());
 }
 
-/* Calls play:FUNCTION with the elements of ARGUMENTS, and waits until nothing more happens. */
+/* Calls play:FUNCTION with the elements of ARGUMENTS, and waits until is_quiet(). */
 static inline void call_play(const char *function, const char *arguments)
 {
     const struct th_callee *callee;
@@ -102,7 +103,7 @@ static inline void play(const char *script)
     th_free(arguments);
 }
 
-/* The player is traced with FLAGS, and nobody else. */
+/* Traces the player and its children with FLAGS. */
 static inline void trace_player(uint32_t flags)
 {
     assert_int_equal(th_trace_session_trace_one(session, th_runtime_run_pid(player), true,
@@ -111,8 +112,8 @@ static inline void trace_player(uint32_t flags)
     scene_log();
 }
 
-/* Appends TEXT with its pids as A, B, ... in the order in which they came, references as #R, and
- * ports as #Port<P>. */
+/* Appends TEXT with its pids as A, B, ... in the order of appearance, references as #R, and ports
+ * as #Port<P>. */
 static inline void add_renamed(struct th_buffer *out, const char *text)
 {
     static char pids[26][32];
@@ -147,8 +148,8 @@ static inline void add_renamed(struct th_buffer *out, const char *text)
     }
 }
 
-/* What was called since, but for callbacks whose line begins with SKIP (NULL: none). Valid until
- * the next. */
+/* Returns the callbacks since the last call, without lines that begin with SKIP (may be NULL).
+ * Valid until the next call. */
 static inline const char *played(const char *skip)
 {
     static struct th_buffer kept, renamed;

@@ -1,5 +1,5 @@
-/* For tests of one process that calls functions of `twin` while its code is replaced step by step.
- */
+/* Sets up tests of one process that calls functions of `twin` while its code is replaced step by
+ * step. */
 #ifndef REPLACED_H
 #define REPLACED_H
 
@@ -21,7 +21,7 @@ static inline int end_twin(void **state)
     return end(state);
 }
 
-/* The result of twin:FUNCTION, as text. */
+/* Calls twin:FUNCTION and returns the result as text. */
 static inline const char *twin(const char *function, const char *arguments)
 {
     return call_in(process, "call", "[twin,%s,%s]", function, arguments);
@@ -69,7 +69,7 @@ static inline uint64_t count_of(const char *function, int arity)
     return counted;
 }
 
-/* The calls that call_time has counted. */
+/* Returns the number of calls that call_time has counted. */
 static inline uint64_t timed_of(const char *function, int arity)
 {
     struct th_mfa name = {th_atom("twin"), th_atom(function), (uint32_t)arity};

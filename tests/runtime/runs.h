@@ -1,4 +1,4 @@
-/* What the tests of runtime/ share: the library `runner`, and calls written as Erlang text. */
+/* Helpers for the tests of runtime/: the library `runner`, and calls written as Erlang text. */
 #ifndef RUNS_H
 #define RUNS_H
 
@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-/* The library, opened and loaded; and its variable. */
+/* The library, opened and loaded, and its variable. */
 static struct th_library *runner_library;
 static struct runner *runner_state;
 
@@ -44,7 +44,7 @@ static inline void stop_runner(void)
     th_runtime_stop();
 }
 
-/* Has PROCESS call NAME with the elements of the list ARGUMENTS. TERM gets the result, in ENV. */
+/* Makes PROCESS call NAME with the elements of the list ARGUMENTS. TERM gets the result, in ENV. */
 static inline enum th_call_end run_in(struct th_process *process, const char *name,
                                       const char *arguments, th_env *env, th_term *term)
 {
@@ -70,7 +70,8 @@ static inline enum th_call_end run_in(struct th_process *process, const char *na
     return end;
 }
 
-/* What the call gives, as text, valid until the thread's next; "error: Reason" if it raises. */
+/* Calls NAME and returns the result as text, or "error: Reason" for an exception. Valid until the
+ * thread's next call. */
 static inline const char *run(struct th_process *process, const char *name, const char *arguments)
 {
     static _Thread_local char last[8192];

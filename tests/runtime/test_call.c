@@ -1,5 +1,5 @@
-/* Calls: results, exceptions, what a function can ask of its surroundings, what counts where a
- * function says two things. */
+/* Tests calls: results, exceptions, functions of the API that depend on the call, and which of two
+ * contradictory results counts. */
 #include "runs.h"
 
 #include "host/self/self.h"
@@ -22,7 +22,7 @@ static void exceptions_have_a_reason(void **state)
     (void)state;
     assert_string_equal(run(process, "add", "[1,x]"), "error: badarg");
     assert_string_equal(run(process, "fail", "[{why,\"not\"}]"), "error: {why,\"not\"}");
-    assert_string_equal(run(process, "add", "[1,1]"), "2"); /* nothing is left of it */
+    assert_string_equal(run(process, "add", "[1,1]"), "2"); /* the exception is gone */
 }
 
 static void what_a_function_did_last_counts(void **state)

@@ -1,4 +1,4 @@
-/* Processes that have code loaded, purged and deleted: they wait without a thread. */
+/* Tests processes that have code loaded, purged and deleted, and wait without a thread. */
 #include "parties.h"
 
 #include "host/base/base.h"
@@ -13,7 +13,7 @@
 
 enum { MODULES = 3 };
 
-/* Others in each test, as a module counts its generations for ever. */
+/* Other names in each test, as the generations of a module are counted for ever. */
 static char names[MODULES][32];
 static char *files[MODULES]; /* of the names */
 static struct th_process *process;
@@ -60,9 +60,9 @@ static int stop(void **state)
     return 0;
 }
 
-/* --- Looking ---------------------------------------------------------------------------------- */
+/* --- Inspection ------------------------------------------------------------------------------- */
 
-/* The generation of NAME's current code, 0: it has none. */
+/* Returns the generation of NAME's current code; 0: none. */
 static uint64_t generation_of(const char *name)
 {
     struct th_module_code *list;
@@ -184,7 +184,7 @@ static void what_is_not_asked_for_well(void **state)
                     "{result,{[{%s,1}],0},[]}", names[0]));
 }
 
-/* --- While others are in it ------------------------------------------------------------------- */
+/* --- While others are in the code ------------------------------------------------------------- */
 
 struct asking {
     struct th_process *process;
@@ -261,7 +261,7 @@ static void old_code_in_use_is_not_purged(void **state)
     assert_string_equal(said_by(&waits), "ended: killed");
 }
 
-/* It is counted there once, whatever step it takes. */
+/* The process counts once in its old code, whichever step it takes. */
 static void who_replaces_itself_goes_on_in_old_code(void **state)
 {
     (void)state;
@@ -275,8 +275,8 @@ static void who_replaces_itself_goes_on_in_old_code(void **state)
     }
 }
 
-/* Of two that wait the first has its turn, and is waited for. What the second has ordered is
- * dropped, as is what it prepared. */
+/* The first of two waiting orders is executing, so it is waited for. The second order is dropped,
+ * with the code that it prepared. */
 static void who_is_killed_has_nothing_loaded(void **state)
 {
     struct asking asks[2] = {{0}, {0}};
@@ -298,7 +298,7 @@ static void who_is_killed_has_nothing_loaded(void **state)
                             "{[{%s,1}],0}", names[1]));
 }
 
-/* What is under way when all are ended is waited for (stop()). */
+/* stop() waits for an order that is executing when all processes are killed. */
 static void the_end_waits_for_what_is_ordered(void **state)
 {
     struct asking asks = {0};
@@ -312,7 +312,7 @@ static void the_end_waits_for_what_is_ordered(void **state)
     th_code_permission_release();
 }
 
-/* With one scheduler, and the process that loads waiting for its answer. */
+/* There is one scheduler, and the loading process waits for its answer. */
 static void others_go_on_meanwhile(void **state)
 {
     struct asking asks = {0};
@@ -335,7 +335,7 @@ static void send_number(th_term to, int number)
     th_process_send(to, th_small(number));
 }
 
-/* Those that come before the answer, and after it, in their order; the answer comes before all. */
+/* Messages before and after the answer stay in order; the answer comes before all of them. */
 static void messages_stay_in_their_order(void **state)
 {
     struct asking asks = {.function = "load_and_pass_on"};
@@ -377,7 +377,7 @@ struct one_of_many {
     int failures;
 };
 
-/* One that is its own, and one that all load: both at once. */
+/* Loads a module of its own and one that all load, at once. */
 static void *load_both(void *context)
 {
     struct one_of_many *one = context;

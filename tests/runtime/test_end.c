@@ -1,5 +1,5 @@
-/* The end: of a library that scheduler threads take leave of, and of the program, which chains do
- * not outlive. The latter is for ever, and the last test. */
+/* Tests ends: of a library whose callback runs on the scheduler threads, and of the program, which
+ * ends chains. The latter is final, so its test is the last. */
 #include "runs.h"
 
 #include "host/self/self.h"
@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* --- A library's ----------------------------------------------------------------------------- */
+/* --- End of a library ------------------------------------------------------------------------- */
 
 static _Atomic int left, left_by[16];
 
@@ -36,7 +36,7 @@ static void all_threads_take_leave_of_a_library(void **state)
     struct th_library *library;
 
     (void)state;
-    run(process, "where_dirty_cpu", "[]"); /* so that there is one */
+    run(process, "where_dirty_cpu", "[]"); /* starts a dirty thread */
     assert_int_equal(th_library_open(path, &library), TH_OK);
     assert_int_equal(th_library_load(library, NULL, th_small((int64_t)(uintptr_t)&options / 16)),
                      TH_OK);
@@ -47,7 +47,7 @@ static void all_threads_take_leave_of_a_library(void **state)
     th_free(path);
 }
 
-/* --- The program's --------------------------------------------------------------------------- */
+/* --- End of the program ----------------------------------------------------------------------- */
 
 static void *run_for_ever(void *unused)
 {

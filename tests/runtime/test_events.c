@@ -1,4 +1,4 @@
-/* What happens to processes is traced: each tag with its arguments, in the order of a BEAM. */
+/* Tests the events of processes: each tag with its arguments, in a BEAM's order. */
 #include "plays.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ static int end(void **state)
     return 0;
 }
 
-/* The callbacks of the trace family that SCRIPT causes, while there are FLAGS. */
+/* Asserts the callbacks of the trace family that SCRIPT causes under FLAGS. */
 static void expect(uint32_t flags, const char *script, const char *callbacks)
 {
     trace_player(flags);
@@ -186,7 +186,7 @@ static void in_and_out(void **state)
            "trace_running_procs(out_exited,s,B,0,#{scheduler_id => 1}) self\n");
 }
 
-/* To a dirty thread and back. (The player goes on being scheduled out after the call.) */
+/* To a dirty thread and back. The player is also scheduled out after the call. */
 static void other_threads(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void other_threads(void **state)
                            "trace_running_procs(in,s,A,0,#{scheduler_id => 1}) self\n"));
 }
 
-/* A normal scheduler tells the end; what the function does after it is not told. */
+/* A normal scheduler reports the end; later acts of the function raise no events. */
 static void the_end_of_a_process_in_a_dirty_function(void **state)
 {
 #define SCRIPT                                                                         \
@@ -300,7 +300,7 @@ static void exits_over_links_carry_tokens(void **state)
     assert_string_equal(played("enabled"), "trace(seq_trace,s,0,{send,{2,3},A,B,1},#{})\n");
 }
 
-/* A specification reads and sets the token of who sends. */
+/* A match specification reads and sets the token of the sender. */
 static void specifications_use_tokens(void **state)
 {
     th_term term;
@@ -359,7 +359,7 @@ static void ports(void **state)
     th_free(path);
 }
 
-/* --- who inherits, and who is silent --- */
+/* --- Inheritance and silence ------------------------------------------------------------------ */
 
 static void only_who_is_traced(void **state)
 {
@@ -392,7 +392,7 @@ static void send_from_a_callback(void)
     enif_free_env(env);
 }
 
-/* It goes by no process; the receiver gets it. */
+/* The send raises no event; the receiver gets the message. */
 static void what_callbacks_send_is_suppressed(void **state)
 {
     (void)state;
@@ -421,7 +421,7 @@ static void *send_to_player(void *unused)
     return NULL;
 }
 
-/* A thread that runs no process sends: that is no event; to receive it is one. */
+/* A thread without a process sends: the send is no event, the receipt is one. */
 static void what_nobody_sends_is_received(void **state)
 {
     pthread_t thread;

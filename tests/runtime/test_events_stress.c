@@ -1,4 +1,4 @@
-/* Flags and sessions change while processes send, link and exit on several threads. */
+/* Changes flags and sessions while processes send, link and exit on several threads. */
 #include "plays.h"
 
 #include <pthread.h>
@@ -12,9 +12,9 @@ static const char family[] =
     "{spawn,d,1,[{await,infinity}]},{exit,d,why},"
     "{await,50},{await,50},{await,50},{await,50},{await,50}]";
 
-static atomic_bool over; /* relaxed: nothing else hangs on it */
+static atomic_bool over; /* relaxed: only this flag matters */
 
-/* Another session comes, traces all, with changing flags, and goes. */
+/* Starts and ends another session, which traces all with changing flags. */
 static void *change_flags(void *unused)
 {
     static const uint32_t flags[] = {
@@ -37,7 +37,7 @@ static void *change_flags(void *unused)
     return NULL;
 }
 
-/* How often SAMPLE stands in TEXT. */
+/* Returns the number of occurrences of SAMPLE in TEXT. */
 static size_t count_of(const char *text, const char *sample)
 {
     size_t count = 0;
@@ -49,7 +49,7 @@ static size_t count_of(const char *text, const char *sample)
     return count;
 }
 
-/* What the session that stays gets is complete: each of the four is born and ends. */
+/* The lasting session gets all events: each of the four processes is spawned and exits. */
 static void flags_change_while_processes_live_and_end(void **state)
 {
     pthread_t thread;

@@ -1,5 +1,5 @@
-/* Processes that wait for operations on files: results, ends while they wait, owners of open files.
- * An I/O thread, the only one, is held up by opening a pipe that nobody writes to. */
+/* Tests processes that wait for operations on files: results, ends during a wait, owners of open
+ * files. The only I/O thread is blocked by the opening of a pipe without a writer. */
 #include "parties.h"
 
 #include "host/base/base.h"
@@ -20,7 +20,7 @@ static char *self;
 
 #define call(...) call_in(process, __VA_ARGS__)
 
-/* filing:NAME; printf-like. */
+/* Calls filing:NAME; ARGUMENTS is a format of printf(). */
 static const char *file(const char *name, const char *arguments, ...)
     __attribute__((format(printf, 2, 3)));
 static const char *file(const char *name, const char *arguments, ...)
@@ -92,7 +92,7 @@ static void what_is_none_is_refused(void **state)
     await_no_operations();
 }
 
-/* As of other things that are done when a function has returned. */
+/* The last request counts, as for other requests that are executed after the function's return. */
 static void the_last_word_counts(void **state)
 {
     (void)state;
@@ -127,7 +127,7 @@ static void each_operation_has_a_name(void **state)
     assert_int_equal(error, 0);
 }
 
-/* The heap is collected now and then; results are large and small. */
+/* Large and small results, with garbage collections in between. */
 static void many_results_do_no_harm(void **state)
 {
     char path[PATH_MAX + 16];
@@ -186,7 +186,7 @@ static void open_files_are_ports(void **state)
     th_free(port);
 }
 
-/* Another may use it meanwhile. */
+/* Another process may use the file meanwhile. */
 static void files_are_closed_with_their_process(void **state)
 {
     unsigned before = count_descriptors();
@@ -208,12 +208,12 @@ static void files_are_closed_with_their_process(void **state)
     th_free(pid);
 }
 
-/* --- Ends while it waits ---------------------------------------------------------------------- */
+/* --- Ends during a wait ----------------------------------------------------------------------- */
 
 static char pipe_path[PATH_MAX + 16];
-static char *holder; /* the process that has asked for the pipe */
+static char *holder; /* the process that has requested the pipe */
 
-/* Context: whether an operation is under way. */
+/* Sets *CONTEXT if an operation is executing. */
 static void note_running(void *context, const char *what)
 {
     if (strncmp(what, "file operation", 14) == 0)
@@ -279,7 +279,7 @@ static void what_is_under_way_is_done_for_nobody(void **state)
     assert_int_equal(count_descriptors(), before);
 }
 
-/* A close takes effect when it is asked for; what was queued before it comes too late. */
+/* A close takes effect when it is requested; operations queued before it come too late. */
 static void what_is_queued_when_a_file_is_closed_fails(void **state)
 {
     char *writer, *port, *closer;
@@ -305,7 +305,7 @@ static void what_is_queued_when_a_file_is_closed_fails(void **state)
     th_free(port);
 }
 
-static int scheduled; /* how often `filing:mkdir/1` was; relaxed order: read when all is over */
+static int scheduled; /* times that filing:mkdir/1 was scheduled in; relaxed: read after the end */
 
 static void note_scheduled(const struct th_probe *probe, const union th_probe_value *values)
 {
@@ -314,7 +314,8 @@ static void note_scheduled(const struct th_probe *probe, const union th_probe_va
         __atomic_fetch_add(&scheduled, 1, __ATOMIC_RELAXED);
 }
 
-/* It begins, and goes on: both times in the function that has asked. */
+/* The process is scheduled in twice, both times in the function that has requested the
+ * operation. */
 static void who_waits_is_in_the_function_that_has_asked(void **state)
 {
     const struct th_probe *probe = th_probe_find("process__scheduled");
@@ -337,7 +338,7 @@ static void who_waits_is_in_the_function_that_has_asked(void **state)
     th_free(asking);
 }
 
-/* Messages that come meanwhile wait for their turn; links are obeyed. */
+/* Messages during the wait stay queued; exit signals of links take effect. */
 static void signals_come_while_it_waits(void **state)
 {
     char *asking;
@@ -358,7 +359,7 @@ static void signals_come_while_it_waits(void **state)
     th_free(asking);
 }
 
-/* The whole runtime ends: what is under way is waited for, what is queued is not done. */
+/* The runtime stops: executing operations are waited for, queued ones are dropped. */
 static void many_end_at_once(void **state)
 {
     unsigned before = count_descriptors();

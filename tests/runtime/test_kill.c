@@ -1,4 +1,4 @@
-/* A process that does as it is told, killed by who tells it. */
+/* Tests a driven process that is killed during a call. */
 #include "parties.h"
 #include "host/base/base.h"
 #include "host/code/code.h"
@@ -18,7 +18,7 @@ static void *kill_soon(void *unused)
     return unused;
 }
 
-/* Whatever it does, though it traps exits; once it has ended, nothing comes of it. */
+/* Kills a process that traps exits, in whatever it does; after its end it has no effect. */
 static void killed_in(const char *name, const char *arguments)
 {
     pthread_t killer;
@@ -55,7 +55,7 @@ static void one_that_does_nothing(void **state)
     th_runtime_run_exit(process, TH_AM(normal));
 }
 
-/* --- In a dirty function ---------------------------------------------------------------------- */
+/* --- In dirty functions ----------------------------------------------------------------------- */
 
 static char *ended;
 
@@ -65,8 +65,8 @@ static void *poll_until_dead(void *watcher)
     return NULL;
 }
 
-/* The process, which TRAPS exits or not, has begun until_dead(); WATCHER sends it exit signals,
- * each of a list of REASONS. */
+/* A process, which traps exits if TRAPS, is in until_dead(); WATCHER sends it an exit signal for
+ * each of REASONS. END is the expected result of its call. */
 static void told_in_dirty_function(const char *traps, const char *const reasons[], const char *end)
 {
     struct th_process *watcher = th_runtime_run_start();
@@ -99,7 +99,7 @@ static void a_dirty_function_sees_its_process_end(void **state)
     told_in_dirty_function("0", (const char *const[]){"normal", "why", "kill", NULL}, "ended: why");
 }
 
-/* How many are in the code of the library. */
+/* Returns the number of processes in the code of the library. */
 static uint64_t users_of_party(void)
 {
     return th_code_instance_users(
@@ -107,9 +107,9 @@ static uint64_t users_of_party(void)
             ->instance);
 }
 
-/* FUNCTION, one of stays(), runs in a process that WATCHER has spawned and watches. A signal with
- * REASON ends the process: others see that, as END, while the function runs; what it sends then
- * goes nowhere. (As in OTP 25.) */
+/* Runs FUNCTION, a variant of stays(), in a process that WATCHER has spawned and monitors. A signal
+ * with REASON ends the process: others see END while the function still runs, and its later
+ * messages are dropped, as in OTP 25. */
 static void ended_in_dirty_function(const char *function, const char *reason, const char *end)
 {
     struct th_process *watcher = th_runtime_run_start();
@@ -174,8 +174,8 @@ static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
     th_free(self);
 }
 
-/* Two signals come over one link. The first one ends the link, so that the second one does nothing.
- */
+/* Two signals come over one link. The first one removes the link, so the second one has no
+ * effect. */
 static void a_signal_over_a_link_that_has_ended(void **state)
 {
     struct th_process *watcher = th_runtime_run_start();
@@ -200,7 +200,7 @@ static void a_signal_over_a_link_that_has_ended(void **state)
     th_free(self);
 }
 
-/* Others link with it and end, or kill it before a dirty thread takes it. */
+/* Others link to the process and exit, or kill it before a dirty thread takes it. */
 static void others_end_a_process_in_its_dirty_function(void **state)
 {
     struct th_process *watcher = th_runtime_run_start();
@@ -230,9 +230,9 @@ static void others_end_a_process_in_its_dirty_function(void **state)
 
 enum { KILLERS = 3, ROUNDS = 200 };
 
-static char *_Atomic latest[KILLERS]; /* the pid that each has spawned last, as text */
+static char *_Atomic latest[KILLERS]; /* the last pid that each has spawned, as text */
 
-/* Ends PID in one of several ways, with signals that end nothing before. */
+/* Ends PID in one of several ways, after signals that have no effect. */
 static void end_somehow(struct th_process *watcher, const char *pid, unsigned how)
 {
     th_term term = TH_NONE;
@@ -276,7 +276,7 @@ static void *spawn_and_kill(void *context)
     return NULL;
 }
 
-/* Signals meet functions as they begin, do all kinds of things, and return. */
+/* Signals reach functions as they begin, do things of all kinds, and return. */
 static void many_are_killed(void **state)
 {
     pthread_t threads[KILLERS];

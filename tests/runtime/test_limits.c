@@ -1,4 +1,4 @@
-/* Bounds: of processes. */
+/* Tests the limit of processes. */
 #include "parties.h"
 
 static void no_more_processes_than_there_may_be(void **state)
@@ -16,7 +16,8 @@ static void no_more_processes_than_there_may_be(void **state)
     stop_party();
 }
 
-/* Who runs is killed when it has returned, and what it spawned meanwhile, too. */
+/* A running process is killed after its function has returned, with the processes that it spawned
+ * meanwhile. */
 static void all_are_killed_in_the_end(void **state)
 {
     struct th_process *process;
@@ -32,7 +33,7 @@ static void all_are_killed_in_the_end(void **state)
     assert_true(th_runtime_processes() > 500);
     th_runtime_kill_all();
     assert_true(th_runtime_processes() <=
-                1); /* its own may not have seen yet that all else ended */
+                1); /* the process may not have seen yet that all others have ended */
     assert_string_equal(call_in(process, "self", "[]"), "ended: killed");
     th_runtime_run_exit(process, TH_AM(normal));
     assert_int_equal(th_runtime_processes(), 0);

@@ -1,4 +1,4 @@
-/* Modules that are loaded, replaced and removed while processes call them. */
+/* Tests modules that are loaded, replaced and removed while processes call them. */
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
@@ -43,8 +43,8 @@ static int stop(void **state)
     return 0;
 }
 
-/* What MODULE:FUNCTION gives in BY, with the elements of the list ARGUMENTS, as text, valid until
- * the next. */
+/* Makes BY call MODULE:FUNCTION with the elements of the list ARGUMENTS. Returns the result as
+ * text, valid until the next call. */
 static const char *call_by(struct th_process *by, const char *module, const char *function,
                            const char *arguments)
 {
@@ -88,7 +88,7 @@ static enum th_status purge(const char *name)
     return th_code_purge(th_atom(name), TH_PURGE_SOFT, &had);
 }
 
-/* What there is of NAME, as "2 old 1"; users in parentheses, where there are any. */
+/* Returns the generations of NAME, as "2 old 1", with users in parentheses if there are any. */
 static const char *seen(const char *name)
 {
     static char text[128];
@@ -183,7 +183,7 @@ static const char *end_of(pthread_t thread)
     return text;
 }
 
-/* A frame that is kept, and what it waits for, are in the old code; both are counted. */
+/* A waiting frame and the function that it waits for are both in old code; both are counted. */
 static void old_code_goes_on_until_it_is_over(void **state)
 {
     pthread_t thread;
@@ -243,7 +243,7 @@ static void make_pipe(void)
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
 }
 
-/* It is open, as the operation is, when this returns. */
+/* Opens the pipe's other end, so the operation ends, and removes the pipe. */
 static void end_pipe(void)
 {
     close(open(pipe_path, O_WRONLY));
@@ -252,15 +252,15 @@ static void end_pipe(void)
     assert_int_equal(rmdir(pipe_path), 0);
 }
 
-/* Context: whether an operation on a file is under way. */
+/* Sets *CONTEXT if an operation on a file is executing. */
 static void note_running(void *context, const char *what)
 {
     if (strncmp(what, "file operation", 14) == 0)
         *(bool *)context = true;
 }
 
-/* A continuation that waits for an operation on a file is one, too; that ends by itself, once it has
- * begun: what is queued goes with its process. */
+/* A continuation that waits for an operation on a file counts, too. An executing operation ends by
+ * itself; a queued one is dropped with its process. */
 static void who_waits_for_a_file_is_in_its_code(void **state)
 {
     static const char name[] = "version_000d";
@@ -283,7 +283,7 @@ static void who_waits_for_a_file_is_in_its_code(void **state)
     end_pipe();
 }
 
-/* --- Several at once -------------------------------------------------------------------------- */
+/* --- Several modules at once ------------------------------------------------------------------ */
 
 static const char *const all[] = {a, b, c};
 
@@ -292,7 +292,7 @@ static enum th_status load_all(const char *info)
     return version_load_info(all, 3, info);
 }
 
-/* Of all three, "1 2 3": what their numbers are; or of their upgrades. */
+/* Returns FUNCTION's results of the three modules, as "1 2 3". */
 static const char *of_all(const char *function)
 {
     static char text[256];
@@ -351,7 +351,7 @@ static void who_refuses_leaves_all_as_they_were(void **state)
     assert_string_equal(of_all("upgrades"), "1 1 1");
 }
 
-/* One of the three was not there: what was loaded is unloaded. */
+/* One of the three is new: the undo unloads it. */
 static void loads_are_undone(void **state)
 {
     (void)state;

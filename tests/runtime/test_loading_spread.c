@@ -1,11 +1,10 @@
 /*
- * Whoever hears of new code sees it. Code of version N of a module sends a message, to a pid or a
- * name, or exits; whom that reaches makes an external call of the module, on another scheduler
- * mostly, and must come to version N or a later one. So must whom a thread tells of version N when
- * that has been loaded, as the control socket's does. New versions are loaded all the while.
- *
- * A million trials of the first kind, 100,000 each of the others; a twentieth where a sanitizer
- * watches.
+ * Tests that a process that is notified of new code sees that code.
+ * // Code of version N of a module sends a message, to a pid or a name, or exits. The receiver,
+ * mostly on another scheduler, makes an external call of the module, which must reach version N or
+ * a later one. The same holds for a process that a thread notifies after version N was loaded, as
+ * the thread of the control socket does. New versions are loaded all the time. A million trials of
+ * the first kind, 100,000 of each other; a twentieth under a sanitizer.
  */
 #include "host/base/base.h"
 #include "host/process/process.h"
@@ -38,7 +37,7 @@ static const char *const module = "version_000s";
 
 static _Atomic bool over;          /* relaxed: a flag */
 static _Atomic unsigned versions;  /* relaxed: a count */
-static _Atomic th_term told_by_us; /* relaxed: a pid that one message more goes to, or TH_NONE */
+static _Atomic th_term told_by_us; /* relaxed: the pid for one more message, or TH_NONE */
 static _Atomic long told_left;
 
 static th_term told_of(th_env *env, long version)
@@ -46,7 +45,7 @@ static th_term told_of(th_env *env, long version)
     return th_make_tuple_of(env, th_atom("told"), th_small(version), th_small(0));
 }
 
-/* It is loaded: says so, as whoever is answered by the control socket might. */
+/* Sends that VERSION was loaded, as the control socket's thread might answer. */
 static void tell(long version)
 {
     th_term to = atomic_load_explicit(&told_by_us, memory_order_relaxed);
@@ -67,7 +66,7 @@ static void *load_on_and_on(void *unused)
     (void)unused;
     for (long version = 2; !atomic_load_explicit(&over, memory_order_relaxed);) {
         if (version_load(&module, 1, version) != TH_OK)
-            continue; /* somebody is in the old code */
+            continue; /* the old code is in use */
         tell(version++);
         atomic_fetch_add_explicit(&versions, 1, memory_order_relaxed);
     }
@@ -79,7 +78,7 @@ static void *load_on_and_on(void *unused)
 struct asked {
     struct th_process *process;
     const char *function;
-    const char *arguments; /* a list, as Erlang's text */
+    const char *arguments; /* a list, as Erlang text */
     long answer;
     pthread_t thread;
 };
@@ -127,7 +126,7 @@ static void end(struct asked *asked)
     th_free((char *)asked->arguments);
 }
 
-/* Written as messages spell pids. */
+/* Returns the pid as messages print it. */
 static char *pid_text(const struct asked *asked)
 {
     struct th_buffer text = {0};
@@ -141,7 +140,7 @@ static char *pid_text(const struct asked *asked)
 
 /* --- Trials ----------------------------------------------------------------------------------- */
 
-/* Three processes tell a fourth, called TO, until it has heard enough. */
+/* Three processes send trials to a fourth, called TO, until TRIALS are done. */
 static long tell_one(long trials, const char *name)
 {
     enum { TELLERS = 3 };

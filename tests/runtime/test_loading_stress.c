@@ -1,14 +1,10 @@
 /*
- * Two processes, on two schedulers, call a function of 200 modules as fast as they can, by their
- * exports, while sets of these modules are upgraded, and others come and go. All functions have
- * breakpoints that count.
- *
- * Modules are upgraded in pairs, so that who looks at two of a pair in one view must find the same
- * version of both; one thread does nothing else. No call of a module that stays may fail, and the
- * breakpoints must have counted each.
- *
- * 10,000,000 calls and 500 commits at least; STRESS_COMMITS for more. A twentieth of it where a
- * sanitizer watches.
+ * Two processes on two schedulers call functions of 200 modules by their exports, as fast as they
+ * can, while sets of these modules are upgraded and others are loaded and deleted.
+ * // All functions have breakpoints that count. Modules are upgraded in pairs: a thread that only
+ * reads asserts that both modules of a pair have the same version in one view. No call of a lasting
+ * module may fail, and the breakpoints must have counted each. At least 10,000,000 calls and 500
+ * commits, or STRESS_COMMITS; a twentieth under a sanitizer.
  */
 #include "host/base/base.h"
 #include "host/term/term.h"
@@ -30,11 +26,11 @@
 
 enum {
     MODULES = 200,
-    PAIRS = 90, /* of modules that stay; then come those that come and go */
+    PAIRS = 90, /* pairs of lasting modules; guests follow these */
     GUESTS = MODULES - 2 * PAIRS,
     CALLERS = 2,
-    MOST_PAIRS = 12, /* in a set */
-    TIMES = 20       /* that a function asks all */
+    MOST_PAIRS = 12, /* pairs in a set */
+    TIMES = 20       /* rounds of a function over all modules */
 };
 
 #if defined(TH_ADDRESS_SANITIZER) || defined(TH_PROGRESS_TSAN) || defined(__SANITIZE_UNDEFINED__)
@@ -44,11 +40,11 @@ enum { SCALE = 1 };
 #endif
 
 static char names[MODULES][32];  /* as long as version_0000 */
-static long version_of[MODULES]; /* 0: not there; the loader's */
+static long version_of[MODULES]; /* 0: not loaded; written by the loader */
 static const char driver[] = "version_main";
 
 static _Atomic bool over;       /* relaxed: a flag */
-static _Atomic uint64_t rounds; /* that callers made; relaxed: a count */
+static _Atomic uint64_t rounds; /* rounds of the callers; relaxed: a count */
 static unsigned random_state = 1;
 
 static unsigned random_below(unsigned limit)
@@ -57,7 +53,7 @@ static unsigned random_below(unsigned limit)
     return (random_state >> 8) % limit;
 }
 
-/* --- Who calls -------------------------------------------------------------------------------- */
+/* --- Callers ---------------------------------------------------------------------------------- */
 
 static th_term name_list(th_env *env, int from, int to)
 {
@@ -105,9 +101,9 @@ static void *call_all(void *unused)
     return NULL;
 }
 
-/* --- Who looks -------------------------------------------------------------------------------- */
+/* --- The reader ------------------------------------------------------------------------------- */
 
-/* Which version module I is, in the view of INDEX; 0: it is not there. */
+/* Returns the version of module I in code index INDEX; 0: not loaded. */
 static long number_in(unsigned index, int i, th_env *env)
 {
     const struct th_export *entry =
@@ -142,7 +138,7 @@ static void *look_at_pairs(void *context)
     return NULL;
 }
 
-/* --- Who loads -------------------------------------------------------------------------------- */
+/* --- The loader ------------------------------------------------------------------------------- */
 
 static struct {
     unsigned commits, modules, in_use, deleted, purged;
@@ -161,7 +157,7 @@ static void check_all(void)
     th_env_release(&env);
 }
 
-/* Of old code that somebody is in nothing is loaded. */
+/* A module whose old code is in use is not loaded. */
 static void load_set(const int set[], size_t count)
 {
     const char *list[MODULES] = {NULL};
@@ -230,7 +226,7 @@ static void purge_one(void)
         done.in_use++;
 }
 
-/* What calls is upgraded as well; mostly it is in use. */
+/* Upgrades the calling module, too, whose code is mostly in use. */
 static void upgrade_driver(void)
 {
     const char *name = driver;
@@ -257,7 +253,7 @@ static void load_on_and_on(unsigned commits)
     }
 }
 
-/* --- What is left ----------------------------------------------------------------------------- */
+/* --- Remains ---------------------------------------------------------------------------------- */
 
 static unsigned lines_of(const char *path)
 {
@@ -288,7 +284,7 @@ struct left {
     size_t heap;
 };
 
-/* Once nobody is in old code, and all guests are gone. */
+/* Measures when no old code is in use and all guests are deleted. */
 static struct left measure(void)
 {
     bool had;
@@ -308,7 +304,7 @@ static struct left measure(void)
     return (struct left){lines_of("/proc/self/maps"), open_files(), mallinfo2().uordblks};
 }
 
-/* --- All of it -------------------------------------------------------------------------------- */
+/* --- The whole test --------------------------------------------------------------------------- */
 
 static struct th_session *count_calls(void)
 {

@@ -1,7 +1,7 @@
-/* Local calls meet breakpoints in machine code; who calls, and how they end. */
+/* Tests local calls that hit breakpoints in machine code: their callers and their ends. */
 #include "tests/runtime/locals.h"
 
-/* --- Which calls ----------------------------------------------------------------------------- */
+/* --- Calls that are traced -------------------------------------------------------------------- */
 
 static void all_forms_are_met(void **state)
 {
@@ -40,7 +40,7 @@ static void all_forms_are_met(void **state)
     assert_log("");
 }
 
-/* One code is several functions: who calls by a name, calls that one. */
+/* One code may be several functions; an external call is of the function that it names. */
 static void an_external_call_is_of_the_function_that_it_names(void **state)
 {
     (void)state;
@@ -54,7 +54,7 @@ static void an_external_call_is_of_the_function_that_it_names(void **state)
     assert_log("");
 }
 
-/* Global breakpoints are met by external calls alone, before the local ones of other sessions. */
+/* Only external calls hit global breakpoints, before the local ones of other sessions. */
 static void an_external_call_is_met_twice(void **state)
 {
     struct th_session *other = scene_create("t"), *first = session;
@@ -91,7 +91,7 @@ static void what_goes_on_is_no_call(void **state)
                "return_from {locals,again,1} done\n");
 }
 
-/* --- Who calls ------------------------------------------------------------------------------- */
+/* --- Callers ---------------------------------------------------------------------------------- */
 
 static void callers_are_those_that_wait(void **state)
 {
@@ -123,7 +123,7 @@ static void external_calls_know_local_callers(void **state)
     assert_log("call {party,echo,[2]} {locals,calls,3}\n");
 }
 
-/* A function that was ended with a jump is not there any more. */
+/* A function that ended with a jump is no caller. */
 static void who_jumps_is_no_caller(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static void who_jumps_is_no_caller(void **state)
                "{party,call,3,[]}]\n");
 }
 
-/* --- Ends ------------------------------------------------------------------------------------ */
+/* --- Ends of calls ---------------------------------------------------------------------------- */
 
 static void calls_that_are_jumps_end_together(void **state)
 {
@@ -254,7 +254,7 @@ static void frames_that_were_left_are_dropped(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 0);
 }
 
-/* However often: nothing piles up. */
+/* Any number of left frames takes no room. */
 static void what_was_left_takes_no_room(void **state)
 {
     enum { TIMES = 1000000 };
@@ -267,7 +267,7 @@ static void what_was_left_takes_no_room(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 0);
 }
 
-/* --- Counts ---------------------------------------------------------------------------------- */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 static uint64_t counted(const char *function, unsigned arity, uint32_t kinds)
 {

@@ -1,12 +1,12 @@
-/* The example of OTP's document on tracing, plugins/spec_example, under local breakpoints: as in a
- * BEAM, whatever compiler has made it. */
+/* Tests the example of OTP's document on tracing, plugins/spec_example, under local breakpoints:
+ * the events are a BEAM's, whichever compiler was used. */
 #include "host/base/base.h"
 #include "tests/runtime/locals.h"
 
 #include <unistd.h>
 
-/* clang makes calls of all calls if it is not to optimise: then who is called returns to who has
- * called it. */
+/* Without optimisation, clang compiles each call as a call, never as a jump; then a callee returns
+ * to its caller. */
 static bool jumps(const char *made_by)
 {
     return strcmp(made_by, "clang-O0") != 0;
@@ -36,11 +36,11 @@ static void call_foo(void)
     assert_string_equal(call("call", "[spec_example,foo,[]]"), "ok");
 }
 
-/* What is called in the example, in order; bar(10) to bar(0). */
+/* The functions called in the example, in order; then bar(10) to bar(0). */
 enum { BARS = 11 };
 static const char *const first[] = {"foo", "lots", "'of'", "indirections"};
 
-/* [N] as Erlang shows it, who takes some lists for text. */
+/* Returns [N] as Erlang prints it: some lists of integers are printed as text. */
 static const char *show_list(int n)
 {
     static const char *const texts[] = {[8] = "\"\\b\"", [9] = "\"\\t\"", [10] = "\"\\n\""};
@@ -84,7 +84,7 @@ static void check_callers(const char *made_by)
 
 static void check_global(void)
 {
-    set_all("false", TH_BP_LOCAL); /* those that have no export entry would keep it */
+    set_all("false", TH_BP_LOCAL); /* removes them from functions without an export entry, too */
     set_all(CALLERS, TH_BP_GLOBAL);
     call_foo();
     assert_log("call {spec_example,foo,[]} {party,call,3}\n");
@@ -141,7 +141,7 @@ static void it_is_as_in_a_beam(void **state)
         bool there = access(path, R_OK) == 0;
         th_free(path);
         if (!there)
-            continue; /* that compiler is not installed */
+            continue; /* this compiler is not installed */
         print_message("%s\n", made[i]);
         begin_example(made[i]);
         check_callers(made[i]);

@@ -1,4 +1,5 @@
-/* Local calls, more of them than can be kept, and on more stack than there is. */
+/* Tests local calls in numbers beyond the room for return requests, and as deep as the stack
+ * allows. */
 #include "tests/runtime/locals.h"
 
 #include <pthread.h>
@@ -30,8 +31,8 @@ static long depth_to_use(void)
     pthread_attr_t attributes;
     size_t size; /* of a thread's stack */
     enum {
-        BYTES = 16, /* of a frame of locals:thin/1, with its return address */
-        /* For whoever calls it, what it calls, and the thread's variables: sanitizers have many. */
+        BYTES = 16, /* in a frame of locals:thin/1, with its return address */
+        /* For the caller, the callee and thread-local variables, of which sanitizers have many. */
         LEFT = 1024 * 1024
     };
 
@@ -41,8 +42,8 @@ static long depth_to_use(void)
     return ((long)size - LEFT) / BYTES;
 }
 
-/* As deep as a function that is not traced may go, it may go if it is; then the rest of the room
- * that there is for frames is kept, and what is not is counted. */
+/* A traced function can recurse as deeply as an untraced one; return requests beyond the limit are
+ * counted, not kept. */
 static void who_is_traced_goes_as_deep_as_who_is_not(void **state)
 {
     long depth = depth_to_use();
@@ -64,7 +65,7 @@ static void who_is_traced_goes_as_deep_as_who_is_not(void **state)
     assert_int_equal(th_runtime_calls_left(), 0);
 }
 
-/* A million calls that are jumps are on one frame. */
+/* Calls that are jumps share one stack frame, however many are made. */
 static void calls_that_are_jumps_take_no_stack(void **state)
 {
     enum { MANY = 1500000, MOST = 1000000 };

@@ -1,5 +1,5 @@
-/* Local calls where it is not a matter of course that they are told: by threads that run no
- * process, in signal handlers, in children that were forked, and where C++ throws. */
+/* Tests local calls in unusual places: in threads without a process, in signal handlers, in forked
+ * children, and where C++ throws. */
 #include "tests/runtime/locals.h"
 
 #include "tests/support/skipping.h"
@@ -52,7 +52,7 @@ static void what_is_thrown_unwinds_frames(void **state)
     remove_module(thrower);
 }
 
-/* --- Signals, children: callbacks that only count --------------------------------------------- */
+/* --- Signals and child processes, with callbacks that only count ------------------------------ */
 
 static long calls, ends, same_calls, in_child;
 static pid_t parent;
@@ -83,7 +83,7 @@ static hooked_function *set_hook(hooked_function *hook)
     return old;
 }
 
-/* A handler that has interrupted the host at its work has its calls left out, and counted. */
+/* If a signal handler interrupts the host itself, its calls are suppressed and counted. */
 static void signals_may_come_at_any_time(void **state)
 {
     enum { SIGNALS = 1000, DEPTH = 30 };

@@ -1,4 +1,5 @@
-/* return_to: where control comes back to, after a return and after an exception that is caught. */
+/* Tests return_to: the function to which control returns, after a return and after a caught
+ * exception. */
 #include "tests/runtime/locals.h"
 
 static int begin_returning(void **state)
@@ -51,7 +52,7 @@ static void it_comes_after_the_ends_of_calls(void **state)
                "return_to {party,call,3}\n");
 }
 
-/* Frames that the exception passes are not returned to, but who catches is. */
+/* The exception passes frames without a return_to; the catching function gets one. */
 static void an_exception_returns_to_who_catches(void **state)
 {
     (void)state;
@@ -88,7 +89,7 @@ static void who_goes_on_has_caught(void **state)
                "call {locals,same,[cleaned]}\nreturn_to {locals,cleans,3}\n");
 }
 
-/* party:catches/3 does it with th_catch(), then/5 with TH_CATCHES, neither being traced. */
+/* party:catches/3 catches with th_catch(), then/5 with TH_CATCHES; neither is traced. */
 static void who_catches_need_not_be_traced(void **state)
 {
     (void)state;
@@ -100,13 +101,14 @@ static void who_catches_need_not_be_traced(void **state)
     assert_log("call {locals,fail,[a]}\nreturn_to {party,then,5}\n");
     call("drops", "[a]");
     assert_log("");
-    assert_string_equal(local("fail", "[a]"), "error: a"); /* nobody does */
+    assert_string_equal(local("fail", "[a]"), "error: a"); /* the exception is not caught */
     assert_log("call {locals,fail,[a]}\n");
     local("ends", "[x]");
     assert_log("");
 }
 
-/* The one that it comes to last has to be returned to; one of which nobody knows passes it on. */
+/* A return_to requires a request of the last function that the exception passes; here only an
+ * earlier one has requests. */
 static void an_exception_is_not_followed_past_others(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Local calls of a process that is not traced: they meet only what is for whoever calls. */
+/* Tests local calls of an untraced process, which hit only breakpoints for all processes. */
 #include "tests/runtime/locals.h"
 
 static void trace_process(bool on)
@@ -33,7 +33,7 @@ static uint64_t counted(const char *function, unsigned arity)
     return count;
 }
 
-/* Besides a local breakpoint, which is there before, and after the count has gone. */
+/* The function also has a local breakpoint, before and after the counter. */
 static void calls_are_counted(void **state)
 {
     (void)state;
@@ -52,7 +52,7 @@ static void calls_are_counted(void **state)
     assert_callbacks("");
 }
 
-/* Of another session as well, at the same site. */
+/* Another session has a local breakpoint at the same site. */
 static void meta_breakpoints_are_met(void **state)
 {
     struct th_session *other = scene_create("t"), *first = session;

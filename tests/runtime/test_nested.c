@@ -1,4 +1,4 @@
-/* Calls that functions make: nested ones, tail calls, calls with a continuation; exceptions. */
+/* Tests calls by functions: nested calls, tail calls, calls with a continuation; exceptions. */
 #include "parties.h"
 #include "host/process/process.h"
 #include "host/runtime/process_life.h"
@@ -45,7 +45,7 @@ static void the_stack_has_an_end(void **state)
 {
     (void)state;
     assert_string_equal(call("down", "[100,0]"), "100");
-#ifndef TH_PROGRESS_TSAN /* which notes stacks of 65,536 frames at most */
+#ifndef TH_PROGRESS_TSAN /* keeps at most 65,536 frames of a stack */
     assert_string_equal(call("down", "[100000000,0]"), "error: system_limit");
 #endif
     assert_string_equal(call("down", "[1,0]"), "1");
@@ -114,7 +114,7 @@ static void an_entry_waits_for_its_function(void **state)
     th_library_release(runner);
 }
 
-/* --- What a nested call must not change ------------------------------------------------------ */
+/* --- State that a nested call must not change ------------------------------------------------- */
 
 static void the_caller_has_its_library_again(void **state)
 {
@@ -209,7 +209,7 @@ static void they_need_no_stack(void **state)
     assert_string_equal(call("loop", "[1000000]"), "done");
 }
 
-/* A heap is collected while continuations keep terms. */
+/* The heap is collected while continuations keep terms. */
 static void what_is_kept_survives_collections(void **state)
 {
     (void)state;
@@ -240,7 +240,7 @@ static void a_heap_tells_its_sizes(void **state)
     assert_int_equal(th_runtime_heap_sizes(own).mbuf_size, 2);
     th_runtime_heap_collect(own);
     sizes = th_runtime_heap_sizes(own);
-    assert_int_equal(sizes.heap_size, 3); /* the array, the tuple */
+    assert_int_equal(sizes.heap_size, 3); /* the array and the tuple */
     assert_int_equal(sizes.recent_size, 3);
     assert_int_equal(sizes.mbuf_size, 0);
     th_runtime_process_end(own, TH_AM(normal));

@@ -1,6 +1,6 @@
 /*
- * The poll thread: what it does when it is busy, when descriptors change under its hands, where
- * epoll cannot watch, at its end; and many threads that select at once.
+ * Tests the poll thread: when it is busy, when descriptors change meanwhile, for descriptors that
+ * epoll refuses, at its end; and with many selecting threads.
  */
 #include "host/runtime/poll/select.h"
 
@@ -91,7 +91,7 @@ static int call(int fd, int flags, void *object)
     return call_to(inbox, fd, flags, object, th_small(fd));
 }
 
-/* --- Keeping it busy: it sends to a process that takes its time ------------------------------- */
+/* --- A busy poll thread: it sends to a slow process ------------------------------------------- */
 
 static struct {
     sem_t entered, open;
@@ -125,7 +125,7 @@ static void let_go(void)
     close(gate.ends[1]);
 }
 
-/* --- What epoll cannot watch ------------------------------------------------------------------ */
+/* --- Descriptors that epoll refuses ----------------------------------------------------------- */
 
 static void a_file_is_ready_at_once(void **state)
 {
@@ -197,7 +197,7 @@ static void an_old_report_is_not_for_who_comes_after(void **state)
     (void)state;
     keep_busy();
     assert_int_equal(write(out, "x", 1), 1);
-    assert_int_equal(call(in, READ, a), 0); /* ready, but the poll thread does not look */
+    assert_int_equal(call(in, READ, a), 0); /* ready, but the poll thread is busy */
     a->closes = 1;
     assert_int_equal(call(in, STOP, a), READ_OFF | CALLED);
     assert_int_equal(pipe(fresh), 0);
@@ -230,7 +230,7 @@ static void a_selected_resource_stays(void **state)
     assert_string_equal(events_noted(journal), "x:stop 1 direct, x:gone 1");
 }
 
-/* The poll thread lets go of the last share, of a resource that nobody else would destroy. */
+/* The poll thread releases the last reference of a resource, which is then destroyed. */
 static void what_it_lets_go_of_is_destroyed(void **state)
 {
     (void)state;
@@ -254,7 +254,7 @@ static void the_end_forgets_what_is_selected(void **state)
     th_poll_select_end();
     assert_string_equal(events_noted(journal), "x:gone 1");
     th_poll_select_end();
-    assert_int_equal(call(in, READ, b), 0); /* and begins anew */
+    assert_int_equal(call(in, READ, b), 0); /* starts again */
     assert_int_equal(write(out, "x", 1), 1);
     inbox_await(1);
 }

@@ -1,4 +1,4 @@
-/* Which probes a script hits, with which arguments, as the host's own watcher sees them. */
+/* Tests which probes a script hits, with which arguments, by the host's own watcher. */
 #include "parties.h"
 
 #include "host/base/base.h"
@@ -16,8 +16,7 @@ static char *self;
 
 #define call(...) call_in(process, __VA_ARGS__)
 
-/* Hits of the probes that are watched, a line each. Guarded by the lock, as they come from several
- * threads. */
+/* The hits of watched probes, one a line. Guarded by the lock, as several threads hit probes. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct th_buffer hits;
 
@@ -46,7 +45,7 @@ static void watch(const char *pattern)
     assert_true(matching > 0);
 }
 
-/* Every TEXT becomes BY, which is not longer. */
+/* Replaces each TEXT with BY, which is not longer. */
 static void replace(char *in, const char *text, const char *by)
 {
     size_t old = strlen(text), new = strlen(by);
@@ -57,8 +56,8 @@ static void replace(char *in, const char *text, const char *by)
     }
 }
 
-/* Nothing is watched any more. What was hit; `process` is P, OTHER (NULL: nobody) is Q. The
- * caller's to free. */
+/* Ends all watching and returns the hits; `process` is P, OTHER (may be NULL) is Q. The caller
+ * frees the text. */
 static char *seen(const char *other)
 {
     char *text;
@@ -111,7 +110,8 @@ static void a_message_is_sent_queued_received(void **state)
     th_free(server);
 }
 
-/* What a process sends to itself is not said to be queued; a list of two takes four words. */
+/* A message of a process to itself does not hit message__queued; a list of two elements takes four
+ * words. */
 static void a_process_writes_to_itself(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void a_token_travels(void **state)
     th_free(server);
 }
 
-/* With a user tag that spreads, {Tag, Token} travels. */
+/* With a user tag that spreads, {Tag, Token} is sent with the message. */
 static void a_tag_travels_with_the_token(void **state)
 {
     th_env env;
@@ -176,14 +176,14 @@ static void terms_are_copied(void **state)
     (void)state;
     watch("copy__struct");
     call("sends", "[%s,[{b,c},a]]", self);
-    assert_seen(NULL, "copy__struct 0\ncopy__struct 3\ncopy__struct 0\n"); /* the first: the call */
+    assert_seen(NULL, "copy__struct 0\ncopy__struct 3\ncopy__struct 0\n"); /* the first: a call */
     call("await", "[0]");
     call("await", "[0]");
 }
 
 /* --- Processes ------------------------------------------------------------------------------- */
 
-/* Scheduled once: its end is a part of the turn. */
+/* The process is scheduled once: its exit is a part of its turn. */
 static void a_process_lives(void **state)
 {
     char *child;
@@ -192,7 +192,7 @@ static void a_process_lives(void **state)
     watch("process__spawn");
     watch("process__exit*");
     watch("copy__object");
-    child = th_strdup(call("spawn", "[party,exits,[{sad,[x]}],1]")); /* and is linked */
+    child = th_strdup(call("spawn", "[party,exits,[{sad,[x]}],1]")); /* with a link */
     message_to(process);
     assert_seen(child, "copy__object Q 5\n"
                        "process__spawn Q party:exits/1\n"
@@ -214,7 +214,7 @@ static void a_process_is_scheduled(void **state)
     call("self", "[]");
     char *text = seen(child);
     assert_non_null(strstr(text, "process__scheduled Q party:server/0\nprocess__unscheduled Q\n"));
-    assert_non_null(strstr(text, "process__unscheduled P\n")); /* else the other could not run */
+    assert_non_null(strstr(text, "process__unscheduled P\n")); /* lets the other process run */
     assert_non_null(strstr(text, "process__scheduled P "));
     free(text);
     th_free(child);
@@ -234,7 +234,7 @@ static void a_signal_is_sent(void **state)
 
 /* --- Heaps ----------------------------------------------------------------------------------- */
 
-/* The numbers of the first line of TEXT that begins with NAME. */
+/* Reads the numbers in the first line of TEXT that begins with NAME. */
 static void numbers_of(const char *text, const char *name, int numbers[2], int count)
 {
     const char *line = strstr(text, name);
@@ -244,7 +244,7 @@ static void numbers_of(const char *text, const char *name, int numbers[2], int c
     assert_int_equal(sscanf(line, "%*s P %d %d", &numbers[0], &numbers[1]), count);
 }
 
-/* A call of NAME/2 with N and a list of LENGTH elements. */
+/* Calls NAME/2 with N and a list of LENGTH elements. */
 static void call_with_list(const char *name, int n, int length)
 {
     const struct th_callee *callee =
@@ -259,8 +259,8 @@ static void call_with_list(const char *name, int n, int length)
     th_env_release(&env);
 }
 
-/* A function makes garbage; and another keeps 10000 words, for which there must be more room; and
- * one gives them back. */
+/* One function makes garbage; another keeps 10000 words, so the heap grows; a third releases
+ * these. */
 static void a_heap_is_collected_and_grows(void **state)
 {
     int numbers[2];
@@ -313,7 +313,7 @@ static void calls_and_returns(void **state)
                       "function__return P party:call/3 0\n");
 }
 
-/* A function that goes on has not returned; one that raises returns no value. */
+/* A function that schedules another has not returned; one that raises returns no value. */
 static void ends_of_calls(void **state)
 {
     (void)state;

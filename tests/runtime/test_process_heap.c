@@ -1,4 +1,5 @@
-/* What a process keeps: its heap in long chains, resources and their destructors, messages. */
+/* Tests what a process keeps: its heap in long chains, resources and their destructors,
+ * messages. */
 #include "runs.h"
 #include "host/process/process.h"
 #include "host/runtime/process_life.h"
@@ -17,14 +18,14 @@ static struct th_process *process;
 
 enum { MEGABYTE = 1 << 20 };
 
-/* What freed memory may stay in use, as the address sanitizer keeps some to catch who uses it. */
+/* Freed memory that may stay in use: the address sanitizer keeps some to detect later uses. */
 #ifdef __SANITIZE_ADDRESS__
 enum { KEPT = 300 * MEGABYTE };
 #else
 enum { KEPT = 0 };
 #endif
 
-/* Bytes of memory that the program has in use now. */
+/* Returns the memory that the program has in use, in bytes. */
 static long resident(void)
 {
     FILE *file = fopen("/proc/self/statm", "re");
@@ -59,7 +60,7 @@ static void binaries_count_as_well(void **state)
     assert_true(resident() - before < 64 * MEGABYTE + KEPT);
 }
 
-/* {{{...}}} of DEPTH, each of which has the one inside twice. */
+/* Returns a tuple of depth DEPTH, in which each tuple contains the next one twice. */
 static th_term make_doubled(th_env *env, int depth)
 {
     th_term term = TH_NIL;
@@ -100,7 +101,7 @@ static void what_a_call_let_go_of_is_destroyed_when_it_ends(void **state)
 {
     (void)state;
     runner_state->destroyed = 0;
-    assert_string_equal(run(process, "let_go", "[]"), "0"); /* not while it runs */
+    assert_string_equal(run(process, "let_go", "[]"), "0"); /* not during the function */
     assert_int_equal(runner_state->destroyed, 1);
     run(process, "let_go_dirty", "[]");
     assert_int_equal(runner_state->destroyed, 2);
@@ -116,9 +117,9 @@ static void what_others_let_go_of_is_destroyed_soon(void **state)
     runner_state->destroyed = 0;
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(run_in(process, "hold", "[]", &env, &term), TH_CALL_RETURNED);
-    assert_int_equal(runner_state->destroyed, 0); /* the result has a share */
+    assert_int_equal(runner_state->destroyed, 0); /* the result has a reference */
     th_env_release(&env);
-    await_destroyed(1); /* though nobody calls anything */
+    await_destroyed(1); /* without any further call */
     assert_string_equal(run(process, "let_go_elsewhere", "[]"), "ok");
     await_destroyed(2);
 }

@@ -1,4 +1,4 @@
-/* Processes as those see them who ask from outside, while they run, wait, come and go. */
+/* Tests the list of processes from outside, while processes run, wait, start and end. */
 #include "parties.h"
 
 #include "host/base/base.h"
@@ -28,7 +28,7 @@ static const struct th_process_seen *find(const char *pid)
     return NULL;
 }
 
-/* Looks until PID does that. */
+/* Waits until PID's state is DOING. */
 static const struct th_process_seen *await(const char *pid, enum th_process_doing doing)
 {
     const struct th_process_seen *one;
@@ -57,7 +57,7 @@ static void who_waits_shows_its_function_and_its_mail(void **state)
     call("sends", "[%s,[a,b,c]]", pid);
     do
         one = await(pid, TH_PROCESS_WAITING);
-    while (one->messages != 3 || one->reductions < 4); /* it has looked at each */
+    while (one->messages != 3 || one->reductions < 4); /* it has received each */
     call("register", "[someone,%s]", pid);
     look();
     assert_true(find(pid)->name == th_atom("someone"));
@@ -76,7 +76,7 @@ static void who_runs_shows_its_work(void **state)
     (void)state;
     do
         one = await(pid, TH_PROCESS_RUNNING);
-    while (!one->function); /* it runs, and is about to call its function */
+    while (!one->function); /* until the process has called its function */
     before = one->reductions;
     assert_string_equal(one->function, "party:loop/1");
     while (find(pid)->reductions <= before)
@@ -96,14 +96,14 @@ static void who_is_told_has_no_function_between_two_calls(void **state)
     assert_true(one->reductions > 0);
 }
 
-/* --- Many come and go ------------------------------------------------------------------------- */
+/* --- Many processes --------------------------------------------------------------------------- */
 
-static atomic_bool over; /* relaxed: it stands for itself */
+static atomic_bool over; /* relaxed: only this flag matters */
 
 static void *look_on(void *context)
 {
     struct th_process_seen *all;
-    _Atomic size_t *most = context; /* relaxed, and written by one thread */
+    _Atomic size_t *most = context; /* relaxed: one writer */
 
     while (!atomic_load_explicit(&over, memory_order_relaxed)) {
         size_t count = th_runtime_list(&all);

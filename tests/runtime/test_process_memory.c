@@ -1,4 +1,4 @@
-/* Memory of processes that have ended: the next ones have it, and nothing of what was in it. */
+/* Tests the memory of ended processes: later processes reuse it, without any of its content. */
 #include "host/check/check.h"
 #include "host/runtime/process_life.h"
 
@@ -43,7 +43,7 @@ static int end(void **state)
     return 0;
 }
 
-/* COUNT processes that use their heaps. */
+/* Creates COUNT processes that use their heaps. */
 static void take(size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -58,7 +58,7 @@ static void give(size_t count)
         th_runtime_process_memory_give(processes[i]);
 }
 
-/* How much was allocated for COUNT processes, which are given back. */
+/* Returns the number of allocations for COUNT processes, which are released then. */
 static unsigned long allocations_of(size_t count)
 {
     unsigned long before = th_alloc_count();
@@ -94,7 +94,7 @@ static void count_release(struct th_offheap *self)
     released++;
 }
 
-/* WORDS of its heap, and all else. */
+/* Writes WORDS of the heap, and all of the process. */
 static void use(struct th_process *process, size_t words)
 {
     th_env *env = process->env;
@@ -133,7 +133,7 @@ static void one_after_the_other_allocates_nothing(void **state)
         assert_int_equal(allocations_of(1), 0);
 }
 
-/* What is not too many: those that the scheduler keeps, and those in the depot. */
+/* The most that may be kept: by the scheduler and in the depot. */
 static void crowds_allocate_once(void **state)
 {
     (void)state;
@@ -167,7 +167,7 @@ static void a_large_heap_is_not_kept(void **state)
     th_runtime_process_memory_give(process);
 }
 
-/* Takes processes, and gives back those of the others. */
+/* Releases processes of others, then creates its own. */
 static void *give_all(void *allocated)
 {
     th_self.scheduler = &scheduler;

@@ -1,5 +1,5 @@
-/* Processes: what they send, links, monitors, names, exits; many of them. Threads and order as in a
- * BEAM, where all of it was measured (OTP 25). */
+/* Tests processes: messages, links, monitors, names, exits; many processes. Results and order were
+ * measured in a BEAM (OTP 25). */
 #include "parties.h"
 #include "host/base/base.h"
 #include "host/process/process.h"
@@ -12,7 +12,7 @@ static char *self;
 
 #define call(...) call_in(process, __VA_ARGS__)
 
-/* Spawns party:FUNCTION(ARGUMENTS); the pid as text, the caller's to free. */
+/* Spawns party:FUNCTION(ARGUMENTS) and returns the pid as text, which the caller frees. */
 static char *spawn(const char *function, const char *arguments, int options)
 {
     return th_strdup(call("spawn", "[party,%s,%s,%d]", function, arguments, options));
@@ -25,7 +25,7 @@ static void await_end(const char *pid)
     assert_non_null(strstr(call("select", "['DOWN',10000]"), pid));
 }
 
-/* The reason of the 'DOWN' message that comes next. */
+/* Returns the reason of the next 'DOWN' message. */
 static const char *down(void)
 {
     const char *text = call("select", "['DOWN',10000]");
@@ -107,7 +107,7 @@ static void exit_signals_end_who_does_not_trap_them(void **state)
     (void)state;
     *comma = '\0';
     call("signal", "[%s,normal]", pid + 1);
-    assert_string_equal(call("ping", "[%s,1]", pid + 1), "done"); /* it lives */
+    assert_string_equal(call("ping", "[%s,1]", pid + 1), "done"); /* the process is alive */
     call("signal", "[%s,{reason}]", pid + 1);
     assert_string_equal(down(), "{reason}}");
     th_free(pid);
@@ -223,14 +223,14 @@ static void monitors_can_be_stopped(void **state)
     await_end(pid);
     monitor = th_strdup(call("monitor", "[%s]", pid));
     call("sends", "[%s,[behind]]", self);
-    assert_string_equal(call("demonitor", "[%s,1]", monitor), "0"); /* it came, and is taken out */
+    assert_string_equal(call("demonitor", "[%s,1]", monitor), "0"); /* it came and is removed */
     assert_string_equal(call("await", "[0]"), "behind");
     assert_string_equal(call("await", "[0]"), "timeout");
     th_free(monitor);
     th_free(pid);
 }
 
-/* Who watched leaves nothing behind with those who go on. */
+/* The monitors of a dead process are removed from the monitored processes. */
 static void monitors_go_with_who_made_them(void **state)
 {
     (void)state;
@@ -313,7 +313,7 @@ static void a_mailbox_of_a_million_messages(void **state)
     assert_string_equal(call("await", "[0]"), "{999999}");
 }
 
-/* Conversations between all, over all schedulers. */
+/* All processes exchange messages, over all schedulers. */
 static void many_talk_at_once(void **state)
 {
     char *servers[8], *talkers[32];
@@ -347,12 +347,12 @@ static void timers_end_waiting_in_any_order(void **state)
     for (int i = 0; i < 300; i++)
         call("spawn", "[party,await,[%d],0]", (i * 7919) % 60);
     call("spawns", "[300,party,select,[a,20]]");
-    for (int i = 0; i < 300; i++) /* these are killed before theirs is due */
+    for (int i = 0; i < 300; i++) /* killed before their timer is due */
         call("signal", "[%s,kill]", call("spawn", "[party,await,[10000],0]"));
     await_only_one_is_left();
 }
 
-/* --- Links both ways -------------------------------------------------------------------------- */
+/* --- Links on both sides ---------------------------------------------------------------------- */
 
 enum { PEERS = 12 };
 
@@ -362,7 +362,7 @@ struct peers {
     bool quiet;
 };
 
-/* Under the mailbox's lock. */
+/* Runs under the mailbox's lock. */
 static void note_peer(void *context, void *what, th_term pid)
 {
     struct peers *peers = context;
@@ -374,7 +374,7 @@ static void note_peer(void *context, void *what, th_term pid)
     peers->quiet &= peer->waiting;
 }
 
-/* All wait, twice in a row: then no signal is on its way. */
+/* Waits until all processes wait, twice in a row: then no signal is in transit. */
 static struct peers await_quiet(void)
 {
     struct peers peers = {.quiet = false};
@@ -387,7 +387,7 @@ static struct peers await_quiet(void)
     return peers;
 }
 
-/* Of processes that link and unlink with each other at random, at once. */
+/* Processes link and unlink each other at random, at once. */
 static void a_link_is_known_on_both_sides_or_on_none(void **state)
 {
     struct th_buffer list = {0};
@@ -437,7 +437,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Each has a process of its own. */
+/* Each test has a driven process of its own. */
 static int renew(void **state)
 {
     (void)state;

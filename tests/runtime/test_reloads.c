@@ -1,8 +1,6 @@
 /*
- * A module that is loaded again and again, by copies of its library, leaves nothing behind: no
- * mapping, descriptor, file, or memory. Its functions have breakpoints that count, and are called.
- *
- * 2,000 times; STRESS_RELOADS for more.
+ * Reloads a module 2,000 times, or STRESS_RELOADS, from copies of its library: no mapping,
+ * descriptor, file or memory stays. Its functions have breakpoints that count, and are called.
  */
 #include "host/base/base.h"
 #include "tests/support/scene.h"
@@ -24,17 +22,17 @@
 #include <cmocka.h>
 
 enum {
-    WARM_UP = 200, /* until tables have grown as large as they get */
-    DROPPED = 7,   /* each so many reloads */
+    WARM_UP = 200, /* until tables have their final size */
+    DROPPED = 7,   /* each after so many reloads */
     DELETED = 5
 };
 
 static const char name[] = "version_000a";
 static struct th_process *process;
 
-/* --- What there is ---------------------------------------------------------------------------- */
+/* --- Inspection ------------------------------------------------------------------------------- */
 
-/* Of files; all of them. Sanitizers have their own, which come and go. */
+/* Counts mappings of files, and all mappings. Those of sanitizers vary. */
 static void count_mappings(unsigned *of_files, unsigned *all)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -61,7 +59,7 @@ static unsigned files_in(const char *path)
     return count;
 }
 
-/* The folder of copies, in which the current one is. */
+/* Returns the folder of copies, which contains the current one. */
 static char *copies_folder(void)
 {
     struct th_module_code *list;
@@ -110,8 +108,8 @@ static void assert_called(long number)
     th_env_release(&env);
 }
 
-/* Every other time what was there before is purged by itself, else by the next one; now and then it
- * was deleted, or what is prepared is dropped. */
+/* Every other reload purges the old code, else the next reload does; in some rounds the module is
+ * deleted before, or a prepared instance is dropped. */
 static void reload(long from, long to)
 {
     const char *names[] = {name};
@@ -161,7 +159,7 @@ static void reloads_leave_nothing(void **state)
                   times, before.mappings, after.mappings, before.descriptors, after.descriptors,
                   before.copies, after.copies, before.heap, after.heap);
     assert_true(th_trace_session_function_info(session, &number, &info));
-    assert_int_equal(info.calls, WARM_UP + times - 1); /* also of code that was deleted */
+    assert_int_equal(info.calls, WARM_UP + times - 1); /* including those of deleted code */
     assert_int_equal(after.files, before.files);
 #if !defined(TH_ADDRESS_SANITIZER) && !defined(TH_PROGRESS_TSAN)
     assert_true(after.mappings < before.mappings + 8);

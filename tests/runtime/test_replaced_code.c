@@ -1,5 +1,5 @@
-/* Code takes the place of other code: breakpoints, their counters and what waits for code to come
- * are the functions', not the code's. */
+/* Tests replaced code: breakpoints, their counters and patterns for code to come belong to
+ * functions, not to their code. */
 #include "host/code/code.h"
 #include "tests/runtime/replaced.h"
 
@@ -8,7 +8,7 @@
 #include <pthread.h>
 #include <time.h>
 
-/* --- What both have --------------------------------------------------------------------------- */
+/* --- Functions of both versions --------------------------------------------------------------- */
 
 static void breakpoints_stay(void **state)
 {
@@ -37,7 +37,7 @@ static void breakpoints_stay(void **state)
     assert_log("");
 }
 
-/* What was set between, and what is set while there are two instances. */
+/* Breakpoints that were set before, and breakpoints set while two instances exist. */
 static void what_changes_changes_for_both(void **state)
 {
     struct instance *old = now;
@@ -50,7 +50,7 @@ static void what_changes_changes_for_both(void **state)
     twin("outer", "[a]");
     assert_log("call {twin,inner,[a]}\n");
     th_code_permission_wait();
-    reach_instance(now, old); /* as if it were called by old code */
+    reach_instance(now, old); /* like a call by old code */
     th_code_permission_release();
     snprintf(stay, sizeof stay, "[%lu]", (unsigned long)words);
     assert_string_equal(twin("stay", stay), "1");
@@ -93,7 +93,7 @@ static void counting_goes_on(void **state)
     assert_int_equal(count_of("inner", 1), 1);
 }
 
-/* Functions that are one code in the old instance are two in the new one. */
+/* Two functions share code in the old instance, and have code of their own in the new one. */
 static void who_is_one_code_may_change(void **state)
 {
     (void)state;
@@ -109,10 +109,10 @@ static void who_is_one_code_may_change(void **state)
     }
 }
 
-/* --- Who is in old code ----------------------------------------------------------------------- */
+/* --- Calls in old code ------------------------------------------------------------------------ */
 
 static struct {
-    _Atomic long made, over; /* as twin:stay/1 has them */
+    _Atomic long made, over; /* the words of twin:stay/1 */
 } staying;
 
 static _Atomic long told_inner, told_plain;
@@ -137,7 +137,7 @@ static void *stay(void *context)
                                       "1") == 0);
 }
 
-/* At least COUNT more calls are made. */
+/* Waits for COUNT more calls. */
 static void await_calls(long count)
 {
     long least = atomic_load(&staying.made) + count;
@@ -194,7 +194,7 @@ static void *call_plain(void *context)
     return (void *)(uintptr_t)right;
 }
 
-/* At any moment of the exchange. */
+/* At each moment of the replacement. */
 static void each_call_from_outside_is_met_once(void **state)
 {
     enum { TIMES = 40 };
@@ -213,7 +213,7 @@ static void each_call_from_outside_is_met_once(void **state)
     for (int i = 0; i < TIMES; i++) {
         struct instance *old = now;
         now = replace_instance(old, 2 - i % 2, i % 2);
-        await_calls(3); /* of which the last has begun in the new code */
+        await_calls(3); /* the last of these has begun in the new code */
         purge_instance(old);
     }
     atomic_store(&staying.over, 1);
@@ -225,7 +225,7 @@ static void each_call_from_outside_is_met_once(void **state)
     th_runtime_run_exit(other, TH_AM(normal));
 }
 
-/* --- What one has alone ----------------------------------------------------------------------- */
+/* --- Functions of one version ----------------------------------------------------------------- */
 
 static void on_load_is_for_what_comes(void **state)
 {
@@ -241,7 +241,7 @@ static void on_load_is_for_what_comes(void **state)
     begin_instance(now);
     assert_int_equal(kinds_of("only_new", 1, NULL), TH_BP_LOCAL);
     assert_int_equal(kinds_of("inner_new", 1, NULL), TH_BP_LOCAL);
-    assert_int_equal(kinds_of("outer", 1, NULL), 0); /* it was there */
+    assert_int_equal(kinds_of("outer", 1, NULL), 0); /* it was set before */
     reach_instance(old, now);
     th_code_permission_release();
     assert_string_equal(twin("only_new", "[b]"), "b");
@@ -308,7 +308,7 @@ static void what_is_not_to_begin_leaves_nothing(void **state)
     twin("outer", "[a]");
     assert_log("call {twin,outer,[a]}\ncall {twin,inner,[a]}\n");
     set_twin("inner", 1, "false", TH_BP_LOCAL);
-    never = open_instance(2, false); /* not even begun */
+    never = open_instance(2, false); /* never begun */
     purge_instance(never);
     assert_string_equal(twin("outer", "[a]"), "1");
     assert_log("call {twin,outer,[a]}\n");

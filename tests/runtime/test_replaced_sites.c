@@ -1,8 +1,8 @@
-/* Code with native sites takes the place of code without, and the other way round; patterns are
- * changed meanwhile. */
+/* Tests the replacement of code without native sites by code with them, and the reverse, while
+ * patterns change. */
 #include "tests/runtime/replaced.h"
 
-/* --- Native sites that come and go ------------------------------------------------------------ */
+/* --- Native sites that appear and disappear --------------------------------------------------- */
 
 static void a_native_site_that_comes_gets_what_waits_for_code(void **state)
 {
@@ -19,19 +19,19 @@ static void a_native_site_that_comes_gets_what_waits_for_code(void **state)
     old = now;
     now = replace_instance(old, 2, true);
     for (int i = 0; i < 2; i++) {
-        twin("outer", "[b]"); /* once, though it has two sites now */
+        twin("outer", "[b]"); /* once, despite two sites */
         assert_log("call {twin,outer,[b]}\ncall {twin,inner,[b]}\n");
         if (i == 0)
             purge_instance(old);
     }
     assert_int_equal(kinds_of("inner", 1, NULL), TH_BP_LOCAL);
     assert_int_equal(count_of("outer", 1), 3);
-    twin("plain", "[c]"); /* was there, and was not traced: from now on it is */
+    twin("plain", "[c]"); /* existed untraced; traced from now on */
     assert_log("call {twin,plain,[c]}\n");
 }
 
-/* A kind that is set anew is set at the site where it belongs. A kind that is cleared is cleared at
- * the site where it is. */
+/* A kind that is set again is set at the function's current site. A kind that is cleared is cleared
+ * at its own site. */
 static void what_was_set_elsewhere_is_not_left_there(void **state)
 {
     (void)state;
@@ -72,7 +72,7 @@ static void a_native_site_that_goes_keeps_what_it_had(void **state)
     assert_log("call {twin,inner,[a]}\n");
     now = replace_instance(old, 2, false);
     twin("outer", "[a]");
-    assert_log(""); /* there is no room for a breakpoint */
+    assert_log(""); /* no room for a breakpoint */
     assert_int_equal(kinds_of("inner", 1, NULL), TH_BP_LOCAL | TH_BP_COUNT);
     assert_int_equal(try_in("twin", "inner", 1, "true", TH_BP_LOCAL), TH_USAGE);
     th_error_clear();
@@ -84,8 +84,8 @@ static void a_native_site_that_goes_keeps_what_it_had(void **state)
     assert_int_equal(count_of("inner", 1), 2);
 }
 
-/* Calls of outer/1 come from outside alone, so that they are met in place of what the code has no
- * room for; those of inner/1, which other modules cannot call, are lost. */
+/* Calls of outer/1 come only from outside, so the export entry replaces the missing native site;
+ * calls of inner/1, which other modules cannot reach, are lost. */
 static void calls_from_outside_are_met_where_a_native_site_goes(void **state)
 {
     struct instance *old = now;
@@ -111,7 +111,7 @@ static void calls_from_outside_are_met_where_a_native_site_goes(void **state)
         now = open_instance(room ? 2 : 1, !room);
         th_code_permission_wait();
         begin_instance(now);
-        twin("outer", "[b]"); /* it still reaches the old code */
+        twin("outer", "[b]"); /* reaches the old code still */
         assert_log(room ? "call {twin,outer,[b]}\ncall {twin,inner,[b]}\n"
                           "return_from {twin,outer,1} 1\n"
                         : "call {twin,outer,[b]}\nreturn_from {twin,outer,1} 2\n");
@@ -125,7 +125,7 @@ static void calls_from_outside_are_met_where_a_native_site_goes(void **state)
     }
 }
 
-/* In either form of the code. */
+/* With either form of the code. */
 static void in_place_of_a_local_one_it_goes_with_it(void **state)
 {
     (void)state;
@@ -151,9 +151,10 @@ static void in_place_of_a_local_one_it_goes_with_it(void **state)
     }
 }
 
-/* --- Others who change patterns meanwhile ----------------------------------------------------- */
+/* --- Patterns that change meanwhile ----------------------------------------------------------- */
 
-/* A request in a section waits for nothing, and stands in the queue when this returns. */
+/* Requests PATTERN in a section: the request is queued when this returns, as a section cannot
+ * wait. */
 static size_t ask_meanwhile(struct th_pattern pattern)
 {
     size_t matched;
@@ -165,7 +166,7 @@ static size_t ask_meanwhile(struct th_pattern pattern)
     return matched;
 }
 
-/* The permission is released, and what stood in the queue is done. */
+/* Releases the permission and waits until the queued changes are done. */
 static void release_and_wait(void)
 {
     th_code_permission_release();
@@ -192,7 +193,7 @@ static void who_asks_meanwhile_finds_what_comes(void **state)
     assert_log("call {twin,only_new,[a]}\ncall {twin,inner_new,[a]}\n");
 }
 
-/* A local breakpoint is asked for while there is room, and becomes a global one without room. */
+/* A local breakpoint is requested while there is room, and becomes a global one without room. */
 static void what_was_set_meanwhile_is_met_from_outside(void **state)
 {
     struct instance *old = now;

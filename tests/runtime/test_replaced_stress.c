@@ -1,12 +1,10 @@
 /*
- * Threads have processes call functions of `twin` on two schedulers, while one instance of it takes
- * the place of the other again and again, and patterns of what is called come and go.
- *
- * One session is left alone: it must be told of each call, the local ones too, once, whichever code
- * is run, and its counters must have counted each. The other one's patterns change; of each call
- * that it is told of it must be told the end. Others come, set patterns, and go.
- *
- * Runs for a second, or for STRESS_SECONDS, and until the other one was told of something.
+ * Threads make processes call functions of `twin` on two schedulers, while one instance replaces
+ * the other again and again, and patterns of the functions are set and cleared.
+ * // One session is left alone: it must get each call once, local ones too, whichever code runs,
+ * and its counters must have counted each. The patterns of the other session change; for each call
+ * that it gets, it must get the end. Further sessions start, set patterns, and end. Runs for
+ * STRESS_SECONDS, 1 by default, and until the other session has got an event.
  */
 #include "tests/runtime/instances.h"
 
@@ -17,17 +15,18 @@ enum { DRIVERS = 3 };
 
 static struct driver {
     struct th_process *process;
-    _Atomic unsigned long rounds; /* release: it is in no code of before; acquire */
-    unsigned long made[2];        /* of twin:outer/1 and of twin:plain/1; after it has ended */
+    _Atomic unsigned long rounds; /* release: the driver has left all earlier code; acquire */
+    unsigned long made[2];        /* of twin:outer/1 and of twin:plain/1; read after the end */
     unsigned long wrong;
 } drivers[DRIVERS];
 
-/* Of who is left alone, by function; of the other one, calls and their ends. Relaxed. */
+/* Calls that the lasting session got, by function; calls and ends that the other one got. Relaxed:
+ * counts. */
 static _Atomic unsigned long told_outer, told_inner, told_plain, others_calls, others_ends;
 
 static _Atomic bool over; /* relaxed: a flag */
 
-/* Libraries are opened and closed by one thread at a time. */
+/* Serializes opening and closing of libraries. */
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_over(void)
@@ -61,7 +60,7 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ER
     return TH_AM(ok);
 }
 
-/* --- Who calls ------------------------------------------------------------------------------- */
+/* --- Callers ---------------------------------------------------------------------------------- */
 
 static void *drive(void *context)
 {
@@ -78,7 +77,7 @@ static void *drive(void *context)
     return NULL;
 }
 
-/* Nobody is in code any more that calls do not reach. */
+/* Waits until each driver has left the code that was current at the call of this function. */
 static void await_drivers(void)
 {
     for (int i = 0; i < DRIVERS; i++) {
@@ -88,7 +87,7 @@ static void await_drivers(void)
     }
 }
 
-/* --- Who changes patterns -------------------------------------------------------------------- */
+/* --- Changes of patterns ---------------------------------------------------------------------- */
 
 static void change_one(struct th_session *changed, const char *function, bool on_load,
                        th_term match, uint32_t kinds)
@@ -150,7 +149,7 @@ static time_t seconds(void)
     return given ? given : 1;
 }
 
-/* The latest instance, and how many came. */
+/* Returns the last instance; *REPLACED gets the number of replacements. */
 static struct instance *replace_again_and_again(struct instance *now, unsigned long *replaced)
 {
     struct timespec until, time;

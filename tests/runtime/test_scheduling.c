@@ -1,4 +1,5 @@
-/* Where and when functions run: types of threads, chains, turns, several processes at once. */
+/* Tests where and when functions run: types of threads, chains, turns, several processes at
+ * once. */
 #include "runs.h"
 
 #include "host/runtime/queue.h"
@@ -57,7 +58,7 @@ static void a_turn_is_used_up_by_parts(void **state)
     assert_string_equal(run(process, "consume_dirty", "[100]"), "[0,0,0,0,0]");
 }
 
-/* A call of consume(5) takes a quarter of a turn, and a little. */
+/* A call of consume(5) takes slightly more than a quarter of a turn. */
 static void four_calls_use_up_a_turn(void)
 {
     for (int i = 0; i < 3; i++)
@@ -94,7 +95,7 @@ static void *run_request(void *context)
     return NULL;
 }
 
-/* Waits until as many processes are in the queue of the type. */
+/* Waits until the queue of the type has LENGTH processes. */
 static void await_queue(struct th_queue *queue, unsigned length)
 {
     unsigned now;
@@ -120,8 +121,8 @@ static void await_waiting(int count)
         sched_yield();
 }
 
-/* Two processes tick on the one scheduler; they were put into its queue in order. Each tick uses
- * PERCENT of a turn. */
+/* Two processes tick on the only scheduler, into whose queue they were added in order. Each tick
+ * uses PERCENT of a turn. */
 static void tick_in_two_processes(int percent)
 {
     char first[32], second[32];
@@ -188,7 +189,7 @@ static void dirty_threads_are_made_as_they_are_needed(void **state)
     await_waiting(10);
     await_queue(queue, 2); /* the limit is 10 */
     assert_int_equal(queue->count, 10);
-    assert_string_equal(run(process, "add", "[1,2]"), "3"); /* they hold nobody else up */
+    assert_string_equal(run(process, "add", "[1,2]"), "3"); /* they do not delay others */
     runner_state->open = 1;
     for (int i = 0; i < 12; i++) {
         pthread_join(threads[i], NULL);
@@ -218,7 +219,7 @@ static void many_processes_share_a_few_threads(void **state)
     }
 }
 
-/* --- Errands --------------------------------------------------------------------------------- */
+/* --- Tasks ------------------------------------------------------------------------------------ */
 
 static _Atomic int visited, visited_normal;
 
@@ -244,7 +245,7 @@ static void tasks_reach_each_thread_once(void **state)
 
     (void)state;
     visited = visited_normal = 0;
-    run(process, "where_dirty_cpu", "[]"); /* there is one */
+    run(process, "where_dirty_cpu", "[]"); /* starts one */
     for (int i = 0; i < 3; i++)
         pthread_create(&others[i], NULL, send_all, NULL);
     for (int i = 0; i < 3; i++)

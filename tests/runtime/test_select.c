@@ -1,6 +1,6 @@
 /*
- * What a call of enif_select() does and returns, and what is sent. The results are those of OTP 25,
- * where each of these sequences was run.
+ * Tests the effects, results and messages of enif_select(). Each of these sequences was run in OTP
+ * 25, whose results are expected.
  */
 #include "host/runtime/poll/select.h"
 
@@ -100,7 +100,7 @@ static int call(int fd, int flags, void *object)
                    &(struct th_select_message){.pid = inbox, .ref = TH_AM(undefined)});
 }
 
-/* The message that tells of OBJECT. */
+/* Returns the message for OBJECT. */
 static const char *ready(void *object, const char *what)
 {
     static char text[200];
@@ -174,7 +174,7 @@ static void stop_cancels(void **state)
     (void)state;
     RUN(in, {READ, &a, 0}, {STOP, &a, READ_OFF | CALLED}, {STOP, &a, CALLED}, {READ, &a, 0},
         {CANCEL | READ, &a, READ_OFF}, {STOP, &a, CALLED});
-    RUN(in, {ERROR, &a, 0}, {STOP, &a, CALLED}); /* not ERROR_CANCELLED, as OTP 25 */
+    RUN(in, {ERROR, &a, 0}, {STOP, &a, CALLED}); /* without ERROR_CANCELLED, as in OTP 25 */
     RUN(in, {READ, &a, 0}, {STOP | READ, &a, READ_OFF | CALLED});
     RUN(in, {READ, &a, 0}, {STOP | CANCEL | WRITE, &a, READ_OFF | CALLED});
     put_byte();
@@ -212,7 +212,7 @@ static void what_is_no_descriptor_is_invalid(void **state)
 
 static void closed_descriptors_are_warned_of(void **state)
 {
-    int closed = fcntl(in, F_DUPFD, 200); /* a number that the poll thread's own do not get */
+    int closed = fcntl(in, F_DUPFD, 200); /* above the poll thread's own descriptors */
 
     (void)state;
     close(closed);
@@ -323,7 +323,7 @@ static void nobody_hears_it_where_the_receiver_is_gone(void **state)
     (void)state;
     put_byte();
     assert_int_equal(call_to(in, READ, a, &to), 0);
-    RUN(out, {WRITE, &a, 0}); /* another one, so that the first has passed when this has */
+    RUN(out, {WRITE, &a, 0}); /* comes after the first, so both have come then */
     assert_string_equal(inbox_await(1), ready(a, "ready_output"));
     RUN(in, {CANCEL | READ, &a, 0}, {STOP, &a, CALLED});
 }

@@ -1,4 +1,4 @@
-/* Sequential tokens: the answers are those of OTP 25. */
+/* Tests sequential tokens; the results are those of OTP 25. */
 #include "parties.h"
 
 #include "host/base/base.h"
@@ -43,16 +43,16 @@ static void tokens_travel(void **state)
     call("seq_set", "[serial,{0,8}]");
     call("sends", "[%s,[{self,1}]]", self);
     assert_string_equal(call("seq_get", "[serial]"), "{serial,{0,9}}");
-    call("select", "[nothing,0]"); /* looks at it and leaves it */
+    call("select", "[nothing,0]"); /* leaves the message in the mailbox */
     assert_string_equal(call("await", "[0]"), "{self,1}");
     assert_string_equal(call("seq_get", "[serial]"), "{serial,{0,9}}");
-    call("ping", "[%s,1]", server); /* 10 goes there, 11 comes back */
+    call("ping", "[%s,1]", server); /* 10 is the request, 11 the answer */
     assert_string_equal(call("seq_get", "[serial]"), "{serial,{10,11}}");
     assert_string_equal(call("seq_get", "[label]"), "{label,5}");
     call("seq_reset", "[]");
     call("sends", "[%s,[plain]]", self);
     call("seq_set", "[label,6]");
-    call("await", "[0]"); /* what carries none ends the receiver's */
+    call("await", "[0]"); /* a message without a token clears the receiver's */
     assert_string_equal(call("seq_get", "[label]"), "[]");
     th_free(server);
     th_free(self);
@@ -71,7 +71,7 @@ static void they_are_inherited_and_printed(void **state)
     call("await", "[-1]");
     assert_string_equal(call("seq_get", "[serial]"), "{serial,{2,4}}");
     call("spawn", "[party,exits,[bye],2]");
-    call("await", "[-1]"); /* 'DOWN' carries none */
+    call("await", "[-1]"); /* 'DOWN' has no token */
     assert_string_equal(call("seq_get", "[label]"), "[]");
 }
 

@@ -1,5 +1,5 @@
-/* Lines of running functions: in stack traces of exceptions, of callers, and when they are looked
- * for. */
+/* Tests lines of running functions in stack traces: of exceptions, of callers, and the moment of
+ * their look-up. */
 #include "traced.h"
 
 #include "host/base/base.h"
@@ -7,7 +7,7 @@
 
 #include <unistd.h>
 
-/* What ends with a jump, or does not, is optimised. */
+/* Optimised, as tests depend on which calls are jumps. */
 static const char source[] =
     "#line 1 \"lines.c\"\n"
     "#include <nif_module.h>\n"
@@ -77,7 +77,7 @@ static const char source[] =
     "    {\"waits\", 3, waits, 0}, {\"yields\", 1, yields, 0}};\n"
     "ERL_NIF_INIT(lines, functions, NULL, NULL, NULL, NULL)\n";
 
-/* The line with the remark NAME: the first of the text only names the others. */
+/* Returns the line of the remark NAME; #line makes the line after it number 1. */
 static unsigned line_of(const char *name)
 {
     char *remark = th_printf("/* %s */", name);
@@ -116,7 +116,8 @@ static void close_lines(void)
     th_free(lines_path);
 }
 
-/* Appends " FUNCTION:LINE", or " FUNCTION" without one, of each entry of lines in a stack trace. */
+/* Appends " FUNCTION:LINE", or " FUNCTION" without a line, for each entry of `lines` in a stack
+ * trace. */
 static void add_lines(struct th_buffer *out, const char *stack)
 {
     while ((stack = strstr(stack, "{lines,"))) {
@@ -128,7 +129,7 @@ static void add_lines(struct th_buffer *out, const char *stack)
     }
 }
 
-/* The stack that party:catches() gets from lines:FUNCTION(ARGUMENTS). */
+/* Asserts the stack that party:catches() gets from lines:FUNCTION(ARGUMENTS). */
 static void assert_stack(const char *function, const char *arguments, const char *expected)
 {
     struct th_buffer text = {0};
@@ -154,7 +155,7 @@ static void an_exception_tells_where_it_was_raised(void **state)
     close_lines();
 }
 
-/* Nothing is left on the stack that would tell more. */
+/* The stack no longer has a return address in the function, so its first line is shown. */
 static void else_it_tells_where_the_function_begins(void **state)
 {
     (void)state;
@@ -172,7 +173,7 @@ static void who_waits_is_where_it_has_called(void **state)
     ASSERT_STACK("calls", "[lines,raises,x]", " raises:%u calls:%u", line_of("RAISES"),
                  line_of("CALLS"));
     ASSERT_STACK("helped", "[lines,jumps,x]", " jumps:%u helped:%u", line_of("JUMPS"),
-                 line_of("HELP")); /* the place of the call, in whichever function */
+                 line_of("HELP")); /* the line of the call, in whichever function */
     ASSERT_STACK("waits", "[lines,jumps,x]", " jumps:%u waits:%u", line_of("JUMPS"),
                  line_of("GOES_ON"));
     ASSERT_STACK("calls", "[lines,nowhere,x]", " nowhere calls:%u", line_of("CALLS"));
@@ -187,7 +188,7 @@ static void without_debug_information_there_are_no_lines(void **state)
     close_lines();
 }
 
-/* The lines are looked for with the exception's own library in use, or not at all. */
+/* The exception's library is in use while lines are looked up; otherwise lines are left out. */
 static void a_process_that_ends_tells_lines(void **state)
 {
     struct th_buffer text = {0};

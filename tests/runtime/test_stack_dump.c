@@ -1,4 +1,4 @@
-/* The stack in process_dump: who waits, and which handlers there are, by their addresses. */
+/* Tests the stack in process_dump: waiting functions and handlers, by their addresses. */
 #include "traced.h"
 
 #include "host/base/base.h"
@@ -8,7 +8,8 @@
 #include <ctype.h>
 #include <unistd.h>
 
-/* outer() waits for guarded(), which catches; that for calls(), which is on the C stack. */
+/* outer() waits for guarded(), which catches; guarded() waits for calls(), which is on the C
+ * stack. */
 static const char source[] =
     "#line 1 \"stacked.c\"\n"
     "#include <nif_module.h>\n"
@@ -71,7 +72,7 @@ static void close_stacked(void)
     th_free(stacked_path);
 }
 
-/* NUMBER, of which there is no knowing, becomes a letter. */
+/* Replaces unpredictable numbers with a letter. */
 static void add_plain(struct th_buffer *plain, const char *text)
 {
     while (*text) {
@@ -92,7 +93,7 @@ static void add_plain(struct th_buffer *plain, const char *text)
     }
 }
 
-/* Of the dump that was told last, the stack; the caller's to free. */
+/* Returns the stack in the last dump that the tracer got; the caller frees it. */
 static char *told_stack(void)
 {
     char *log = callbacks(), *stack = strstr(log, "Stack dump:"), *end;
@@ -173,7 +174,7 @@ static uintptr_t number_code(const char *module)
         ->code;
 }
 
-/* The generation of what is there, 0: nothing is; it is called number() then. */
+/* Returns the generation of the code at ADDRESS + INSIDE, which must be number(); 0: no code. */
 static uint64_t generation_at(uintptr_t address, uintptr_t inside)
 {
     struct th_code_place place;
@@ -189,7 +190,7 @@ static uint64_t generation_at(uintptr_t address, uintptr_t inside)
     return generation;
 }
 
-/* In each index, as each load makes another one active. */
+/* In each code index, as each load makes another one active. */
 static void old_code_is_found_until_it_goes(void **state)
 {
     static const char *const name = "version_00sd";

@@ -1,8 +1,9 @@
-/* Calls of library functions meet breakpoints in export entries; and their ends are told. */
+/* Tests calls of library functions that hit breakpoints in export entries, and the ends of these
+ * calls. */
 #include "host/code/code.h"
 #include "tests/runtime/traced.h"
 
-/* --- Which calls, and who makes them --------------------------------------------------------- */
+/* --- Calls that are traced -------------------------------------------------------------------- */
 
 static void external_calls_of_all_sorts_are_met(void **state)
 {
@@ -150,14 +151,14 @@ static void who_asked_for_returns_hears_nothing_of_exceptions(void **state)
 
 /* --- Processes ------------------------------------------------------------------------------- */
 
-/* Instead of `process`: what is noted is to come from one thread at a time. */
+/* Traces new processes instead of `process`, so that only one thread at a time notes events. */
 static void trace_those_to_come(void)
 {
     th_trace_session_trace_one(session, th_runtime_run_pid(process), false, TH_FLAG_CALL);
     th_trace_session_trace(session, TH_PROCESSES_NEW, true, TH_FLAG_CALL);
 }
 
-/* Of one that `process` watches. What it has caused until then is seen. */
+/* Waits for the end of a process that `process` monitors; its events have been noted then. */
 static void await_end(void)
 {
     assert_non_null(strstr(call("await", "[10000]"), "'DOWN'"));
@@ -186,7 +187,7 @@ static void who_is_killed_returns_from_nothing(void **state)
     set("then", 5, EXCEPTIONS, TH_BP_GLOBAL);
     free(callbacks());
     pid = strdup(call("spawn", "[party,then,[0,party,server,[],k],0]"));
-    call("ping", "[%s,1]", pid); /* so it waits */
+    call("ping", "[%s,1]", pid); /* an answer proves that the process waits */
     call("monitor", "[%s]", pid);
     call("signal", "[%s,kill]", pid);
     await_end();
@@ -194,7 +195,7 @@ static void who_is_killed_returns_from_nothing(void **state)
     free(pid);
 }
 
-/* The end of the process is told after those of its calls. */
+/* The end of a process comes after those of its calls. */
 static void the_end_of_a_process_comes_last(void **state)
 {
     char *log;
@@ -248,7 +249,7 @@ static void calls_are_counted(void **state)
     assert_true(info.time[0].amount > 0);
     assert_int_equal(info.memory_count, 1);
     assert_int_equal(info.memory[0].calls, 100);
-    assert_true(info.memory[0].amount >= 99 * 5); /* a tuple of four each */
+    assert_true(info.memory[0].amount >= 99 * 5); /* a tuple of four elements each */
     th_breakpoint_info_free(&info);
 }
 
@@ -275,7 +276,7 @@ static void what_enabled_discards_is_called_all_the_same(void **state)
 
 /* --- Modules that come and go ---------------------------------------------------------------- */
 
-/* The last test: it is so from then on. */
+/* The last test, as this setting is final. */
 static void where_nothing_is_replayed_only_what_is_there_matches(void **state)
 {
     const struct th_pattern nowhere = {th_atom("party"), th_atom("nowhere"), 1, false};

@@ -1,5 +1,5 @@
-/* The example of OTP's document on tracing, in plugins/spec_example, under global breakpoints: the
- * same messages as in a BEAM. */
+/* Tests the example of OTP's document on tracing, plugins/spec_example, under global breakpoints:
+ * the messages are those of a BEAM. */
 #include "tests/runtime/traced.h"
 
 static struct th_library *example;

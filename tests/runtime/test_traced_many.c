@@ -1,4 +1,4 @@
-/* Calls of which somebody wants the end, more of them than are usual, and than may be. */
+/* Tests calls with return requests in unusual numbers, and beyond the limit. */
 #include "tests/runtime/traced.h"
 
 #include "host/runtime/traced/traced_call.h"
@@ -44,7 +44,7 @@ static void the_oldest_are_given_up(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 11);
 }
 
-/* What was called before it is given up does not go on as something else. */
+/* The time of a call before a dropped one is still accounted to the right function. */
 static void time_is_kept_of_what_is_not_given_up(void **state)
 {
     struct th_mfa deep = {th_atom("party"), th_atom("deep"), 1};
@@ -60,7 +60,7 @@ static void time_is_kept_of_what_is_not_given_up(void **state)
     th_breakpoint_info_free(&info);
 }
 
-/* Room grows while calls of several frames are open, and is there again when they are over. */
+/* Room grows while calls of several frames are open, and is reused afterwards. */
 static void many_are_kept(void **state)
 {
     enum { MANY = 5000 };
@@ -79,14 +79,14 @@ static void many_are_kept(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 0);
 }
 
-/* --- Room, without calls --- */
+/* --- Room without calls ----------------------------------------------------------------------- */
 
 static void add(struct th_process *process, size_t number)
 {
     *th_traced_open_add(process) = (struct th_open_call){.frames = number};
 }
 
-/* The latest ones in their order, up to LAST. */
+/* Asserts that the last calls, up to LAST, are in order. */
 static void assert_in_order(const struct th_process *process, size_t last)
 {
     const struct th_open_calls *open = &process->open;
@@ -103,7 +103,7 @@ static long faults(void)
     return usage.ru_minflt;
 }
 
-/* Page faults tell of memory that is new: they take no other time on a busy machine. */
+/* Page faults measure new memory; unlike time, they do not depend on other work of the machine. */
 static void no_call_waits_for_the_room_of_many(void **state)
 {
     enum { MANY = 1000000, FEW = 2000 };
@@ -132,12 +132,12 @@ static void take_room(struct th_process *process, unsigned log2)
         size_t had = process->open.capacity;
         add(process, 0);
         assert_true(process->open.capacity > had);
-        process->open.count = process->open.limit; /* as if they had been added */
+        process->open.count = process->open.limit; /* as if calls had been added */
     }
 }
 
-/* All other room is taken, so that a process has forgotten calls when there is room again. There is
- * as much as 16 processes may have; the figures are powers of two. */
+/* All other room is taken, so a process has dropped calls by the time room is free again. The room
+ * suffices for 16 processes; all numbers are powers of two. */
 static void room_grows_of_what_has_come_round(void **state)
 {
     enum { OWN = 14, MOST = 20, ROUND = 1000 };
@@ -172,7 +172,7 @@ static void an_exception_passes_many(void **state)
 
     (void)state;
     set("down", 2, EXCEPTIONS, TH_BP_GLOBAL);
-#ifndef TH_PROGRESS_TSAN /* which notes stacks of 65,536 frames at most */
+#ifndef TH_PROGRESS_TSAN /* keeps at most 65,536 frames of a stack */
     assert_string_equal(call("down", "[100000000,0]"), "error: system_limit");
     assert_true(lines_with("{error,system_limit}") > MANY);
 #endif

@@ -1,14 +1,11 @@
 /*
- * Four threads have four processes each make calls of all sorts, on four schedulers, while another
- * sets and clears patterns of what they call as fast as it can.
- *
- * Each process has a stack of the calls that a session was told of: an end must be that of the
- * topmost one, and when a process has done what it was told, no call may be left. One session is
- * left alone: it must be told of each call, and as often as the process has made one. What the
- * other one sees of a call's beginning and of its end must fit together, whatever its patterns were
- * in between. But calls that longjmp() leaves have no end.
- *
- * Runs for a second, or for STRESS_SECONDS.
+ * Four threads make four processes each call functions of all kinds, on four schedulers, while
+ * another thread sets and clears patterns of these functions as fast as it can.
+ * // For each process and session there is a stack of the calls that the session got: an end must
+ * be that of the topmost call, and no call may be left when a process has finished its jobs. One
+ * session is left alone: it must get each call that the processes made. For the other one, begins
+ * and ends must fit together whatever its patterns were in between. Calls that longjmp() leaves are
+ * the exception: they have no end. Runs for STRESS_SECONDS, 1 by default.
  */
 #include "tests/runtime/locals.h"
 
@@ -16,18 +13,18 @@
 
 enum { DRIVERS = 4, EACH = 4, DEEP = 64, SESSIONS = 2 };
 
-/* What a session was told of a process; by the thread that runs that. */
+/* The events of a process that a session got. Written by the thread that runs the process. */
 struct told {
     th_term stack[DEEP];
     int depth;
     uint64_t calls, ends, wrong;
-    uint64_t left; /* calls that longjmp() leaves: besides */
+    uint64_t left; /* further calls, which longjmp() leaves */
 };
 
 struct tracee {
     struct th_process *process;
-    struct told told[SESSIONS]; /* by who is left alone, by who is not */
-    uint64_t expected;          /* calls; by who has it make them */
+    struct told told[SESSIONS]; /* of the lasting session; of the other one */
+    uint64_t expected;          /* calls; written by the process' driver */
 };
 
 static struct tracee tracees[DRIVERS * EACH];
@@ -42,7 +39,7 @@ static struct told *told_of(th_term session_state, th_term pid)
     return NULL;
 }
 
-/* The function of {M, F, Args} or {M, F, Arity}, as one of party. */
+/* Returns the function's name of {M, F, Args} or {M, F, Arity}. */
 static th_term function_of(th_term call)
 {
     return th_tuple_elements(call)[1];
@@ -82,7 +79,7 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *in, int argc, const ER
 
 /* --- Calls ----------------------------------------------------------------------------------- */
 
-/* What a process is told to do, and how many external calls that is. */
+/* The jobs of a process, each with its number of external calls. */
 static const struct {
     const char *function, *arguments;
     unsigned calls;
@@ -127,7 +124,8 @@ static void *drive(void *context)
     return NULL;
 }
 
-/* Patterns of one function, or of a module, come as local ones, become global ones, and go. */
+/* Sets patterns of one function, or of a module, as local ones, turns them into global ones, and
+ * clears them. */
 static void change_one(const char *module, const char *name, size_t round)
 {
     struct th_pattern pattern = {th_atom(module), name ? th_atom(name) : TH_NONE, TH_ANY_ARITY,

@@ -1,4 +1,5 @@
-/* User tags: put, told, spread with messages, restored. The rules are those of OTP's emulator. */
+/* Tests user tags: put, read, spread with messages, restored. The rules are those of OTP's
+ * emulator. */
 #include "parties.h"
 
 #include "host/base/base.h"
@@ -48,7 +49,7 @@ static void what_is_none_is_refused(void **state)
 static void tags_spread_until_they_are_told_not_to(void **state)
 {
     (void)state;
-    assert_string_equal(tag("spread_tag", "[1]"), "{0,[]}"); /* there is none */
+    assert_string_equal(tag("spread_tag", "[1]"), "{0,[]}"); /* there is no tag */
     tag("put_tag", "[<<\"mine\">>]");
     assert_string_equal(tag("spread_tag", "[1]"), "{1,<<\"mine\">>}");
     assert_string_equal(tag("spread_tag", "[0]"), "{3,<<\"mine\">>}");
@@ -63,8 +64,8 @@ static void tags_spread_until_they_are_told_not_to(void **state)
     assert_string_equal(tag("get_tag_data", "[]"), "undefined");
 }
 
-/* The process sends to itself what carries the tag MESSAGE_TAG, or none (NULL), and then has the
- * tag of STATE. */
+/* Sends the process itself a message with the tag MESSAGE_TAG (NULL: none); its own tag is that of
+ * STATE then. */
 static void send_tagged(const char *message_tag, const char *state)
 {
     char text[128];
@@ -92,10 +93,10 @@ static void tags_come_with_messages(void **state)
     (void)state;
     send_tagged("heard", "{0,[]}");
     call("await", "[0]");
-    assert_string_equal(state_now(), "{2,<<\"heard\">>}"); /* and is spread */
+    assert_string_equal(state_now(), "{2,<<\"heard\">>}"); /* and spreads */
     send_tagged("heard", "{1,<<\"own\">>}");
     call("await", "[0]");
-    assert_string_equal(state_now(), "{3,<<\"own\">>}"); /* the own one is */
+    assert_string_equal(state_now(), "{3,<<\"own\">>}"); /* the own one does */
     send_tagged("heard", "{2,<<\"before\">>}");
     call("await", "[0]");
     assert_string_equal(state_now(), "{2,<<\"before\">>}");
@@ -140,7 +141,7 @@ static void they_go_with_sequential_tokens_and_alone(void **state)
     assert_string_equal(state_now(), "{2,<<\"heard\">>}");
 }
 
-/* A server that is asked answers with it: so it comes back. */
+/* A server answers with the tag of the request, so the tag comes back. */
 static void they_travel_from_process_to_process(void **state)
 {
     char *server = th_strdup(call("spawn", "[party,server,[],0]"));
@@ -149,15 +150,15 @@ static void they_travel_from_process_to_process(void **state)
     tag("restore_tag", "[{3,<<\"asked\">>}]");
     call("ping", "[%s,1]", server);
     assert_string_equal(state_now(), "{3,<<\"asked\">>}");
-    tag("restore_tag", "[{1,<<\"asked\">>}]"); /* it is not spread */
+    tag("restore_tag", "[{1,<<\"asked\">>}]"); /* does not spread */
     call("ping", "[%s,1]", server);
     assert_string_equal(state_now(), "{1,<<\"asked\">>}");
     th_free(server);
 }
 
-/* --- Told by the probes ----------------------------------------------------------------------- */
+/* --- Tags in probes --------------------------------------------------------------------------- */
 
-static char user_tags[256]; /* of the operations that were asked for */
+static char user_tags[256]; /* tags of the requested operations */
 
 static void note(const struct th_probe *probe, const union th_probe_value *values)
 {

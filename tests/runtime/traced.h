@@ -1,5 +1,5 @@
-/* For tests of what is traced of processes that run: parties.h in a tracing, with a session `s`
- * that traces the calls of `process`. */
+/* Sets up tests of traced processes: parties.h in a tracing, with a session `s` that traces the
+ * calls of `process`. */
 #ifndef TRACED_H
 #define TRACED_H
 
@@ -15,7 +15,7 @@ static th_env env;
 
 #define call(...) call_in(process, __VA_ARGS__)
 
-/* TEXT is as long as what takes its place, or longer. */
+/* TEXT is at least as long as BY. */
 static inline void replace(char *in, const char *text, const char *by)
 {
     size_t old = strlen(text), new = strlen(by);
@@ -26,8 +26,8 @@ static inline void replace(char *in, const char *text, const char *by)
     }
 }
 
-/* The callbacks since the last time, but for the question that is asked when a process is scheduled
- * in; `process` is P. The caller's to free. */
+/* Returns the callbacks since the last call, without the `enabled` for trace_status at scheduling
+ * in; `process` is P. The caller frees the text. */
 static inline char *callbacks(void)
 {
     char *log = strdup(scene_log()), *rest = log, *line;
@@ -53,8 +53,8 @@ static inline void assert_callbacks(const char *expected)
     free(text);
 }
 
-/* A line of them, "trace_call(TAG,s,P,WHAT,#{KEY => VALUE}) self", as "TAG WHAT VALUE"; so
- * those of other processes. */
+/* Shortens a line of callbacks, "trace_call(TAG,s,P,WHAT,#{KEY => VALUE}) self", to "TAG WHAT
+ * VALUE"; the pid of any process is left out. */
 static inline void shorten(char *line)
 {
     char *end = line + strlen(line) - strlen(") self");
@@ -79,7 +79,8 @@ static inline void shorten(char *line)
     memmove(line, line + strlen("trace_call("), strlen(line + strlen("trace_call(")) + 1);
 }
 
-/* What was told since the last time; before each call, and never else, somebody was asked. */
+/* Asserts the events since the last time. `enabled_call` must have been called once for each call,
+ * and for nothing else. */
 static inline void assert_log(const char *expected)
 {
     char *log = callbacks(), *rest = log, *line;
@@ -104,7 +105,7 @@ static inline void assert_log(const char *expected)
     free(log);
 }
 
-/* Of MODULE:FUNCTION/ARITY; NULL: any function. */
+/* Sets a pattern for MODULE:FUNCTION/ARITY; FUNCTION NULL: any function. */
 static inline enum th_status try_in(const char *module, const char *function, int arity,
                                     const char *match, uint32_t kinds)
 {
@@ -121,7 +122,7 @@ static inline enum th_status try_in(const char *module, const char *function, in
     return status;
 }
 
-/* The same of party. */
+/* Sets a pattern for party:FUNCTION. */
 static inline enum th_status try(const char *function, int arity, const char *match, uint32_t kinds)
 {
     return try_in("party", function, arity, match, kinds);

@@ -1,12 +1,12 @@
-/* A module in two versions, GENERATION 1 and 2, for tests of code that takes the place of other
- * code: functions that both have, and that one has alone. */
+/* A module in two versions, GENERATION 1 and 2, for tests of replaced code: some functions are in
+ * both, some in one only. */
 #include <nif_module.h>
 
 #include <stdatomic.h>
 
 #define NIF(NAME) static ERL_NIF_TERM NAME(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
-/* TERM, where a function is not to end with the call that gives it. */
+/* Returns TERM; prevents that the caller ends with a jump to the function that returned it. */
 static ERL_NIF_TERM kept(ERL_NIF_TERM term)
 {
     __asm__ volatile("" : "+r"(term));
@@ -32,8 +32,8 @@ NIF(plain)
     return enif_make_int(env, GENERATION);
 }
 
-/* argv[0] is where two longs are: calls inner/1, and counts in the first one, until the second is
- * not 0. */
+/* stay(Address) calls inner/1 and counts these calls in the first of the two longs at ADDRESS,
+ * until the second is not 0. */
 NIF(stay)
 {
     _Atomic long *words;

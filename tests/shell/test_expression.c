@@ -1,4 +1,4 @@
-/* Expressions: what they are worth, and what is said of those that cannot be read. */
+/* Tests expressions: their values, and the errors of those that cannot be parsed. */
 #include "tests/support/evaluating.h"
 
 #include <setjmp.h>
@@ -44,7 +44,7 @@ static void test_variables(void **state)
         {"t:echo(7), E.", "* 1:12: variable 'E' is unbound\n"});
 }
 
-/* A form that fails binds nothing, and one that names a variable without a value is not begun. */
+/* A failed form binds nothing; a form with an unbound variable is not started. */
 static void test_failed_form_binds_nothing(void **state)
 {
     struct evaluating t;
@@ -144,7 +144,7 @@ static void test_division_and_bits(void **state)
                          "        called as [1|2] -- []\n"});
 }
 
-/* Numbers that are multiplied until the limit is met. */
+/* Multiplies numbers until the limit is reached. */
 static void test_large_numbers_are_bounded(void **state)
 {
     struct evaluating t;
@@ -340,7 +340,7 @@ static void test_unreadable(void **state)
          "takes all that is left, found \"A/binary, B>> = <<1>\"\n"});
 }
 
-/* TEXT repeated COUNT times around MIDDLE. */
+/* Returns OPEN and CLOSE repeated COUNT times around MIDDLE. */
 static char *nested(const char *open, const char *middle, const char *close, int count)
 {
     struct th_buffer b = {0};
@@ -420,7 +420,7 @@ static void test_typed(void **state)
             fail_msg("\"%s\"", rows[i].text);
 }
 
-/* What no variable holds goes; what one holds stays, be it text or message that it came from. */
+/* Terms that no variable refers to are freed; others stay, whether from text or from a message. */
 static void test_collect(void **state)
 {
     struct evaluating t;

@@ -1,4 +1,4 @@
-/* Expressions: comprehensions and funs. */
+/* Tests expressions: comprehensions and funs. */
 #include "host/term/term.h"
 #include "tests/support/evaluating.h"
 
@@ -89,7 +89,7 @@ static void test_funs(void **state)
         {"(fun() -> f(), b() end)().", "ok\n"}, {"F(1).", "2\n"});
 }
 
-/* What a fun does last takes its place; all else is bounded. */
+/* A fun's last call is a tail call without a limit; other recursion is limited. */
 static void test_funs_that_call_themselves(void **state)
 {
     (void)state;
@@ -121,7 +121,8 @@ static void test_funs_that_call_themselves(void **state)
          "#{[k] => true,[l] => {[m],<<1>>}}\n"});
 }
 
-/* Funs outlive the text that they are from, and go with the last of their terms. */
+/* Funs outlive the text of their definition, and are freed with the last term that refers to
+ * them. */
 static void test_funs_are_kept(void **state)
 {
     struct evaluating t;
@@ -141,8 +142,7 @@ static void test_funs_are_kept(void **state)
     evaluating_end(&t);
 }
 
-/* What comes back from external terms is a fun that is like it, but nothing is left to be called.
- */
+/* A fun decoded from an external term equals the original, but cannot be called. */
 static void test_fun_that_was_encoded(void **state)
 {
     const struct th_etf_options options = {.here = {TH_AM(nonode), 0}};
@@ -168,7 +168,7 @@ static void test_fun_that_was_encoded(void **state)
     evaluating_end(&t);
 }
 
-/* Who interrupts ends loops that would go on for ever. */
+/* An interruption ends endless loops. */
 static void test_loops_are_interrupted(void **state)
 {
     static const char *const loops[] = {

@@ -1,4 +1,4 @@
-/* How tracers spread pids and ports over their hash tables. */
+/* Tests how tracers spread pids and ports over their hash tables. */
 #include "host/term/term.h"
 
 #include <stdint.h>
@@ -29,8 +29,8 @@ static ERL_NIF_TERM port(uint32_t i)
     return th_local_port(i);
 }
 
-/* The longest chain of COUNT words in COUNT slots: those of a table of tracees, or SHARDED as open
- * calls are. */
+/* Returns the longest chain of COUNT words in COUNT slots: of a table of tracees, or, if SHARDED,
+ * of a table of open calls. */
 static unsigned longest_chain(ERL_NIF_TERM (*word)(uint32_t i), bool sharded)
 {
     unsigned *lengths = calloc(COUNT, sizeof *lengths), longest = 0;

@@ -1,4 +1,5 @@
-/* For the tests of external terms: bytes to a term and back, each test with an environment. */
+/* Helpers for the tests of external terms: conversions from bytes to a term and back; an
+ * environment for each test. */
 #ifndef ETF_BYTES_H
 #define ETF_BYTES_H
 
@@ -11,7 +12,7 @@
 
 #include <cmocka.h>
 
-#define AB "d\0\3a@b" /* the atom a@b, as nodes stand in identifiers */
+#define AB "d\0\3a@b" /* the atom a@b, as node of identifiers */
 
 static const struct th_etf_options plain;
 static th_env env;
@@ -31,7 +32,7 @@ static inline int close_env(void **state)
     return 0;
 }
 
-/* Decodes from memory of exactly that size, so that the address sanitizer sees a step too far. */
+/* Decodes from memory of exactly SIZE bytes, so that the address sanitizer detects reads beyond. */
 static inline enum th_status decode(const void *data, size_t size,
                                     const struct th_etf_options *options, th_term *t, size_t *used)
 {
@@ -74,7 +75,7 @@ static inline void assert_encoded(th_term t, const struct th_etf_options *option
     assert_true(is_encoded(t, options, data, size));
 }
 
-/* A test with an environment of its own. */
+/* Defines a test with an environment of its own. */
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_env, close_env)
 
 #endif

@@ -1,4 +1,4 @@
-/* Atoms: one word a name, from any thread; names, order and limits. */
+/* Tests atoms: one word for a name, from any thread; names, order and limits. */
 #include "host/term/term.h"
 
 #include <pthread.h>
@@ -161,8 +161,8 @@ static void atoms_are_ordered_by_their_characters(void **state)
 }
 
 /*
- * Threads that make the same names, each beginning at another one, so that some are made by several
- * at once and the table grows under the readers.
+ * The threads create the same names, each from another start: several threads create some names at
+ * once, and the table grows while others read.
  */
 enum { THREADS = 4, NAMES = 20000 };
 
@@ -210,8 +210,8 @@ static void threads_get_the_same_words(void **state)
     }
 }
 
-/* The last test: afterwards there is no room. */
-/* Numbered ones above all: of them there are many. */
+/* Must be the last test, as it fills the table. */
+/* Numbered names especially, which are common. */
 static void names_that_are_alike_are_found_at_once(void **state)
 {
     static const char *const formats[] = {"f%d", "%04d", "a%db", "number_%d"};

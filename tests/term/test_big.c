@@ -1,4 +1,4 @@
-/* Integers of any size: digits both ways, and their order against floats. */
+/* Tests integers of any size: conversion to and from digits, and their order against floats. */
 #include "host/term/term.h"
 #include "host/term/integer_internal.h"
 
@@ -155,9 +155,9 @@ static void a_hundred_thousand_digits_take_no_time(void **state)
     assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
 }
 
-/* --- Long integers, whose digits are not made one limb after the other --- */
+/* --- Long integers, which are converted in blocks --------------------------------------------- */
 
-/* A prime that no base of theirs has anything to do with. */
+/* A prime that is coprime to all bases. */
 #define MODULUS 2305843009213693951u
 
 static uint64_t rest_of_text(const char *text, unsigned radix)
@@ -232,7 +232,7 @@ static void long_integers_are_written(void **state)
     }
 }
 
-/* What is all nines, or a one and zeros, at each length around the places where blocks end. */
+/* Numbers of nines, or of a one and zeros, at each length around the ends of blocks. */
 static void carries_pass_through_blocks(void **state)
 {
     static char text[20000];
@@ -273,7 +273,7 @@ static void a_million_bytes_take_no_time(void **state)
     th_buffer_free(&out);
 }
 
-/* Every integer near a float, and whether it is below, equal or above. */
+/* Asserts the order of an integer near a float: below, equal or above. */
 static void assert_float(const char *integer, double d, int order)
 {
     th_term t = parse(integer, 10);
@@ -302,7 +302,7 @@ static void integers_and_floats_compare_exactly(void **state)
     assert_float("-9007199254740992", -0x1p53, 0);
     assert_float("-9007199254740993", -0x1p53, -1);
     assert_float("-9007199254740991", -0x1p53, 1);
-    /* Around the largest small integer, which is no float. */
+    /* Around the largest small integer, which no float equals. */
     assert_float("-576460752303423487", -0x1p59, 1);
     assert_float("-576460752303423488", -0x1p59, 0);
     assert_float("-576460752303423489", -0x1p59, -1);
@@ -341,7 +341,7 @@ static void integers_beyond_all_floats(void **state)
     assert_true(th_compare(th_make_integer(&env, false, limbs, 16), largest) > 0);
 }
 
-/* Against the C library's own conversion, for integers that a long double holds. */
+/* Compares with the C library's conversion, for integers that a long double can hold. */
 static void random_integers_and_floats(void **state)
 {
     uint64_t seed = 2;

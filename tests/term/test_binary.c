@@ -1,4 +1,4 @@
-/* Bit strings of all three kinds, and the shares that they hold. */
+/* Tests bit strings of all three kinds, and their references. */
 #include "host/term/term.h"
 
 #include <setjmp.h>

@@ -1,4 +1,4 @@
-/* Clocks: real ones, recorded ones, and whose they are. */
+/* Tests clocks: real ones, recorded ones, and which thread uses which. */
 #include "host/self/self.h"
 #include "host/term/term.h"
 

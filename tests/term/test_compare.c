@@ -1,4 +1,4 @@
-/* The order of all types, equality and identity, and terms that are deep or long. */
+/* Tests the order of all types, equality and identity, and deep or long terms. */
 #include "host/term/term.h"
 
 #include <setjmp.h>
@@ -101,7 +101,7 @@ static void assert_ascending(const th_term *terms, size_t count, int (*compare)(
                 fail_msg("terms %zu and %zu", i, k);
 }
 
-/* Each before all that follow, with both ways of comparing. */
+/* Asserts that each term is before all later ones, in both kinds of comparison. */
 static void assert_ordered(const th_term *terms, size_t count)
 {
     assert_ascending(terms, count, th_compare);
@@ -270,7 +270,7 @@ static void exactly_integers_come_before_floats(void **state)
     assert_ascending(ascending, sizeof ascending / sizeof *ascending, th_compare_exact);
 }
 
-/* 1 == 1.0 inside tuples, lists and a map's values, but not for its keys. */
+/* 1 == 1.0 inside of tuples, lists and values of maps, but not in keys. */
 static void equality_goes_into_terms_but_not_into_keys(void **state)
 {
     const th_term one = th_small(1), float_one = float_(1.0);
@@ -309,7 +309,7 @@ static void assert_identical(th_term a, th_term b)
     assert_int_equal(th_phash2(a), th_phash2(b));
 }
 
-/* Identical however they are held. */
+/* Terms are identical, whatever their representation. */
 static void representations_do_not_matter(void **state)
 {
     struct th_binary *binary = th_binary_create(4);
@@ -377,7 +377,7 @@ static void funs_of_other_code_are_not_identical(void **state)
     assert_false(th_identical(b, c));
 }
 
-/* LEVELS times inside a tuple, a list's head, a map's value and a list's tail. */
+/* Nests a term LEVELS times in a tuple, a list's head, a map's value and a list's tail. */
 static th_term nest(th_term innermost, size_t levels)
 {
     th_term t = innermost;

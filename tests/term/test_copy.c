@@ -1,4 +1,4 @@
-/* Deep copies: independent of what they were made from, and as compact. */
+/* Tests deep copies: independent of the originals, and as compact. */
 #include "host/term/term.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static int end(void **state)
     return 0;
 }
 
-/* One term of each type that is not an immediate, DEPTH times inside each other. */
+/* Creates a term of each type but immediates, nested DEPTH times. */
 static th_term make_all_types(th_env *env, int depth)
 {
     const uint32_t words[] = {1, 2, 3, 4, 5};
@@ -60,7 +60,7 @@ static th_term make_all_types(th_env *env, int depth)
         th_make_tuple(env, NULL, 0), th_make_map(env, NULL, NULL, 0, false));
 }
 
-/* The original is gone when the copy is compared with a second one. */
+/* The original is freed before the copy is compared with a second original. */
 static void all_types_survive_their_original(void **state)
 {
     th_env other;
@@ -166,7 +166,7 @@ static void a_copy_can_be_made_in_the_same_environment(void **state)
     assert_true(th_identical(th_copy(&from, t), t));
 }
 
-/* Copies T into memory of just the counted size; returns that. */
+/* Copies T into memory of exactly the counted size, and returns that size in words. */
 static size_t copy_into_counted_words(th_term t)
 {
     size_t count = th_term_words(t);

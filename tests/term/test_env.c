@@ -1,4 +1,4 @@
-/* Environments: what they keep, what they give back, and when. */
+/* Tests environments: which memory they keep and free, and when. */
 #include "host/term/term.h"
 
 #include "host/base/base.h"
@@ -31,7 +31,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Takes WORDS words in pieces and writes to all of them. */
+/* Takes WORDS words in pieces, and writes to all. */
 static void fill(size_t words, size_t piece)
 {
     for (; words >= piece; words -= piece)
@@ -98,7 +98,7 @@ static void clearing_forgets_exception_and_self(void **state)
     assert_int_equal(env.kind, TH_ENV_PLAIN);
 }
 
-/* Things outside the heap: each notes when it is released. */
+/* Objects outside of the heap, each of which notes its release. */
 struct thing {
     struct th_offheap share;
     int number;
@@ -271,7 +271,7 @@ static void moving_leaves_an_empty_environment(void **state)
     th_env_free(moved);
 }
 
-/* What the watch heard. */
+/* Numbers of the watch's callbacks. */
 static unsigned got, gone, used;
 
 static void hear_got(const th_env *of, struct th_env_stretch memory)

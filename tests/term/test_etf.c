@@ -1,4 +1,4 @@
-/* External terms: what of each tag is read, and written again; what is refused, and why. */
+/* Tests external terms: how each tag is decoded and encoded again; refusals and their reasons. */
 #include "etf_bytes.h"
 
 struct bytes {
@@ -13,7 +13,7 @@ struct bytes {
 #define UNIQUE "0123456789abcdef"
 #define FUN_PID "X" AB "\0\0\0\5\0\0\0\1\0\0\0\3"
 
-/* What term_to_binary(binary_to_term(READ)) of OTP 25 is; no bytes: the same as read. */
+/* WRITTEN is term_to_binary(binary_to_term(READ)) in OTP 25; empty: the same as READ. */
 static const struct {
     const char *what;
     struct bytes read, written;
@@ -112,7 +112,7 @@ static void reads_what_the_beam_reads_and_writes_what_it_writes(void **state)
     }
 }
 
-/* Each is refused by binary_to_term() of OTP 25 too, but for those whose line says "differs". */
+/* binary_to_term() of OTP 25 refuses all but those marked "differs", too. */
 static const struct {
     const char *why; /* a part of the cause */
     struct bytes read;

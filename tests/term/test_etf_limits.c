@@ -1,4 +1,4 @@
-/* External terms: depth, memory, compression, threads. */
+/* Tests external terms: depth, memory, compression, threads. */
 #include "host/term/term.h"
 #include "tests/support/starved.h"
 
@@ -49,7 +49,7 @@ static enum th_status decode(th_term *t)
     return status;
 }
 
-/* COUNT times BEGINNING, then nil, then COUNT times ENDING. */
+/* Appends COUNT times BEGINNING, nil, and COUNT times ENDING. */
 static void nest(size_t count, const char *beginning, size_t size, const char *ending)
 {
     for (size_t i = 0; i < count; i++)
@@ -83,7 +83,7 @@ static void nests_as_deep_as_the_limit(void **state)
         assert_int_equal(decode(&t), TH_OK);
         assert_int_equal(th_etf_skip(input.data, input.size), input.size);
         assert_int_equal(th_etf_encode(&out, t, false, &plain), TH_OK);
-        if (input.data[0] != 'i') { /* written as a small tuple */
+        if (input.data[0] != 'i') { /* encoded as a small tuple */
             assert_int_equal(out.size, input.size);
             assert_memory_equal(out.data, input.data, out.size);
         }
@@ -108,7 +108,7 @@ static void nests_no_deeper(void **state)
     }
 }
 
-/* [[] | [[] | ...]], each tail a term of its own. */
+/* [[] | [[] | ...]], where each tail is encoded as a list of its own. */
 static void tails_make_one_list(void **state)
 {
     th_term t;
@@ -121,7 +121,7 @@ static void tails_make_one_list(void **state)
     assert_int_equal(length, 1000);
 }
 
-/* Each of these promises as many parts as there are bytes behind it. */
+/* Each of these announces as many elements as there are bytes after it. */
 static void promises_take_no_memory(void **state)
 {
     static const char tags[] = {'i', 'l', 't'};
@@ -180,7 +180,7 @@ static void integers_are_as_large_as_in_the_beam(void **state)
     assert_non_null(strstr(th_error_link(0), "the integer has 4194297 bytes"));
 }
 
-/* 131, 80, SAYS, and TERM compressed. */
+/* Builds 131, 80, the size SAYS, and TERM compressed. */
 static void compress_term(const void *term, size_t size, size_t says)
 {
     uLongf packed = compressBound(size);
@@ -214,7 +214,7 @@ static void compressed(void **state)
     assert_int_equal(used, whole);
     assert_int_equal(th_tuple_elements(t)[0], TH_AM(ok));
     assert_int_equal(inflate_term(9, &t, &used), TH_OK);
-    compress_term("a\5junk", 6, 6); /* the BEAM takes it */
+    compress_term("a\5junk", 6, 6); /* a BEAM accepts this */
     assert_int_equal(inflate_term(0, &t, &used), TH_OK);
     assert_int_equal(t, th_small(5));
     assert_int_equal(th_etf_decode(&env, input.data + 1, input.size - 1, false, &plain, &t, &used),
@@ -282,7 +282,7 @@ static void a_steady_stream_allocates_nothing(void **state)
     th_buffer_free(&out);
 }
 
-/* More names than the cache has places, in each thread in another order. */
+/* Decodes more names than the cache has entries, in another order in each thread. */
 static void *decode_names(void *argument)
 {
     unsigned seed = *(unsigned *)argument;
@@ -321,7 +321,7 @@ static void threads_share_nothing_but_the_table(void **state)
     }
 }
 
-/* Atoms that there are. */
+/* Decodes atoms that exist. */
 static bool decodes_atoms(void)
 {
     static const unsigned char terms[][8] = {"d\0\4true", "d\0\5false", "d\0\4true"};

@@ -1,4 +1,4 @@
-/* External terms: atoms, the node that is "this node", what else options choose. */
+/* Tests options of external terms: atoms, the node that is "this node", and others. */
 #include "etf_bytes.h"
 
 /* The same bytes are local in one recording and foreign in another. */
@@ -56,8 +56,8 @@ static void all_atom_tags_name_the_same_atom(void **state)
     assert_int_not_equal(DECODED("d\0\2a\0"), DECODED("d\0\1a"));
 }
 
-/* Every length, each name twice in a row and with others in between: from the table, then from the
- * cache. Names over 16 bytes differ in the middle only. */
+/* Each length, each name twice in a row and between others: found in the table, then in the cache.
+ * Names above 16 bytes differ only in the middle. */
 static void atoms_of_every_length(void **state)
 {
     unsigned char term[3 + TH_ATOM_CHARACTERS] = "d";
@@ -101,7 +101,7 @@ static void atoms_that_are_too_long(void **state)
         th_buffer_add_text(&utf8, "\xD0\xB6");
     t = decoded(utf8.data, utf8.size);
     assert_encoded(t, &plain, utf8.data, utf8.size);
-    utf8.data[1] = 2; /* and another */
+    utf8.data[1] = 2; /* followed by another character */
     utf8.data[2] = 0;
     th_buffer_add_text(&utf8, "\xD0\xB6");
     assert_int_equal(decode(utf8.data, utf8.size, &plain, &t, &used), TH_MALFORMED);

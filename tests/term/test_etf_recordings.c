@@ -1,6 +1,6 @@
 /*
- * External terms that real nodes wrote: every payload of the recordings in samples/ is decoded, and
- * encoded again to the same bytes.
+ * Decodes all payloads of the recordings in samples/, written by real nodes, and encodes them to
+ * the same bytes.
  */
 #include "host/term/term.h"
 
@@ -36,8 +36,8 @@ static void read_stream(const char *path)
     fclose(file);
 }
 
-/* The payload of the record at *AT, which moves behind it; NULL for a drop. False at the end, or
- * where the stream is torn. */
+/* Gets the payload of the record at *AT and moves *AT behind it; NULL for a drop. Returns false at
+ * the end, or if the stream is truncated. */
 static bool next_record(size_t *at, const unsigned char **payload, size_t *size)
 {
     const unsigned char *header = stream.data + *at;
@@ -70,8 +70,8 @@ static th_term decode(const unsigned char *payload, size_t size,
     return t;
 }
 
-/* The node that was recorded: the tracee's of the first record. Read as if this were another node,
- * its pid tells. */
+/* Returns the recorded node, which is that of the first tracee. Decoded for another node, its pid
+ * has the node. */
 static struct th_etf_node recorded_node(void)
 {
     const struct th_etf_options elsewhere = {.here = {th_atom("else@where"), 1}};
@@ -123,7 +123,7 @@ static size_t check_stream(const char *path)
     return count;
 }
 
-/* The total that OTP counted, in NAME.counts.txt. */
+/* Returns the total that OTP counted, from NAME.counts.txt. */
 static size_t counted(const char *path)
 {
     char name[256];

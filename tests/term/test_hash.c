@@ -1,6 +1,6 @@
 /*
- * Hashes: the portable one against figures of a real BEAM (tests/oracle has many more), the
- * internal one for what is asked of it.
+ * Tests hashes: the portable one against values of a real BEAM (tests/oracle has many more), the
+ * internal one for its spread.
  */
 #include "host/term/term.h"
 
@@ -187,8 +187,8 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* No two of many similar terms get the same 64 bits, nor do their low 32 bits meet more often than
- * chance has it. */
+/* Among many similar terms, no two have the same 64 bits, and their low 32 bits collide no more
+ * often than by chance. */
 static void the_internal_hash_spreads(void **state)
 {
     enum { COUNT = 100000 };
@@ -213,7 +213,7 @@ static void the_internal_hash_spreads(void **state)
     qsort(hashes, COUNT, sizeof *hashes, by_value);
     for (size_t i = 1; i < COUNT; i++)
         met += hashes[i - 1] == hashes[i];
-    assert_in_range(met, 0, 12); /* 1.2 are expected */
+    assert_in_range(met, 0, 12); /* 1.2 expected */
 }
 
 static void the_salt_changes_the_internal_hash(void **state)

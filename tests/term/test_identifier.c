@@ -1,4 +1,4 @@
-/* Pids, ports and references of this node and others, magic ones too. */
+/* Tests pids, ports and references, also magic ones, of this node and of others. */
 #include "host/term/term.h"
 
 #include <setjmp.h>

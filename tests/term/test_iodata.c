@@ -1,4 +1,4 @@
-/* I/O data: measured and copied; or refused. */
+/* Tests I/O data: size, copy, and refusals. */
 #include "host/term/term.h"
 
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static th_term cons(th_term head, th_term tail)
     return th_make_cons(&env, head, tail);
 }
 
-/* Copied into memory of just the measured size. */
+/* Copies into memory of exactly the measured size. */
 static void assert_bytes(th_term t, const char *expected)
 {
     size_t size;
@@ -92,8 +92,8 @@ static void all_that_is_not(void **state)
         assert_false(th_term_iodata_size(cons(th_small(1), bad[i]), &size));
         assert_false(th_term_iodata_size(cons(cons(cons(bad[i], TH_NIL), TH_NIL), TH_NIL), &size));
     }
-    assert_false(th_term_iodata_size(th_small(1), &size));               /* bytes are for lists, */
-    assert_false(th_term_iodata_size(cons(TH_NIL, th_small(1)), &size)); /* not for their tails */
+    assert_false(th_term_iodata_size(th_small(1), &size));               /* valid in lists, */
+    assert_false(th_term_iodata_size(cons(TH_NIL, th_small(1)), &size)); /* not as tails */
     assert_int_equal(size, 4711);
 }
 

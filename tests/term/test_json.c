@@ -1,4 +1,4 @@
-/* Terms as JSON values, and base64. */
+/* Tests terms as JSON values, and base64. */
 #include "host/term/term.h"
 
 #include <ftw.h>
@@ -51,7 +51,7 @@ static const char *text_of(th_term t)
     return th_buffer_text(&text);
 }
 
-/* A field, and the Erlang text of its term. */
+/* A field, and its term as Erlang text. */
 static void json_becomes_terms(void **state)
 {
     static const char *const fields[][2] = {
@@ -120,13 +120,13 @@ static void what_is_wrong_is_told(void **state)
         assert_int_equal(read_json(wrong[i].json, &t), TH_MALFORMED);
         assert_int_equal(t, TH_NONE);
         for (size_t link = 0; th_error_link(link); link++)
-            why = th_error_link(link); /* the first cause comes last */
+            why = th_error_link(link); /* the first cause is the last link */
         if (!strstr(why, wrong[i].why))
             fail_msg("%s: \"%s\"", wrong[i].json, why);
     }
 }
 
-/* An array around an array, COUNT times. */
+/* Returns COUNT nested arrays. */
 static json_t *nested(int count)
 {
     json_t *value = json_array();
@@ -154,7 +154,7 @@ static void reads_as_deep_as_jansson_reads(void **state)
     json_decref(deep);
 }
 
-/* Writes T and reads it back. */
+/* Writes T as JSON and reads it back. */
 static th_term there_and_back(th_term t, const struct th_etf_node *here, bool *as_text)
 {
     json_t *value = th_json_from_term(t, here);

@@ -1,4 +1,4 @@
-/* Terms made and taken apart again; the words of those that tracers look into. */
+/* Tests terms that are made and taken apart, and the words of those that tracers inspect. */
 #include "host/term/term.h"
 
 #include <setjmp.h>
@@ -24,7 +24,7 @@ static int end(void **state)
     return 0;
 }
 
-/* As measured in a BEAM of OTP 25. */
+/* Words as measured in a BEAM of OTP 25. */
 static void immediates_are_the_words_of_the_beam(void **state)
 {
     (void)state;

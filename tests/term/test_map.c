@@ -1,4 +1,4 @@
-/* Maps: against a simple model across the sizes where they change their form. */
+/* Tests maps against a simple model, across the sizes at which their representation changes. */
 #include "host/term/term.h"
 
 #include "host/base/base.h"
@@ -16,8 +16,8 @@
 
 enum { KEYS = 120, ROUNDS = 20000 };
 
-static th_env env;      /* where the maps are */
-static th_env keys_env; /* where the keys are */
+static th_env env;      /* environment of the maps */
+static th_env keys_env; /* environment of the keys */
 static th_term keys[KEYS];
 
 static uint64_t next_random(uint64_t *seed)
@@ -28,9 +28,9 @@ static uint64_t next_random(uint64_t *seed)
     return *seed * 0x2545F4914F6CDD1Du;
 }
 
-static size_t kinds; /* of keys: 6, or 7 with maps among them */
+static size_t kinds; /* kinds of keys: 6, or 7 with maps */
 
-/* Keys of several types, some of them equal but not identical. */
+/* Keys of several types; some are equal, but not identical. */
 static th_term make_key(th_env *place, size_t i)
 {
     const th_term both[] = {th_small((int64_t)i), TH_AM(ok)};
@@ -83,10 +83,10 @@ static int end(void **state)
     return 0;
 }
 
-/* Values by number of key, and the order in which the keys came. */
+/* Values by number of key, and the order of insertion. */
 struct model {
-    th_term values[KEYS]; /* TH_NONE: not in */
-    size_t came[KEYS];    /* the numbers of the keys that are in */
+    th_term values[KEYS]; /* TH_NONE: no such key */
+    size_t came[KEYS];    /* numbers of the keys in the map */
     size_t count;
 };
 
@@ -115,14 +115,14 @@ static int by_key(const void *a, const void *b)
     return th_compare_exact(keys[*(const size_t *)a], keys[*(const size_t *)b]);
 }
 
-/* Small maps stand in order; when one becomes small its order of coming is forgotten. */
+/* Small maps are sorted; a map that becomes small loses its order of insertion. */
 static void settle_model(struct model *m)
 {
     if (m->count <= TH_MAP_SMALL)
         qsort(m->came, m->count, sizeof *m->came, by_key);
 }
 
-/* The positions that th_map_order() tells. */
+/* Asserts the order of positions from th_map_order(). */
 static void assert_in_order(th_term map)
 {
     const th_term *found = th_map_keys(map);
@@ -149,7 +149,8 @@ static void assert_equal_to_model(th_term map, const struct model *m)
     assert_in_order(map);
 }
 
-/* ROUNDS changes, which first grow the map over the border, then go to and fro across it. */
+/* Makes ROUNDS changes, which first grow the map beyond the limit of small maps, then go back and
+ * forth across it. */
 static void changes_follow_the_model(void **state)
 {
     struct model m = {.count = 0};
@@ -180,7 +181,7 @@ static void changes_follow_the_model(void **state)
     }
 }
 
-/* Maps made at once of all sizes, in random orders, with and without keys that come twice. */
+/* Creates maps of all sizes at once, in random orders, with and without duplicate keys. */
 static void made_at_once_they_follow_the_model(void **state)
 {
     uint64_t seed = 4;
@@ -275,7 +276,7 @@ static void making_large_maps_allocates_nothing_but_the_heap(void **state)
     assert_int_equal(th_alloc_count(), allocations);
 }
 
-/* Maps made by putting pairs to any that was made before: each keeps its own. */
+/* Each map is made from any earlier one by a put; all keep their own pairs. */
 static void every_version_keeps_its_pairs(void **state)
 {
     enum { VERSIONS = 400 };
@@ -300,7 +301,7 @@ static void every_version_keeps_its_pairs(void **state)
     free(models);
 }
 
-/* Not the sum of the sizes of all maps that were there, which would be 3 GiB. */
+/* Without sharing, all maps together would take 3 GiB. */
 static void putting_keys_takes_memory_for_them_only(void **state)
 {
     enum { MANY = 20000 };
@@ -315,7 +316,7 @@ static void putting_keys_takes_memory_for_them_only(void **state)
     assert_true(th_env_footprint(&env) < 300 * MANY);
 }
 
-/* Large maps as keys of large maps, so deep that a recursion would overflow the stack. */
+/* Large maps as keys of large maps, so deep that recursion would overflow the stack. */
 static void deep_keys_need_no_stack(void **state)
 {
     enum { DEPTH = 20000, PAIRS = TH_MAP_SMALL + 2 };
@@ -360,7 +361,7 @@ static void maps_in_another_order_are_identical(void **state)
 
 struct reader {
     th_term map;
-    _Atomic bool stop; /* relaxed: nothing is read because of it */
+    _Atomic bool stop; /* relaxed: only this flag matters */
 };
 
 static void *read_again_and_again(void *context)

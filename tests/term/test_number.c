@@ -1,4 +1,4 @@
-/* Arithmetic: identities that hold for integers of any size, results that are known, refusals. */
+/* Tests arithmetic: identities for integers of any size, known results, refusals. */
 #include "host/term/term.h"
 
 #include <setjmp.h>
@@ -54,7 +54,7 @@ static uint64_t next_random(uint64_t *seed)
     return *seed * 0x2545F4914F6CDD1Du;
 }
 
-/* Of up to MOST limbs, many of which have all bits set or none: where carries go far. */
+/* Returns an integer of up to MOST limbs, many of them all ones or all zeros, for long carries. */
 static th_term random_integer(uint64_t *seed, size_t most)
 {
     uint64_t limbs[16];
@@ -158,7 +158,7 @@ static void division_rounds_towards_zero(void **state)
     assert_term(th_number_remainder(&env, th_small(7), th_small(-2)), "1");
     assert_term(th_number_quotient(&env, th_small(TH_SMALL_MIN), th_small(-1)),
                 "576460752303423488");
-    /* An estimate of the quotient that is two too large. */
+    /* The estimated quotient is two too large. */
     assert_term(th_number_quotient(&env,
                                    parse("16#7fffffffffffffff80000000000000000000000000000000"),
                                    parse("16#800000000000000000000000000000000000000000000001")),
@@ -220,7 +220,7 @@ static void what_erlang_refuses_is_refused(void **state)
     assert_int_equal(th_number_shift_left(&env, th_small(0), huge), th_small(0));
 }
 
-/* Not computed, which is not the same as refused. */
+/* A result that is too large to compute is not the same as a wrong operand. */
 static void what_is_too_large_is_told_apart(void **state)
 {
     th_term bits = th_small(64 * (TH_NUMBER_LIMBS - 2));

@@ -1,5 +1,5 @@
-/* The parser, without a BEAM: what oracle/ cannot ask one (newer syntax, identifiers), refusals and
- * their places, limits, and which terms text carries. */
+/* Tests the parser without a BEAM: syntax that oracle/ cannot compare (newer syntax, identifiers),
+ * refusals and their places, limits, and which terms text can represent. */
 #include "host/base/base.h"
 #include "host/term/term.h"
 
@@ -42,7 +42,7 @@ struct sample {
     const char *wanted;
 };
 
-/* TEXT is read as what prints as WANTED. */
+/* Asserts that each TEXT is parsed to a term that is printed as WANTED. */
 static void check_read(const struct sample *samples, size_t count)
 {
     struct th_buffer b = {0};
@@ -57,7 +57,7 @@ static void check_read(const struct sample *samples, size_t count)
     th_buffer_free(&b);
 }
 
-/* TEXT is refused with WANTED. */
+/* Asserts that each TEXT is refused with WANTED. */
 static void check_refused(const struct sample *samples, size_t count)
 {
     th_term t = TH_AM(ok);
@@ -280,7 +280,7 @@ static void a_prefix_ends_with_the_term(void **state)
     }
 }
 
-/* DEPTH times OPEN, then as often CLOSE. */
+/* Parses OPEN DEPTH times, then CLOSE as often. */
 static enum th_status parse_deep(const char *open, const char *close, size_t depth)
 {
     struct th_buffer b = {0};
@@ -406,7 +406,7 @@ static void short_terms_allocate_nothing(void **state)
     th_term t;
 
     (void)state;
-    parsed(text); /* atoms, the first chunk */
+    parsed(text); /* creates the atoms, and the first chunk */
     before = th_alloc_count();
     assert_int_equal(th_text_parse(&env, text, sizeof text - 1, &t), TH_OK);
     assert_int_equal(th_alloc_count(), before);

@@ -1,4 +1,4 @@
-/* The printer, without a BEAM: each kind of term, what only the BEAM does that way, and limits. */
+/* Tests the printer without a BEAM: each kind of term, peculiarities of a BEAM, and limits. */
 #include "host/base/base.h"
 #include "host/term/term.h"
 
@@ -29,7 +29,7 @@ static int close_env(void **state)
     return 0;
 }
 
-/* The text of T, valid until the next call. */
+/* Returns the text of T, valid until the next call. */
 static const char *printed(th_term t)
 {
     static char text[4096];
@@ -97,7 +97,7 @@ static void floats_take_the_shorter_form(void **state)
         {DBL_MIN, "2.2250738585072014e-308"},
         {4.9406564584124654e-324, "5.0e-324"},
         {9.5367431640625e-7, "9.5367431640625e-7"},
-        {0x1p-1017, "7.120236347223045e-307"}, /* the nearest 16 digits are a neighbour's */
+        {0x1p-1017, "7.120236347223045e-307"}, /* the nearest 16 digits are those of a neighbour */
     };
 
     (void)state;

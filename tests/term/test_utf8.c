@@ -1,4 +1,4 @@
-/* UTF-8: every character there and back, and every wrong sequence of up to three bytes. */
+/* Tests UTF-8: each character encoded and decoded, and each wrong sequence of up to three bytes. */
 #include "host/term/term.h"
 
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static void surrogates_and_what_is_above_unicode_are_invalid(void **state)
     assert_false(th_utf8_valid(UINT32_MAX));
 }
 
-/* A sequence is right if it is what put writes for the character that get reads. */
+/* A sequence is right if encoding the decoded character returns the sequence. */
 static void assert_sound(const char *text, size_t bytes)
 {
     char again[TH_UTF8_MAX];

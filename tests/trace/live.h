@@ -1,4 +1,5 @@
-/* For tests of live calls: a session `s` that traces the calls of all, and a process. */
+/* Sets up tests of live calls: a session `s` that traces the calls of all processes, and a
+ * process. */
 #ifndef TH_TESTS_LIVE_H
 #define TH_TESTS_LIVE_H
 

@@ -1,4 +1,4 @@
-/* For tests of patterns: a session `s` that traces the calls of all. */
+/* Sets up tests of patterns: a session `s` that traces the calls of all processes. */
 #ifndef TH_TESTS_PATTERNS_H
 #define TH_TESTS_PATTERNS_H
 
@@ -48,7 +48,7 @@ static inline int end(void **state)
     return 0;
 }
 
-/* "m:f/1", with _ for any. */
+/* Returns the pattern MODULE:FUNCTION/ARITY; "_" is any module or function. */
 static inline struct th_pattern pattern(const char *module, const char *function, int arity)
 {
     struct th_pattern made = {TH_NONE, TH_NONE, arity, false};

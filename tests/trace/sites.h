@@ -1,4 +1,4 @@
-/* For tests of functions with two sites: as live.h, with those of sited.h as well. */
+/* Sets up tests of functions with two sites: live.h, with the functions of sited.h. */
 #ifndef TH_TESTS_SITES_H
 #define TH_TESTS_SITES_H
 
@@ -25,7 +25,7 @@ static const struct sited *const both __attribute__((unused)) = &sited_functions
 static const struct sited *const shown __attribute__((unused)) = &sited_functions[SHOWN];
 static const struct sited *const hidden __attribute__((unused)) = &sited_functions[HIDDEN];
 
-/* A call, to be told to the callbacks; it ends at once. */
+/* Makes a call, which returns at once, and asserts its callbacks. */
 static inline void calls(const struct sited *sited, bool external, const char *callbacks)
 {
     struct sited_wants wants;
@@ -52,7 +52,7 @@ static inline uint32_t kinds_of(const struct sited *sited)
     return kinds;
 }
 
-/* All functions of module m. */
+/* Sets a pattern for all functions of module m. */
 static inline size_t set_all(const char *match, uint32_t kinds)
 {
     struct th_pattern all = {th_atom("m"), TH_NONE, TH_ANY_ARITY, false};

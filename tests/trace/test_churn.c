@@ -1,7 +1,6 @@
 /*
- * Sessions, flags and tracees that come and go at random, half of the time from inside of
- * callbacks: nothing is called of a session that is not alive, and memory stays in order (which the
- * address sanitizer tells).
+ * Creates and destroys sessions, flags and tracees at random, half of the time inside of callbacks.
+ * No callback may run for a session that has ended; the address sanitizer checks memory.
  */
 #include "host/self/self.h"
 #include "tests/support/scene.h"
@@ -108,13 +107,13 @@ static void in_callback(void)
     th_session_id id = th_trace_session_id_of(session);
 
     called++;
-    if (id) /* it is enlisted already */
+    if (id) /* destroyed already */
         assert_int_equal(th_trace_session_state(scene_tracing(), id), TH_SESSION_ALIVE);
     if (id && below(20) == 0)
         meddle();
 }
 
-/* A process does something. */
+/* Traces a random event of a process. */
 static void happen(void)
 {
     static const char *const events[] = {

@@ -1,4 +1,4 @@
-/* th_disarm(): a tracer that has seen enough of a function. */
+/* Tests th_disarm(), by which a tracer ends the tracing of a function. */
 #include "host/self/self.h"
 #include "tests/trace/patterns.h"
 
@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-static int answer; /* of the last th_disarm() */
+static int answer; /* result of the last th_disarm() */
 
 static int begin_disarm(void **state)
 {
@@ -28,7 +28,7 @@ static struct th_site *site_of(const char *function, unsigned arity)
     return th_trace_functions_find(&scene_tracing()->functions, &name)->site;
 }
 
-/* What was asked for is done by a thread of its own. */
+/* A thread of its own carries out the requests. */
 static bool wait_for_active(const char *function, uint32_t active)
 {
     struct th_bp_info info = {.active = ~active};
@@ -40,7 +40,7 @@ static bool wait_for_active(const char *function, uint32_t active)
             .spec = info.spec, .meta_spec = info.meta_spec, .meta_tracer = info.meta_tracer});
     }
     th_breakpoint_change_run(th_breakpoint_change_create(), NULL,
-                             NULL); /* comes after it: that is over now, too */
+                             NULL); /* queued behind it, so both are done */
     return info.active == active;
 }
 
@@ -49,7 +49,7 @@ static void disarmed_when_asked(void **state)
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
     scene_act("enabled_call", "s", disarm);
-    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}")); /* the answer counts all the same */
+    expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}")); /* the result of `enabled_call` still counts */
     assert_int_equal(answer, 1);
     assert_true(wait_for_active("f", 0));
     assert_false(th_breakpoint_site_is_armed(site_of("f", 0)));
@@ -65,7 +65,7 @@ static void disarmed_when_told(void **state)
     assert_int_equal(answer, 1);
     assert_true(wait_for_active("f", 0));
     expect(RETURN("{m,f,0}", "ok"), ENDED("{m,f,0}", "ok"));
-    assert_int_equal(answer, 0); /* that was about a return */
+    assert_int_equal(answer, 0); /* the event was a return */
     expect(CALL("{m,f,[]}"), "");
 }
 
@@ -96,13 +96,13 @@ static void other_functions_go_on(void **state)
     expect(CALL("{m,g,[]}"), TOLD("{m,g,[]}"));
 }
 
-/* Of a function that is traced and meta traced, the kind that the callback is about. */
+/* A function has a local and a meta breakpoint; only the kind of the callback is disarmed. */
 #define META ASKED "trace_call(call,s,<0.1.0>,{m,f,[]},#{timestamp => timestamp}) self\n"
 
 static bool meta_only;
 static unsigned asked;
 
-/* A local breakpoint asks first, then meta. */
+/* The local breakpoint comes first, then the meta breakpoint. */
 static void disarm_one(void)
 {
     if (++asked == (meta_only ? 2 : 1))
@@ -149,7 +149,7 @@ static void other_sessions_go_on(void **state)
     expect(CALL("{m,f,[]}"), other_is_told);
 }
 
-/* --- where there is nothing to be disarmed --- */
+/* --- Nothing to disarm ------------------------------------------------------------------------ */
 
 static void nothing_without_patterns(void **state)
 {
@@ -239,7 +239,8 @@ static void disarm_of_inner(void)
     answer = th_disarm(th_self.attachment ? &th_self.attachment->env : NULL);
 }
 
-/* A session that is created in a callback about a call is asked for its status, not about that. */
+/* A session that is created in a call's callback gets a callback for the trace status, not for the
+ * call. */
 static void nothing_of_the_callback_around_it(void **state)
 {
     (void)state;

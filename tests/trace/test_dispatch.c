@@ -1,9 +1,7 @@
 /*
- * What a real BEAM does with a tracer's answers and with missing callbacks: a test for each row of
- * the tables that were measured on OTP 25. Its name tells the row. See test_tags.c for the
- * arguments.
- *
- * Long because: each result of a callback, and each way in which a call ends, is a scene of its
+ * Tests a tracer's results and missing callbacks against a real BEAM: a test for each row of the
+ * tables that were measured on OTP 25, named after the row. test_tags.c tests the arguments.
+ * // Long because: each result of a callback, and each way in which a call ends, is a scene of its
  * own.
  */
 #include "tests/support/scene.h"
@@ -41,7 +39,7 @@ static struct th_session_counts counts(void)
     return th_trace_session_counts(th_trace_session(scene_tracing(), 0));
 }
 
-/* The tracee has lost its tracer and all flags; others have not. */
+/* Asserts that the tracee has lost its tracer and all flags, while others have theirs. */
 static void expect_removed(void)
 {
     expect("{trace,<0.1.0>,call,{m,f,[]}}", "");
@@ -60,7 +58,7 @@ static void expect_kept(void)
     assert_int_equal(counts().kept, 1);
 }
 
-/* --- what callbacks return --- */
+/* --- Results of callbacks --------------------------------------------------------------------- */
 
 static void trace_status_remove(void **state)
 {
@@ -173,7 +171,7 @@ static void trace_call_anything_is_ignored(void **state)
     assert_int_equal(counts().removed, 0);
 }
 
-/* --- missing callbacks --- */
+/* --- Missing callbacks ------------------------------------------------------------------------ */
 
 static void only_enabled_and_trace_are_used_for_all(void **state)
 {
@@ -201,7 +199,7 @@ static void trace_call_without_enabled_call(void **state)
     (void)state;
 }
 
-/* --- flags --- */
+/* --- Flags ------------------------------------------------------------------------------------ */
 
 static void flags_hold_events_back(void **state)
 {
@@ -229,7 +227,7 @@ static void flags_say_how_events_look(void **state)
            "#{match_spec_result => x,timestamp => timestamp}) self\n");
 }
 
-/* --- what a discarded event costs --- */
+/* --- Cost of a discarded event ---------------------------------------------------------------- */
 
 static void discarded_events_decode_and_allocate_nothing(void **state)
 {
@@ -248,7 +246,7 @@ static void discarded_events_decode_and_allocate_nothing(void **state)
     for (size_t i = 0; i < 5; i++)
         scene_trace(tuples[i]);
     before = counts().enabled;
-    assert_int_equal(before, 4); /* a return is not gated */
+    assert_int_equal(before, 4); /* a return has no `enabled` */
     assert_int_equal(counts().discarded, 4);
     assert_int_equal(scene_decoded(), 0);
     assert_int_equal(counts().traced, 0);
@@ -263,7 +261,7 @@ static void terms_are_decoded_once_for_all_sessions(void **state)
     assert_int_equal(scene_decoded(), 1);
 }
 
-/* --- sessions --- */
+/* --- Sessions --------------------------------------------------------------------------------- */
 
 static void one_session_is_removed_the_other_stays(void **state)
 {
@@ -301,7 +299,7 @@ static void a_port_has_no_calls(void **state)
     assert_string_equal(scene_log(), "");
 }
 
-/* --- returns of calls that were discarded, where others were not --- */
+/* --- Returns of discarded calls among others -------------------------------------------------- */
 
 static void only_the_returns_of_wanted_calls_come(void **state)
 {
@@ -328,7 +326,7 @@ static void only_the_returns_of_wanted_calls_come(void **state)
            "trace_call(return_to,s,<0.1.0>,{m,z,0},#{}) self\n");
 }
 
-/* Of tail calls that return as one, a wanted one is enough for the return_to. */
+/* For tail calls with one common return, one traced call suffices for a return_to. */
 static void a_return_to_comes_if_one_of_its_calls_was_wanted(void **state)
 {
     (void)state;
@@ -343,7 +341,7 @@ static void a_return_to_comes_if_one_of_its_calls_was_wanted(void **state)
            "trace_call(return_to,s,<0.1.0>,{m,z,0},#{}) self\n");
 }
 
-/* Without return_from records, a return_to ends what stands above its function, or the topmost
+/* Without return_from records, a return_to ends the calls above its function, or the topmost
  * call. */
 static void a_lone_return_to_ends_the_calls_above(void **state)
 {
@@ -359,7 +357,8 @@ static void a_lone_return_to_ends_the_calls_above(void **state)
            "trace_call(return_to,s,<0.1.0>,{x,z,0},#{}) self\n");
 }
 
-/* Calls of m:NAME/0, a capital for one that is wanted. Stacks are kept once that has varied. */
+/* Calls m:NAME/0 for each letter; a capital is a traced call. Stacks are kept from the first change
+ * between traced and discarded on. */
 static void call_all(const char *names)
 {
     char tuple[64];
@@ -381,7 +380,7 @@ static void expect_return_to(char name, bool comes)
     expect(tuple, comes ? log : "");
 }
 
-/* An exception of the calls NAMES, innermost first. */
+/* Raises an exception through the calls NAMES, innermost first. */
 static void except_all(const char *names)
 {
     char tuple[64];
@@ -393,8 +392,8 @@ static void except_all(const char *names)
     scene_log();
 }
 
-/* What an exception has passed: the call nearest to the one that catches counts, be the others
- * wanted or not. */
+/* After an exception, the call nearest to the catching one decides, whatever the other calls
+ * are. */
 static void a_return_to_after_an_exception_comes_if_its_nearest_call_was_wanted(void **state)
 {
     (void)state;
@@ -419,7 +418,7 @@ static void a_return_after_an_exception_goes_by_its_own_call(void **state)
     expect_return_to('z', false);
 }
 
-/* Where there are return_from records, a return_to without one is of an exception. */
+/* If there are return_from records, a return_to without one belongs to an exception. */
 static void a_lone_return_to_among_returns_is_of_an_exception(void **state)
 {
     (void)state;
@@ -446,7 +445,7 @@ static uint64_t doubtful(void)
     return th_trace_session_pattern_counts(th_trace_session(scene_tracing(), 0)).returns_doubtful;
 }
 
-/* Then one that was discarded has ended, and perhaps one that was not. */
+/* A discarded call has ended, and possibly a traced one. */
 static void a_lone_return_to_of_perhaps_wanted_calls_is_doubtful(void **state)
 {
     (void)state;
@@ -458,8 +457,7 @@ static void a_lone_return_to_of_perhaps_wanted_calls_is_doubtful(void **state)
     assert_int_equal(doubtful(), 1);
 }
 
-/* A function that stands at the top and is returned to has called itself, unless it has returned
- * before. */
+/* A function at the top that is returned to has called itself, unless it has returned before. */
 static void a_lone_return_to_of_a_recursion_ends_one_call(void **state)
 {
     (void)state;
@@ -469,7 +467,7 @@ static void a_lone_return_to_of_a_recursion_ends_one_call(void **state)
     expect_return_to('a', false);
     expect_return_to('a', true);
     expect_return_to('z', false);
-    assert_int_equal(doubtful(), 2); /* either may have been that of the wanted call */
+    assert_int_equal(doubtful(), 2); /* either may be the return of the traced call */
 }
 
 #define WITH_SCENE(test) cmocka_unit_test_setup_teardown(test, begin, end)

@@ -1,5 +1,4 @@
-/* Events from trace tuples and back: every shape that a recorder writes, and those that none does.
- */
+/* Tests events from trace tuples and back: each form that recorders write, and others. */
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/event.h"
@@ -47,7 +46,7 @@ static void print_field(const char *name, th_term t)
     th_text_print(&printed, t);
 }
 
-/* The fields of an event as text; the time is the kind and its numbers. */
+/* Returns the fields of an event as text; the time as its kind and numbers. */
 static const char *fields(const struct th_event *event)
 {
     static const char *const kinds[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
@@ -72,7 +71,7 @@ static const char *fields(const struct th_event *event)
     return th_buffer_text(&printed);
 }
 
-/* TUPLE has these FIELDS, and they make the same tuple again. */
+/* Asserts that TUPLE has these FIELDS, and that they make the same tuple. */
 static void expect(const char *tuple, bool scheduler_id, const char *expected)
 {
     struct th_event event = {0};
@@ -156,7 +155,7 @@ static void optional_elements(void **state)
            "trace tag=exit tracee=<0.1.0> term=normal scheduler=2");
 }
 
-/* What is no trace message is kept as it is. */
+/* A term that is no trace message is kept unchanged. */
 static void no_messages(void **state)
 {
     static const struct {

@@ -1,4 +1,5 @@
-/* The stack of a replayed process: what a recording tells, and what it does not. See executed.h. */
+/* Tests the stack of a replayed process: certain and uncertain results from a recording. See
+ * executed.h. */
 #include "host/term/term.h"
 #include "tests/support/executed.h"
 
@@ -26,7 +27,7 @@ static int end(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-/* --- all who called --- */
+/* --- All callers ------------------------------------------------------------------------------ */
 
 static size_t callers(struct th_caller found[], size_t most)
 {
@@ -85,7 +86,7 @@ static void a_recorded_caller_tells_of_no_other_one(void **state)
     assert_int_equal(found[0].kind, TH_CALLER_UNDEFINED);
 }
 
-/* --- executions: recordings that tell which calls are tail calls --- */
+/* --- Executions: recordings with `tail` ------------------------------------------------------- */
 
 static void a_caller_is_what_will_be_returned_to(void **state)
 {
@@ -150,7 +151,8 @@ static void exceptions_end_frames_until_one_catches(void **state)
 static void frames_without_a_record_end_untold(void **state)
 {
     (void)state;
-    /* By the catcher's return_from, and by a return_to it. */
+    /* The end of the exception shows as the catcher's return_from, or as a return_to the
+     * catcher. */
     executed_expect("+w_ +f +g =h +i -f", "w<? f<w g<f h<f i<h ~i ~h ~g -f >w");
     assert_int_equal(executed_counts().repaired, 1);
     assert_int_equal(executed_counts().untold, 3);
@@ -188,7 +190,7 @@ static void a_process_that_was_spawned_has_no_caller(void **state)
     executed_expect("* +f =g +h -h -g", "f<. g<. h<g -h >g -g -f >.");
     assert_int_equal(executed_counts().callers_unknown, 0);
     executed_expect("* =f -f >", "f<. -f >. >.");
-    executed_expect("* ?f", "f<?"); /* something else may have been called first */
+    executed_expect("* ?f", "f<?"); /* another function may have been called first */
 }
 
 static void a_process_that_is_first_seen_inside(void **state)
@@ -213,9 +215,9 @@ static void what_executes_is_not_an_older_call_of_the_same_name(void **state)
     assert_int_equal(executed_counts().unmatched, 1);
 }
 
-/* --- recordings of a BEAM: no `tail` --- */
+/* --- Recordings of a BEAM, without `tail` ----------------------------------------------------- */
 
-/* The value of LINE, which begins with KEY; NULL: it does not. */
+/* Returns the value in LINE if LINE begins with KEY, else NULL. */
 static const char *value_of(char *line, const char *key)
 {
     size_t length = strlen(key);
@@ -226,7 +228,7 @@ static const char *value_of(char *line, const char *key)
     return line + length;
 }
 
-/* The cases that the tracers' stacks are tested with, too. */
+/* The cases are also those of the tracers' stacks. */
 static void cases_of_all_stacks(void **state)
 {
     FILE *table = fopen("tests/support/stack_cases", "r");
@@ -281,7 +283,8 @@ static void a_return_to_ends_what_is_above(void **state)
     executed_expect("?a ?b >u_ ?c >u_ -a", "a<? b<? ~b >u c<? ~c >u -a >?");
 }
 
-/* Who may have ended is doubted, and ends with its own record, or for want of others. */
+/* A call that may have ended stays in doubt until its own record, or until no other call can have
+ * ended. */
 static void a_return_to_a_function_that_is_not_traced(void **state)
 {
     (void)state;
@@ -293,7 +296,7 @@ static void a_return_to_a_function_that_is_not_traced(void **state)
     executed_expect("?a ?b >u_ -a", "a<? b<? ~b >u -a >?");
 }
 
-/* Where it has not mattered which calls ended, those that may have are taken for open. */
+/* If it did not matter which calls ended, those that may have are taken for open. */
 static void a_return_to_that_does_not_matter(void **state)
 {
     (void)state;
@@ -310,13 +313,13 @@ static void callers_tell_what_a_return_to_ends(void **state)
     (void)state;
     executed_expect("?a/m ?b/u >u_ ?c/u >u_ >m_", "a<m b<u ~b >u c<u ~c >u ~a >m");
     assert_int_equal(executed_undecided, 0);
-    /* a is b's caller's callee: perhaps b was its tail call. */
+    /* a's caller is u, like b's; b was possibly a tail call of a. */
     executed_expect("?m/x ?a/u ?b/u >u_ >x_", "m<x a<u b<u ~b >u ?a ~m >x");
     assert_int_equal(executed_undecided, 1);
     /* u catches: the exception has passed b, which did not return to u. */
     executed_expect("?m/x ?a/u ?b/a >u_ >x_", "m<x a<u b<a ?b ~a >u ~m >x");
     assert_int_equal(executed_undecided, 1);
-    /* v has caught, and left no record. */
+    /* v has caught the exception without a record. */
     executed_expect("?m/x ?a/m ?b/u ?c/m >m_ >x_", "m<x a<m b<u c<m ~c ?b ~a >m ~m >x");
 }
 
@@ -328,7 +331,7 @@ static void a_return_to_a_function_that_has_called_itself(void **state)
     assert_int_equal(executed_undecided, 2);
 }
 
-/* Where there are returns, a return_to alone may be that of an exception. */
+/* If there are returns, a return_to without one may belong to an exception. */
 static void a_return_to_alone_among_returns(void **state)
 {
     (void)state;
@@ -359,7 +362,7 @@ static void recorded_callers(void **state)
     assert_int_equal(th_recorded_caller(&executed, &executed_stack).kind, TH_CALLER_UNDEFINED);
     assert_int_equal(executed_counts().callers_unknown, 0);
     assert_int_equal(executed_counts().callers_disputed, 0);
-    call.tail = TH_NO; /* it is f that executes */
+    call.tail = TH_NO; /* f is executing */
     th_recorded_enter(&executed, &executed_stack, &call);
     assert_int_equal(th_recorded_caller(&executed, &executed_stack).kind, TH_CALLER_UNDEFINED);
     assert_int_equal(executed_counts().callers_disputed, 1);
@@ -389,7 +392,7 @@ static void results_that_are_callers(void **state)
     th_env_release(&env);
 }
 
-/* --- both: tail calls that are told, and have records of their own --- */
+/* --- Both: recorded tail calls with records of their own -------------------------------------- */
 
 static void tail_calls_with_records_of_their_own(void **state)
 {
@@ -406,7 +409,7 @@ static void some_tail_calls_with_records_of_their_own(void **state)
 {
     (void)state;
     executed.each_returns = true;
-    /* Only lots; then only bar, and what comes next is no record of that frame. */
+    /* Only lots; then only bar, where the next record is of another frame. */
     executed_expect("+w_ +foo +lots =of =bar -lots +x",
                     "w<? foo<w lots<foo of<foo bar<foo -bar -of -lots >foo x<foo");
     executed_expect("-x -foo +foo +bar =of =bar -bar -foo",
@@ -425,7 +428,7 @@ static void exceptions_with_records_of_their_own(void **state)
                     "w<? b3<w b4<b3 c4<b3 !c4 !b4 >b3 >b3 !b3 >w >w");
 }
 
-/* --- losses --- */
+/* --- Losses ----------------------------------------------------------------------------------- */
 
 static void what_is_lost_is_not_guessed(void **state)
 {

@@ -1,4 +1,5 @@
-/* The stack of a replayed process: several who want to know of a call, and very many calls. */
+/* Tests the stack of a replayed process: several sessions with requests for one call, and very many
+ * calls. */
 #include "tests/support/executed.h"
 
 #include "host/base/base.h"
@@ -25,7 +26,7 @@ static int end(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
-/* --- several who want to know --- */
+/* --- Several requests ------------------------------------------------------------------------- */
 
 static struct th_buffer words;
 
@@ -97,7 +98,7 @@ static void several_words_with_records_of_their_own(void **state)
     assert_int_equal(executed_counts().unmatched, 0);
 }
 
-/* --- bounds --- */
+/* --- Bounds ----------------------------------------------------------------------------------- */
 
 static uint64_t count_end(void *context, enum th_ending ending, const struct th_mfa *function,
                           uint64_t word)
@@ -109,7 +110,7 @@ static uint64_t count_end(void *context, enum th_ending ending, const struct th_
     return 0;
 }
 
-/* How many calls a return_from NAME ends. */
+/* Returns the number of calls that a return_from of NAME ends. */
 static uint64_t ended_by(const char *name)
 {
     uint64_t ended = 0;
@@ -126,7 +127,8 @@ static uint64_t ended_by(const char *name)
 
 enum { MANY = 10000000 };
 
-/* MANY tail calls, in turn of these two; what the second million of them allocates. */
+/* Makes MANY tail calls, alternately of both functions, and returns the number of allocations of
+ * the second million. */
 static unsigned long tail_calls(const char *one, const char *other)
 {
     struct th_recorded_call calls[] = {
@@ -152,7 +154,7 @@ static void ten_million_tail_calls(void **state)
     assert_int_equal(executed_stack.frames.count, TH_EXECUTION_FRAMES);
     assert_true(executed.bounds.slots * 28 < 32 << 20);
     assert_int_equal(executed_counts().not_kept, 1 + MANY - TH_EXECUTION_FRAMES);
-    executed_expect("=c_", "c<w"); /* who is returned to is known all the same */
+    executed_expect("=c_", "c<w"); /* the caller is known nevertheless */
     assert_int_equal(ended_by("c_"), TH_EXECUTION_FRAMES - 1);
     executed_expect("+g -g -w_", "g<w -g >w >?");
     assert_int_equal(executed_counts().late, 1);

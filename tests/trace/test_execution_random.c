@@ -1,7 +1,7 @@
 /*
- * Random programs: trees of calls, tail calls, exceptions and catches, run here with a stack of
- * their own while th_execution gets the records that a recorder would have written. After each
- * record its answers must be those of that stack.
+ * Runs random programs, trees of calls, tail calls, exceptions and catches, with a stack of the
+ * test's own, while th_execution gets the records that a recorder would have written. After each
+ * record, its results must be those of that stack.
  */
 #include "host/trace/recorded/execution.h"
 
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* What a recorder writes. */
+/* Records that a recorder writes. */
 enum recorder {
     PHYSICAL, /* `tail`, and one end for each physical frame */
     EACH,     /* `tail`, and one end for each call */
@@ -21,15 +21,15 @@ enum recorder {
 };
 
 static enum recorder recorder;
-static bool return_to; /* also such records */
-static bool bounded;   /* the stack is full: it may tell less, but nothing wrong */
+static bool return_to; /* return_to records, too */
+static bool bounded;   /* the stack is full: results may be missing, but not wrong */
 static struct th_execution execution;
 static struct th_recorded_stack stack;
-static int fuel; /* calls that may still be made */
+static int fuel; /* number of calls left */
 
 enum { WORDS = 2, FUNCTIONS = 12, CALLS = 64, DEPTH = 200 };
 
-/* A call, in its physical frame. */
+/* A call in its physical frame. */
 struct call {
     struct th_mfa function;
     uint64_t words[WORDS];
@@ -88,11 +88,11 @@ static void enter(struct frame *frame)
     }
 }
 
-/* What must be told next: calls of FRAME below COUNT, down to LAST. */
+/* The next expected results: calls of FRAME below COUNT, down to LAST. */
 struct expected {
     const struct frame *frame;
     int count, last;
-    int words; /* of calls[count - 1], those that are to come */
+    int words; /* the words of calls[count - 1] that are due */
     enum th_ending ending;
 };
 
@@ -104,7 +104,7 @@ static void skip_unwanted(struct expected *e)
     }
 }
 
-/* WORD of FUNCTION is the next one to be told. */
+/* True if WORD of FUNCTION is the next expected result. */
 static bool is_next(const struct expected *e, const struct th_mfa *function, uint64_t word)
 {
     const struct call *call = &e->frame->calls[e->count - 1];
@@ -125,7 +125,7 @@ static uint64_t check_end(void *context, enum th_ending ending, const struct th_
     return 0;
 }
 
-/* A record, with which the calls of FRAME below COUNT end, down to LAST. */
+/* Makes a record that ends the calls of FRAME below COUNT, down to LAST. */
 static struct th_caller leave(enum th_tracer_tag tag, const struct th_mfa *function,
                               const struct frame *frame, int count, int last)
 {
@@ -162,18 +162,18 @@ static void end_frame(const struct frame *frame, bool raised)
     }
     expect_caller(leave(tag, &frame->calls[--count].function, frame, frame->count, 0),
                   frame->below);
-    for (; recorder == EACH && count > 0; count--) /* these were told with the first */
+    for (; recorder == EACH && count > 0; count--) /* these ended with the first */
         leave(tag, &frame->calls[count - 1].function, frame, 0, 0);
 }
 
-/* Its executing call goes on; NULL: the process ends. */
+/* Continues the executing call of TO; NULL: the process ends. */
 static void go_on(const struct frame *to)
 {
     expect_caller(leave(TH_TAG_return_to, to ? &to->calls[to->count - 1].function : NULL, to, 0, 0),
                   to);
 }
 
-/* Runs a call and what it calls, until its frame ends; true: with an exception. */
+/* Runs a call with its callees until its frame ends. True: by an exception. */
 static bool run(struct frame *below, int depth)
 {
     struct frame *frame = calloc(1, sizeof *frame);

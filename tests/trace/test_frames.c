@@ -1,4 +1,4 @@
-/* Stacks of call frames: against a plain array of calls, at their bounds, and what they cost. */
+/* Tests stacks of call frames: against a plain array of calls, at their bounds, and their cost. */
 #include "host/trace/recorded/frames.h"
 
 #include "host/base/base.h"
@@ -36,7 +36,7 @@ static void push(th_frame_function function, enum th_frame_link link, uint64_t w
     th_recorded_frames_push(&frames, &bounds, function, link, word, TH_FRAME_UNKNOWN);
 }
 
-/* --- physical frames --- */
+/* --- Physical frames -------------------------------------------------------------------------- */
 
 static void a_frame_returns_to_the_one_below(void **state)
 {
@@ -74,10 +74,10 @@ static void equal_calls_share_an_entry(void **state)
     for (int i = 0; i < 3; i++)
         push(F, TH_FRAME_CALLS, 1);
     assert_int_equal(frames.count, 1);
-    assert_int_equal(th_recorded_frames_caller(&frames), F); /* the third is called by the second */
+    assert_int_equal(th_recorded_frames_caller(&frames), F); /* the second has called the third */
     for (int i = 0; i < TH_FRAME_TIMES_MAX + 2; i++)
         push(G, TH_FRAME_TAIL, 1);
-    /* The third call of F is another frame than the two below it. */
+    /* The third call of F is in another frame than the two below it. */
     assert_int_equal(frames.count, 4);
     assert_int_equal(th_recorded_frames_at(&frames, 0)->times, 2);
     assert_int_equal(th_recorded_frames_begin(&frames), 1);
@@ -101,7 +101,7 @@ static void calls_that_differ_do_not(void **state)
     assert_int_equal(frames.count, 6);
 }
 
-/* --- bounds --- */
+/* --- Bounds ----------------------------------------------------------------------------------- */
 
 static void a_full_stack_forgets_the_oldest(void **state)
 {
@@ -115,9 +115,9 @@ static void a_full_stack_forgets_the_oldest(void **state)
     assert_int_equal(frames.count, 3);
     assert_int_equal(frames.forgotten, 1);
     assert_int_equal(bounds.not_kept, 1);
-    assert_int_equal(frames.below, F); /* still what G returns to */
+    assert_int_equal(frames.below, F); /* G still returns to F */
     push(F, TH_FRAME_UNCLEAR, 0);
-    assert_int_equal(bounds.not_kept, 1); /* nobody wanted G */
+    assert_int_equal(bounds.not_kept, 1); /* no request for G */
     assert_int_equal(frames.below, G);
     push(F, TH_FRAME_UNCLEAR, 1);
     push(F, TH_FRAME_UNCLEAR, 0);
@@ -214,7 +214,7 @@ static void an_entry_is_small(void **state)
     assert_int_equal(sizeof(struct th_frame), 24);
 }
 
-/* --- against a plain array of calls, none of which share an entry --- */
+/* --- Against a plain array of calls without shared entries ------------------------------------ */
 
 enum { MODEL_CALLS = 4000, FUNCTIONS = 40 };
 
@@ -225,7 +225,7 @@ static struct call {
 } model[MODEL_CALLS];
 static int depth;
 
-/* The first call of the physical frame that the call at I is in. */
+/* Returns the index of the first call in the physical frame of the call at I. */
 static int model_begin(int i)
 {
     while (model[i].link == TH_FRAME_TAIL || model[i].link == TH_FRAME_SAME)
@@ -242,7 +242,7 @@ static th_frame_function model_caller(void)
     return i ? model[i - 1].function : TH_FRAME_NOBODY;
 }
 
-/* How many calls stand above the latest one that executes in a frame, of FUNCTION; -1: none. */
+/* Returns the number of calls above the last frame in which FUNCTION executes; -1: none. */
 static int model_find(th_frame_function function)
 {
     for (int i = depth - 1; i >= 0; i = model_begin(i) - 1)
@@ -251,7 +251,7 @@ static int model_find(th_frame_function function)
     return -1;
 }
 
-/* The same, of the stack. */
+/* The same number, from the stack. */
 static int find(th_frame_function function)
 {
     uint32_t entry = th_recorded_frames_find(&frames, function);
@@ -270,7 +270,7 @@ static void model_push(void)
 
     if (depth == 0)
         call.link = TH_FRAME_CALLS;
-    else if (rand() % 2) /* one more */
+    else if (rand() % 2) /* adds one more */
         call = model[depth - 1];
     if (call.link == TH_FRAME_SAME)
         call.function = model[depth - 1].function;
@@ -278,7 +278,7 @@ static void model_push(void)
     push(call.function, call.link, call.word);
 }
 
-/* Frames are taken out as a whole. */
+/* Removes a frame with all its calls. */
 static void model_pop_frame(void)
 {
     int begin = model_begin(depth - 1);

@@ -1,5 +1,5 @@
 /*
- * Who inherits trace flags: each case was run on OTP 25, which traced the same events and had the
+ * Tests the inheritance of trace flags: each case was run on OTP 25, with the same events and the
  * same flags after them.
  */
 #include "tests/support/scene.h"
@@ -54,7 +54,7 @@ static void expect(unsigned process, const char *flags)
         fail_msg("<0.%u.0> has %#x, not %s", process, found, flags);
 }
 
-/* Events of <0.1.0> and of its child <0.CHILD.0>, in the order in which a BEAM traces them. */
+/* Traces an event of <0.1.0> and of its child <0.CHILD.0>, in a BEAM's order. */
 static void event(const char *event, unsigned child)
 {
     char tuple[128];
@@ -82,7 +82,8 @@ static void spawn_link(unsigned child)
     event("getting_linked", child);
 }
 
-/* SPAWN is used twice by a process with the flags GIVEN: what it and its children have then. */
+/* USE spawns two children of a process with the flags GIVEN; asserts the flags of all three
+ * then. */
 static void run(void (*use)(unsigned child), const char *given, const char *parent,
                 const char *first, const char *second)
 {
@@ -147,7 +148,7 @@ static void by_spawn_and_then_spawn_link(void **state)
     expect(3, "procs");
 }
 
-/* The child's own set_on_first_spawn is spent by its own first child. */
+/* The child's own set_on_first_spawn ends with its own first child. */
 static void by_children_of_children(void **state)
 {
     (void)state;
@@ -163,7 +164,7 @@ static void by_children_of_children(void **state)
     expect(5, "");
 }
 
-/* As a BEAM does, link/1 gives nothing on, in neither direction. */
+/* link/1 passes no flags on, in either direction, as in a BEAM. */
 static void not_by_link(void **state)
 {
     (void)state;
@@ -226,7 +227,7 @@ static void by_new_ones_and_by_their_parent(void **state)
     expect(7, "");
 }
 
-/* The flag of the child goes, too, be it not its parent's. */
+/* The child's flag is cleared, too, even if the child had it by itself. */
 static void first_is_cleared_at_the_child_as_well(void **state)
 {
     (void)state;
@@ -238,7 +239,7 @@ static void first_is_cleared_at_the_child_as_well(void **state)
     expect(3, "send,set_on_first_spawn");
 }
 
-/* The child's first event comes with what it has inherited. */
+/* The child's first event comes with the inherited flags. */
 static void the_callbacks_are_those_of_a_beam(void **state)
 {
     (void)state;
@@ -260,7 +261,7 @@ static void the_callbacks_are_those_of_a_beam(void **state)
                         "enabled_procs(link,s,<0.1.0>)\ntrace_procs(link,s,<0.1.0>,<0.3.0>,#{})\n");
 }
 
-/* Of each session's flags by itself. */
+/* Each session's flags are inherited separately. */
 static void each_session_has_its_own(void **state)
 {
     struct th_session *first = session;
@@ -307,7 +308,7 @@ static void not_from_one_that_was_removed(void **state)
     expect(3, "");
 }
 
-/* What is traced as it was recorded is taken for set on spawn. */
+/* A tracee as recorded counts as set on spawn. */
 static void not_from_one_that_was_removed_as_recorded(void **state)
 {
     (void)state;

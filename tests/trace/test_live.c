@@ -1,11 +1,11 @@
-/* What happens in this host takes the way of all events: calls. */
+/* Tests live calls, which take the path of all events. */
 #include "host/match/match.h"
 #include "host/term/term.h"
 #include "tests/trace/live.h"
 
 #include "host/code/code.h"
 
-/* --- calls --- */
+/* --- Calls ------------------------------------------------------------------------------------ */
 
 static void a_call_meets_breakpoints(void **state)
 {
@@ -94,7 +94,7 @@ static void flags_say_how_it_looks(void **state)
                "#{scheduler_id => 3,timestamp => strict_monotonic}) self\n");
 }
 
-/* --- callers --- */
+/* --- Callers ---------------------------------------------------------------------------------- */
 
 static th_term tell_caller(void *context, th_env *env)
 {
@@ -122,7 +122,7 @@ static void callers_are_known_asked_for_or_unknown(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 1);
 }
 
-/* --- meta --- */
+/* --- Meta breakpoints ------------------------------------------------------------------------- */
 
 static void meta_is_for_each_process(void **state)
 {
@@ -171,13 +171,13 @@ static void a_thread_without_a_process_causes_no_event(void **state)
     th_breakpoint_info_free(&info);
 }
 
-/* The tracer goes in a hit; who comes next finds none, and asks for the breakpoint's end. */
+/* The tracer ends in a hit; the next thread finds none, and requests the end of the breakpoint. */
 static void a_stranger_at_a_meta_breakpoint_without_a_tracer_is_harmless(void **state)
 {
     (void)state;
     set(session, "f0", "true", TH_BP_META);
     scene_answer("enabled_call", "remove");
-    th_progress_enter(); /* what the hit asks for is not done before the stranger comes */
+    th_progress_enter(); /* delays the hit's request until the stranger comes */
     call(0, 1, ASKED);
     a_stranger();
     th_progress_leave();
@@ -187,7 +187,7 @@ static void a_stranger_at_a_meta_breakpoint_without_a_tracer_is_harmless(void **
     assert_string_equal(scene_log(), "");
 }
 
-/* --- callbacks that cause events, and that change what is traced --- */
+/* --- Callbacks that cause events, or change what is traced ------------------------------------ */
 
 static void call_again(void)
 {
@@ -243,8 +243,8 @@ static void a_session_destroyed_in_its_own_callback_is_called_no_more(void **sta
     call(0, 1, "");
 }
 
-/* What is asked outside of sections is never less than what the session's flags say, and no more
- * once they have gone. */
+/* Outside of sections, the result is true while a session has the flag for the process, and false
+ * once no session has. */
 static void who_traces_calls_is_known_outside_of_sections(void **state)
 {
     struct alive *as_all = alive_spawn(70, NULL, false), *later;
@@ -277,7 +277,7 @@ static void who_traces_calls_is_known_outside_of_sections(void **state)
     alive_exit(later);
 }
 
-/* Those that say the same of each call are not run. */
+/* Specifications with the same result for each call are not run. */
 static void constant_specifications_are_obeyed(void **state)
 {
     struct th_live_requests requests;
@@ -308,12 +308,12 @@ static void patterns_set_in_a_callback_are_soon_in_force(void **state)
     set(session, "f0", "true", TH_BP_LOCAL);
     scene_act("trace_call", "s", set_in_callback);
     call(0, 1, TOLD("f0", "1"));
-    th_trace_session_function(session, &f2, TH_AM(true), TH_BP_LOCAL, NULL); /* comes after them */
+    th_trace_session_function(session, &f2, TH_AM(true), TH_BP_LOCAL, NULL); /* queued behind */
     call(0, 1, "");
     call(1, 1, TOLD("f1", "1"));
 }
 
-/* It would never trace anything. */
+/* The pattern could never trace a call. */
 static void local_patterns_are_refused_where_there_are_export_sites_alone(void **state)
 {
     struct th_pattern one = {th_atom("late"), th_atom("f"), 0, false};
@@ -345,7 +345,7 @@ static void local_patterns_are_refused_where_there_are_export_sites_alone(void *
     assert_int_equal(th_code_export_word(&entry), TH_EXPORT_ARMED);
     assert_int_equal(th_trace_session_function(session, &any, TH_AM(true), TH_BP_LOCAL, &matched),
                      TH_OK);
-    assert_int_equal(matched, 1 + ALIVE_FUNCTIONS); /* that of the recording and the virtual ones */
+    assert_int_equal(matched, 1 + ALIVE_FUNCTIONS); /* the recorded one, and the virtual ones */
     assert_int_equal(th_trace_session_function(session, &one, TH_AM(false), TH_BP_GLOBAL, &matched),
                      TH_OK);
     assert_int_equal(th_code_export_word(&entry), 0);

@@ -1,8 +1,8 @@
-/* Live calls: how they end, and what is counted of them. */
+/* Tests the ends and the counters of live calls. */
 #include "host/term/term.h"
 #include "tests/trace/live.h"
 
-/* --- ends --- */
+/* --- Ends ------------------------------------------------------------------------------------- */
 
 static void returns_pile_up(void **state)
 {
@@ -104,7 +104,7 @@ static void a_later_session_is_not_told_of_what_it_did_not_ask_for(void **state)
     returns(0, &requests, "ok", ENDED_FOR("t", "f0", "ok"));
     assert_true(th_live_is_returning(&me->process));
     th_trace_session_destroy(other);
-    other = add("u", TH_FLAG_CALL | TH_FLAG_RETURN_TO); /* has its index */
+    other = add("u", TH_FLAG_CALL | TH_FLAG_RETURN_TO); /* reuses the index */
     alive_return_to(me, 1);
     assert_string_equal(scene_log(), "");
     requests = call(0, 1, "");
@@ -138,7 +138,7 @@ static void many_sessions_want_one_call(void **state)
     scene_log();
 }
 
-/* --- counts --- */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 static struct th_bp_usage memory_of(unsigned i)
 {
@@ -181,7 +181,7 @@ static void call_memory_is_words_by_process(void **state)
     spend(1, 100);
     me->words += 20;
     th_live_pause(&me->process);
-    me->words += 1000; /* not its own */
+    me->words += 1000; /* outside of the call */
     th_live_resume(&me->process);
     alive_return(me, 0, &outer, "ok");
     assert_memory(0, 1, 30);

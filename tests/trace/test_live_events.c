@@ -1,5 +1,5 @@
-/* What happens in this host and is no call; who inherits; functions that come and go; recorded and
- * live events in one tracing; control calls of other threads. */
+/* Tests live events other than calls; inheritance; functions that begin and end; recorded and live
+ * events in one tracing; control calls by other threads. */
 #include "host/term/term.h"
 #include "tests/support/alive.h"
 
@@ -48,7 +48,7 @@ static void trace_me(uint32_t flags)
     scene_log();
 }
 
-/* --- events --- */
+/* --- Events ----------------------------------------------------------------------------------- */
 
 static unsigned built;
 
@@ -93,7 +93,7 @@ static void terms_are_built_when_wanted(void **state)
     assert_int_equal(built, 1);
 }
 
-/* --- patterns for messages --- */
+/* --- Patterns for messages -------------------------------------------------------------------- */
 
 static void set_pattern(enum th_status set(struct th_session *session, th_term match),
                         const char *match)
@@ -125,7 +125,7 @@ static void a_send_has_to_match(void **state)
     expect("");
     assert_int_equal(th_trace_session_message_counts(session).silenced, 1);
     set_pattern(th_trace_session_send_pattern, "true");
-    send(); /* in silence, but nothing looks for it */
+    send(); /* silent; only a match specification reads that */
     expect("enabled_send(send,s," ME ")\n"
            "trace_send(send,s," ME ",{hi,1},#{extra => bob}) self\n");
 }
@@ -156,7 +156,7 @@ static void a_receive_has_to_match_its_sender(void **state)
     assert_int_equal(th_trace_session_message_counts(session).undecided, 1);
 }
 
-/* --- others --- */
+/* --- Others ----------------------------------------------------------------------------------- */
 
 static void happen(enum th_tracer_tag tag, th_term term)
 {
@@ -228,7 +228,7 @@ static void callbacks_do_not_recurse(void **state)
     assert_int_equal(th_live_counts(scene_tracing()).suppressed, 1);
 }
 
-/* --- who is traced --- */
+/* --- Tracees ---------------------------------------------------------------------------------- */
 
 static uint32_t flags_of(const struct alive *alive)
 {
@@ -260,7 +260,7 @@ static void those_that_exist_and_those_to_come(void **state)
     alive_exit(child);
 }
 
-/* What the child gets, and what its parent has left. */
+/* Asserts the flags that the child gets, and those that its parent keeps. */
 static void spawn_under(uint32_t flags, bool linked, uint32_t child_gets, uint32_t parent_keeps)
 {
     static unsigned n = 100;
@@ -289,7 +289,7 @@ static void children_inherit(void **state)
     spawn_under(send | first_link, true, send, send);
 }
 
-/* --- functions --- */
+/* --- Functions -------------------------------------------------------------------------------- */
 
 static void functions_that_come_meet_what_waits_for_them(void **state)
 {
@@ -317,7 +317,7 @@ static void functions_that_come_meet_what_waits_for_them(void **state)
     assert_null(th_live_function_find(scene_tracing(), &f.function.name));
 }
 
-/* --- with a recording --- */
+/* --- With a recording ------------------------------------------------------------------------- */
 
 static void recordings_are_replayed_as_ever(void **state)
 {
@@ -337,7 +337,7 @@ static void recordings_are_replayed_as_ever(void **state)
     scene_trace("{trace,<0.9.0>,return_from,{m,f0,1},ok}");
     expect("");
     th_trace_session_function_info(session, &alive_functions[0].function.name, &info);
-    assert_int_equal(info.memory_count, 1); /* the live call alone */
+    assert_int_equal(info.memory_count, 1); /* only the live call */
     th_breakpoint_info_free(&info);
     assert_int_equal(th_trace_session_counts(session).traced, 2);
 }
@@ -351,8 +351,8 @@ static void destroy_doomed(void)
     doomed = NULL;
 }
 
-/* Two sessions at one function of a recording, one removed in the other's callback; its index goes
- * to another. */
+/* Two sessions at one function of a recording; one is removed in the other's callback, and its
+ * index is reused. */
 static void a_recorded_call_survives_the_end_of_a_session(void **state)
 {
     struct th_pattern f9 = {th_atom("m"), th_atom("f9"), TH_ANY_ARITY, false};
@@ -392,7 +392,7 @@ static void what_a_session_discarded_stays_discarded_when_another_ends(void **st
     assert_int_equal(th_trace_session_counts(session).untraced, 1);
 }
 
-/* --- other threads --- */
+/* --- Other threads ---------------------------------------------------------------------------- */
 
 static void *control_from_elsewhere(void *recorded)
 {
@@ -439,7 +439,7 @@ static void what_is_delivered_is_over(void **state)
     sem_init(&done, 0, 0);
     th_trace_delivered(scene_tracing(), TH_NONE, delivered, &done);
     while (sem_wait(&done) != 0)
-        ; /* a signal handler ran */
+        ; /* interrupted by a signal */
     sem_destroy(&done);
 }
 

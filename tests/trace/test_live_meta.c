@@ -1,6 +1,6 @@
-/* Meta tracers that are not their session's own, where threads call this host's functions.
- *
- * Long because: how one is told, how it goes and when it is unloaded share all their steps. */
+/* Tests meta tracers other than their session's tracer, with threads that call this host's
+ * functions.
+ * // Long because: events, end and unloading of a meta tracer share all their steps. */
 #include "host/base/base.h"
 #include "tests/trace/live.h"
 
@@ -32,7 +32,8 @@ static enum th_status try_meta(struct th_session *of, const char *function, cons
     return status;
 }
 
-/* m:FUNCTION/1, or all of m for NULL; its name is its state. */
+/* Sets a meta breakpoint at m:FUNCTION/1, or at all of m for NULL; the tracer's name is its
+ * state. */
 static void set_meta(const char *function, const char *match, const char *state)
 {
     assert_int_equal(try_meta(session, function, match, state, state, scene_library()), TH_OK);
@@ -47,7 +48,7 @@ static struct th_meta_tracer_counts counts_of(size_t i)
     return counts;
 }
 
-/* --- who is told --- */
+/* --- Deliveries ------------------------------------------------------------------------------- */
 
 static void it_is_told_of_whoever_calls(void **state)
 {
@@ -95,7 +96,7 @@ static void any_thread_calls_it(void **state)
     assert_string_equal(scene_log(),
                         "enabled_call(call,a,<0.2.4096>)\ntrace_call(call,a,<0.2.4096>,"
                         "{m,f0,[2]},#{timestamp => timestamp}) self\n");
-    in_thread(call_as_another, NULL); /* that runs no process */
+    in_thread(call_as_another, NULL); /* a thread without a process */
     assert_string_equal(scene_log(), "");
     assert_int_equal(th_live_counts(scene_tracing()).strangers, 1);
     assert_int_equal(counts_of(0).counts.traced, 2);
@@ -124,7 +125,7 @@ static void functions_to_come_have_it(void **state)
                                                     ",{late,f,[]},#{timestamp => timestamp}) "
                                                     "self\n");
     scene_end_functions(functions, 1);
-    assert_int_equal(counts_of(0).present, 1); /* there may be more to come */
+    assert_int_equal(counts_of(0).present, 1); /* further events may come */
 }
 
 static void its_returns_go_to_it(void **state)
@@ -163,7 +164,7 @@ static void what_one_that_is_gone_had_asked_for_is_counted(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).meta_untold, 2);
 }
 
-/* --- how it goes --- */
+/* --- Ends ------------------------------------------------------------------------------------- */
 
 static struct th_bp_info info_of(unsigned i)
 {
@@ -182,7 +183,7 @@ static bool has_meta_breakpoint(unsigned i)
     return has;
 }
 
-/* The change that hits have asked for has been made. */
+/* Waits until the change that hits have requested is made. */
 static bool are_gone(unsigned i)
 {
     for (int n = 0; n < 1000 && has_meta_breakpoint(i); n++)
@@ -253,7 +254,7 @@ static void it_is_cleared_in_its_own_callback(void **state)
     set_meta("f0", "[{'_',[],[{return_trace}]}]", "a");
     scene_act("enabled_call", "a", clear_meta);
     requests = call(0, 1, META_TOLD("a", "f0", "1"));
-    set(session, "f1", "false", TH_BP_META); /* comes after it */
+    set(session, "f1", "false", TH_BP_META); /* queued behind it */
     call(0, 1, "");
     returns(0, &requests, "ok", "");
 }
@@ -269,7 +270,7 @@ static void it_is_replaced_in_its_own_callback(void **state)
     set_meta("f0", "true", "a");
     scene_act("trace_call", "a", replace_meta);
     call(0, 1, META_TOLD("a", "f0", "1") STATUS("b"));
-    set(session, "f1", "false", TH_BP_META); /* comes after it */
+    set(session, "f1", "false", TH_BP_META); /* queued behind it */
     call(0, 1, META_TOLD("b", "f0", "1"));
 }
 
@@ -298,7 +299,7 @@ static void *destroy_in_thread(void *unused)
     return NULL;
 }
 
-/* Another session has the index of the one whose it was: it has nothing to do with it. */
+/* Another session reuses the index of the owner, and must not count the events. */
 static void another_session_does_not_count_for_it(void **state)
 {
     struct th_live_requests requests;
@@ -314,7 +315,7 @@ static void another_session_does_not_count_for_it(void **state)
     call(0, 1, "");
 }
 
-/* --- counts --- */
+/* --- Counters --------------------------------------------------------------------------------- */
 
 static void names_are_counted_whoever_has_them(void **state)
 {
@@ -331,9 +332,9 @@ static void names_are_counted_whoever_has_them(void **state)
     alive_call(me, 1, th_small(1));
     scene_log();
     assert_int_equal(counts_of(0).present, 1);
-    set_meta("f0", "true", "a"); /* takes the place of the other */
+    set_meta("f0", "true", "a"); /* replaces the other */
     call(0, 1, TOLD("f0", "1") META_TOLD("a", "f0", "1"));
-    for (int i = 0; i < 2; i++) { /* before it is unloaded, and after that */
+    for (int i = 0; i < 2; i++) { /* before it is unloaded, and after */
         counts = counts_of(0);
         assert_string_equal(counts.name, "a");
         assert_int_equal(counts.present, 1);
@@ -348,7 +349,7 @@ static void names_are_counted_whoever_has_them(void **state)
     assert_string_equal(counts_of(1).name, "b");
     assert_int_equal(counts_of(1).counts.traced, 1);
     assert_false(th_trace_session_meta_tracer(session, 2, &counts));
-    assert_int_equal(th_trace_session_counts(session).enabled, 3); /* its own, as ever */
+    assert_int_equal(th_trace_session_counts(session).enabled, 3); /* the session's own */
     assert_int_equal(th_trace_session_counts(session).traced, 2);
 }
 
@@ -362,14 +363,14 @@ static void counts_survive_the_beginning_of_others(void **state)
     assert_int_equal(th_trace_session_counts(other).status, 1);
 }
 
-/* --- unloading --- */
+/* --- Unloading -------------------------------------------------------------------------------- */
 
 static char *other_path(void)
 {
     return th_printf("%s/tests/tracers/every_slot.so", getenv("BUILD_DIR"));
 }
 
-/* A tracer that nobody else uses here. It answers nothing that makes sense. */
+/* Opens a tracer that no other session uses here. Its results make no sense. */
 static struct th_library *other_library(void)
 {
     char *path = other_path();
@@ -390,7 +391,7 @@ static bool is_loaded(void)
     return open;
 }
 
-/* What it had waits for progress, twice at most. */
+/* Waits for the two grace periods that its objects need at most. */
 static bool is_unloaded_soon(void)
 {
     th_progress_settle();
@@ -430,7 +431,7 @@ static void it_is_unloaded_after_it_has_answered_remove(void **state)
     set_other("f0");
     alive_call(me, 0, th_small(1));
     assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
-    assert_false(is_unloaded_soon()); /* a recorded function has that name, too */
+    assert_false(is_unloaded_soon()); /* a recorded function with that name exists, too */
     scene_trace("{trace,<0.9.0>,call,{m,f0,[1]}}");
     assert_true(are_gone(0));
     assert_true(is_unloaded_soon());
@@ -465,7 +466,7 @@ static void the_end_of_all_unloads_it(void **state)
     begin(state);
 }
 
-/* It began while there was one thread. */
+/* The tracing was not shared when the meta tracer was set. */
 static void it_is_shared_with_its_tracing(void **state)
 {
     struct th_pattern f0 = {th_atom("m"), th_atom("f0"), 1, false};

@@ -1,15 +1,13 @@
 /*
- * Four threads, each running a process of this host, call functions whose meta tracers another
- * thread sets and clears all along, and which answer `remove` to a call now and then; while one
- * more asks what they have counted.
- *
- * Each meta tracer has a number, which is its state. Per function `phases` tells which one is set:
- * a call that finds the same before and after it, and no change under way, must have been told to
- * that one, once, unless it has left; and to no other. One has left when a call that it answered
- * `remove` is over: `left` is its number then. All that is called is counted by who is called, and
- * must be what trace/ has counted, of those that are gone, too.
- *
- * Runs for a second, or for STRESS_SECONDS.
+ * Four threads, each with a process of this host, call functions whose meta tracers another thread
+ * sets and clears all the time. The meta tracers sometimes answer `remove`. One more thread reads
+ * their counters.
+ * // Each meta tracer has a number, which is its state. For each function, `phases` states which
+ * one is set: if a call finds the same phase before and after it, without CHANGING, that meta
+ * tracer must have got the call once, unless it has left, and no other may have got it. A meta
+ * tracer has left when a call that it answered with `remove` is over; `left` is its number then.
+ * The test counts all callbacks; the sums must be those of trace/, including ended meta tracers.
+ * Runs for STRESS_SECONDS, 1 by default.
  */
 #include "host/term/term.h"
 #include "tests/support/alive.h"
@@ -33,10 +31,10 @@ static atomic_bool over;
 static struct th_session *session;
 static struct th_library *library;
 
-/* CHANGING while a control call about the function is under way; ON where it has a meta tracer;
- * above that how many changes there were, which is the meta tracer's number: so no phase comes
- * twice. Release before a control call and after it; acquire. `left` and `leaving`, which is said
- * before the answer, are numbers, likewise. */
+/* CHANGING during a control call about the function; ON if it has a meta tracer; above these bits
+ * the number of changes, which is the meta tracer's number, so no phase comes twice. Stored with
+ * release before and after a control call; loaded with acquire. `left`, and `leaving`, which is
+ * stored before the answer, are numbers with the same orders. */
 enum { CHANGING = 1, ON = 2, NUMBER = 4 };
 static _Atomic uint64_t phases[ALIVE_FUNCTIONS], left[ALIVE_FUNCTIONS], leaving[ALIVE_FUNCTIONS];
 
@@ -44,10 +42,10 @@ struct caller {
     pthread_t thread;
     struct alive *process;
     uint32_t random;
-    unsigned function;                               /* that it calls */
-    uint64_t asked, told, ended;                     /* callbacks for the call under way, ... */
+    unsigned function;                               /* function of the current call */
+    uint64_t asked, told, ended;                     /* callbacks of the current call, ... */
     uint64_t number;                                 /* ... the last of them for this meta tracer */
-    bool leaves;                                     /* it answered `remove` */
+    bool leaves;                                     /* the meta tracer answered `remove` */
     uint64_t checked, seen, enabled, traced, untold; /* of all calls */
     uint64_t lost, twice, wrong;                     /* must all be 0 */
 };
@@ -60,7 +58,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed = *seed * 1664525u + 1013904223u, *seed >> 8;
 }
 
-/* Numbers grow. */
+/* Raises *WORD to NUMBER; numbers never decrease. */
 static void raise_to(_Atomic uint64_t *word, uint64_t number)
 {
     uint64_t old = atomic_load_explicit(word, memory_order_relaxed);
@@ -91,14 +89,14 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
     return self->leaves ? TH_AM(remove) : TH_AM(trace);
 }
 
-/* The call was made while this one was set (0: none), which had left before it, or not. */
+/* Checks a call during which meta tracer NUMBER was set (0: none). HAD_LEFT: it had left before. */
 static void check(unsigned f, uint64_t number, bool had_left)
 {
     self->checked++;
     self->seen += self->asked;
     if (self->asked)
         self->wrong += had_left || self->number != number;
-    else if (number) /* unless another thread's call has it leave, or by now a later one */
+    else if (number) /* unless another call has made this one, or a later one, leave */
         self->lost += atomic_load_explicit(&leaving[f], memory_order_acquire) < number;
 }
 
@@ -136,7 +134,7 @@ static void *call_all_along(void *caller)
     return NULL;
 }
 
-/* --- changes --- */
+/* --- Changes ---------------------------------------------------------------------------------- */
 
 static void set_meta(const struct th_pattern *pattern, uint64_t number, th_term match)
 {
@@ -181,7 +179,7 @@ static void *change_all_along(void *unused)
     return NULL;
 }
 
-/* What is counted never becomes less. */
+/* Sums of counters never decrease. */
 static void *ask_all_along(void *unused)
 {
     struct th_meta_tracer_counts counts;
@@ -199,7 +197,7 @@ static void *ask_all_along(void *unused)
     return NULL;
 }
 
-/* --- the test --- */
+/* --- The test --------------------------------------------------------------------------------- */
 
 static unsigned seconds(void)
 {

@@ -1,8 +1,9 @@
-/* Patterns for functions with two sites, and with one: what each gets, and what is refused. */
+/* Tests patterns for functions with two sites, and with one: which breakpoints each gets, and
+ * refusals. */
 #include "host/base/base.h"
 #include "tests/trace/sites.h"
 
-/* --- what each gets --- */
+/* --- Breakpoints of each function ------------------------------------------------------------- */
 
 static void wildcards_match_what_can_have_them(void **state)
 {
@@ -14,7 +15,7 @@ static void wildcards_match_what_can_have_them(void **state)
     assert_int_equal(set_all("true", TH_BP_GLOBAL), EACH - 1);
     assert_int_equal(kinds_of(both), TH_BP_GLOBAL);
     assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
-    assert_int_equal(kinds_of(hidden), 0); /* it can have none, and the local one is cleared */
+    assert_int_equal(kinds_of(hidden), 0); /* cannot have one, and the local one is cleared */
     assert_int_equal(set_all("false", TH_BP_GLOBAL), EACH - 1);
     assert_int_equal(set_all("false", TH_BP_LOCAL), EACH);
     assert_int_equal(set_all("true", TH_PATTERN_EITHER), EACH);
@@ -63,7 +64,7 @@ static void a_function_is_shown_once(void **state)
     }
 }
 
-/* A pattern that names a function is for a recorded one of that name, too. */
+/* A pattern for a named function is also set for the recorded function of that name. */
 static void a_function_that_is_named_is_shown_once(void **state)
 {
     struct visits visits = {0};
@@ -112,7 +113,7 @@ static void functions_that_are_loaded_get_what_they_can_have(void **state)
     load(late, TH_BP_LOCAL, true, false, 0);
 }
 
-/* Local ones on top of such as each can have: the last word counts. */
+/* Local patterns after patterns for any kind: the last one counts. */
 static void kept_wildcards_keep_their_order(void **state)
 {
     struct th_pattern late = {th_atom("late"), TH_NONE, TH_ANY_ARITY, true};
@@ -172,7 +173,7 @@ static void patterns_wait_for_modules_that_are_not_there(void **state)
     expect_waiting("late:f/1 late:g/2 late:_/_ ");
     expect_late(TH_BP_LOCAL | TH_BP_COUNT);
     expect_waiting("late:g/2 ");
-    expect_late(TH_BP_LOCAL | TH_BP_COUNT); /* as long as they are not cleared */
+    expect_late(TH_BP_LOCAL | TH_BP_COUNT); /* unless they are cleared */
     set_late("late:f/1", "false", TH_BP_COUNT);
     expect_late(TH_BP_LOCAL);
     set_late("late:f/1", "true", TH_BP_GLOBAL);
@@ -183,11 +184,11 @@ static void patterns_wait_for_modules_that_are_not_there(void **state)
     expect_waiting("");
     expect_late(0);
     set_late("late:f/1", "true", TH_BP_LOCAL);
-    set_all("false", TH_BP_LOCAL); /* of another module */
+    set_all("false", TH_BP_LOCAL); /* those of another module */
     expect_late(TH_BP_LOCAL);
 }
 
-/* Those that are for any code to come are not cleared by what is about the code that is there. */
+/* Patterns for all code to come are not cleared by patterns for existing code. */
 static void patterns_for_all_code_to_come_are_their_own(void **state)
 {
     struct th_pattern any = {.arity = TH_ANY_ARITY, .on_load = true};
@@ -223,7 +224,7 @@ static void an_end_clears_both_sites(void **state)
     assert_int_equal(sited_armed(hidden), 0);
 }
 
-/* --- what is refused --- */
+/* --- Refusals --------------------------------------------------------------------------------- */
 
 static void refused(const char *function, uint32_t kinds, const char *why, const char *reason)
 {
@@ -254,7 +255,7 @@ static void what_never_comes_is_refused_with_the_reason(void **state)
     assert_int_equal(sited_armed(hidden), 0);
 }
 
-/* Not a site that no call comes to. */
+/* A site that no call can reach does not count. */
 static void one_without_any_is_refused(void **state)
 {
     const uint32_t kinds[] = {TH_BP_LOCAL, TH_PATTERN_EITHER, TH_BP_COUNT, TH_BP_META};
@@ -278,7 +279,7 @@ static void one_without_any_is_refused(void **state)
     sited_release(&sealed);
 }
 
-/* Reasons in common are told once; of more than a few, the first few. */
+/* A common reason is reported once; of many reasons, the first few are. */
 static void reasons_are_told_together(void **state)
 {
     enum { MANY = TH_PATTERN_REFUSALS + 3 };

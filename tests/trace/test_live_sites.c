@@ -1,4 +1,5 @@
-/* Functions of this host with two sites: global breakpoints at the one, all others at the other. */
+/* Tests functions of this host with two sites: global breakpoints are at one site, all others at
+ * the other. */
 #include "tests/trace/sites.h"
 
 #include "host/trace/tracing.h"
@@ -6,7 +7,7 @@
 
 #include <time.h>
 
-/* --- which site --- */
+/* --- Choice of the site ----------------------------------------------------------------------- */
 
 static void each_kind_has_its_site(void **state)
 {
@@ -44,7 +45,7 @@ static void false_clears_what_it_names(void **state)
     assert_int_equal(sited_armed(both), 0);
 }
 
-/* Those of another session stay. */
+/* Breakpoints of another session stay. */
 static void sessions_have_sites_of_their_own_choice(void **state)
 {
     (void)state;
@@ -62,7 +63,7 @@ static void sessions_have_sites_of_their_own_choice(void **state)
     assert_int_equal(sited_armed(both), 0);
 }
 
-/* --- specifications and ends --- */
+/* --- Specifications and ends ------------------------------------------------------------------ */
 
 static void specifications_go_with_their_kind(void **state)
 {
@@ -104,7 +105,7 @@ static void return_to_is_of_local_breakpoints(void **state)
     assert_string_equal(scene_log(), BACK("f0"));
 }
 
-/* --- meta and counts --- */
+/* --- Meta breakpoints and counters ------------------------------------------------------------ */
 
 #define META(f) ASKED "trace_call(call,s," ME ",{m," f ",[1]},#{timestamp => timestamp}) self\n"
 
@@ -152,7 +153,7 @@ static void global_excludes_all_others(void **state)
     assert_int_equal(kinds_of(both), 0);
 }
 
-/* The global breakpoint that stands for a local one goes with other kinds, as a local one does. */
+/* A global breakpoint in place of a local one coexists with other kinds, as a local one does. */
 static void a_global_one_that_stands_for_a_local_one_excludes_none(void **state)
 {
     (void)state;
@@ -211,7 +212,7 @@ static void a_meta_tracer_is_at_the_native_site(void **state)
     calls(hidden, false, "");
 }
 
-/* A thread that runs no process is counted at the native site. */
+/* A call by a thread without a process is counted at the native site. */
 static void strangers_are_counted(void **state)
 {
     struct sited_wants wants;
@@ -226,7 +227,7 @@ static void strangers_are_counted(void **state)
     th_breakpoint_info_free(&info);
 }
 
-/* --- disarming from inside --- */
+/* --- Disarming from inside -------------------------------------------------------------------- */
 
 static void disarm(void)
 {
@@ -268,7 +269,8 @@ static void *destroy_session(void *unused)
     return unused;
 }
 
-/* The thread that destroys the session waits for the lock, under which the first pattern is set. */
+/* The thread that destroys the session waits for the lock, which is held while the first pattern is
+ * set. */
 static void a_first_pattern_goes_with_a_session_that_is_about_to_end(void **state)
 {
     const struct timespec moment = {.tv_nsec = 50000000};

@@ -1,9 +1,7 @@
 /*
- * One thread turns a local breakpoint into a global one and back, as fast as it can, while others
- * call the function, from its module and from others, and another asks what is set: that is always
- * one of the two, as both sites change at once.
- *
- * Runs for a second, or for STRESS_SECONDS.
+ * One thread turns a local breakpoint into a global one and back as fast as it can. Others call the
+ * function, from its module and from others; one more reads the kinds, which must always be one of
+ * the two, as both sites change at once. Runs for STRESS_SECONDS, 1 by default.
  */
 #include "tests/trace/sites.h"
 
@@ -30,9 +28,8 @@ static void *call_all_along(void *process)
     return (void *)calls;
 }
 
-/* Without the lock that who changes takes. How often it was one kind and the next time the other;
- * UINTPTR_MAX: once it was neither or both.
- */
+/* Reads without the lock of the changing thread. Returns how often the kind had changed between two
+ * readings; UINTPTR_MAX: neither or both kinds were seen. */
 static void *ask_all_along(void *unused)
 {
     const struct th_function_sites *function = &sited_functions[BOTH].live.function;
@@ -84,7 +81,7 @@ static void both_sites_change_at_once(void **state)
     other = add("t", TH_FLAG_CALL);
     set(other, "both", "true", TH_BP_COUNT);
     set(session, "both", "true", TH_BP_LOCAL);
-    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL); /* nobody is told */
+    th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL); /* no events */
     for (unsigned i = 0; i < CALLERS; i++) {
         processes[i] = alive_spawn(2 + i, NULL, false);
         pthread_create(&threads[i], NULL, call_all_along, processes[i]);
@@ -103,7 +100,7 @@ static void both_sites_change_at_once(void **state)
     assert_int_not_equal((uintptr_t)turns, UINTPTR_MAX);
     assert_true((uintptr_t)turns > 1);
     th_trace_session_function_info(other, &sited_functions[BOTH].live.function.name, &info);
-    assert_int_equal(info.calls, (uintptr_t)calls[0] + (uintptr_t)calls[1]); /* by whatever kind */
+    assert_int_equal(info.calls, (uintptr_t)calls[0] + (uintptr_t)calls[1]); /* of either kind */
     th_breakpoint_info_free(&info);
 }
 

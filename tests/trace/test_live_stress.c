@@ -1,17 +1,16 @@
 /*
- * Four threads, each running processes of this host, call 10,000 functions while another creates
- * and destroys sessions and adds, updates and removes their patterns as fast as it can, and a third
- * changes flags of the processes; all by the control calls of trace/.
- *
- * Each thread numbers its calls; a callback notes the number of the call that it is for, with its
- * session's state. Each third function has two sites, and is called from its own module, too. Per
- * function `phases` tells what the changing thread has set: a call that finds the same, and nothing
- * under way, before and after it, must have been seen by just that session, once, under that
- * pattern. A session that nobody touches must have seen each call of the functions that it has
- * patterns of, numbers without a gap. The first turns local patterns into global ones all the time,
- * which a call between two sites may meet as both or as none; the others do not.
- *
- * Runs for a second, or for STRESS_SECONDS; on a slow machine until there was something to see.
+ * Four threads, each with processes of this host, call 10,000 functions. Meanwhile another thread
+ * creates and destroys sessions and adds, updates and removes their patterns as fast as it can, and
+ * a third one changes flags of the processes; all by the control calls of trace/.
+ * // Each thread numbers its calls; a callback notes the number of its call with its session's
+ * state. Each third function has two sites and is also called from its own module. For each
+ * function, `phases` states what the changing thread has set: if a call finds the same phase before
+ * and after it, without CHANGING, just that session must have seen it, once, under that pattern. A
+ * session that stays untouched must have seen each call of the functions with its patterns, without
+ * gaps in the numbers.
+ * // The first session turns local patterns into global ones all the time, so a call between two
+ * sites may hit both or none; the others do not. Runs for STRESS_SECONDS, 1 by default; on a slow
+ * machine until enough calls were checked.
  */
 #include "host/term/term.h"
 #include "tests/support/loaded.h"
@@ -32,9 +31,9 @@
 enum {
     FUNCTIONS = 10000,
     CALLERS = 4,
-    PROCESSES = 3 /* a caller's */,
+    PROCESSES = 3 /* of each caller */,
     MODULES = 10,
-    LONGEST = 60 /* seconds more */
+    LONGEST = 60 /* additional seconds */
 };
 
 static struct sited functions[FUNCTIONS];
@@ -42,10 +41,10 @@ static struct th_traceable_function *all[FUNCTIONS];
 static atomic_bool over;
 
 /*
- * A function's phase: CHANGING while a control call that may be about it is under way; ON if the
- * changed session has a pattern of it, EXTERNAL if that is a global one; above that the number of
- * the change, which is in the pattern's message as well. Release before a control call and after
- * it; acquire.
+ * A function's phase: CHANGING during a control call that may concern the function; ON if the
+ * changed session has a pattern for it, EXTERNAL if that is a global one; above these bits the
+ * number of the change, which is also in the pattern's message. Stored with release before and
+ * after a control call; loaded with acquire.
  */
 enum { CHANGING = 1, ON = 2, EXTERNAL = 4, NUMBER = 8 };
 static _Atomic uint64_t phases[FUNCTIONS];
@@ -55,9 +54,9 @@ static _Atomic uint64_t phases[FUNCTIONS];
 struct caller {
     pthread_t thread;
     struct th_live_tracee processes[PROCESSES];
-    uint64_t number;                               /* of the call under way */
-    uint64_t untouched, changed, version, flagged; /* callbacks for it */
-    uint64_t ends, ends_expected;                  /* return_from of the untouched session */
+    uint64_t number;                               /* of the current call */
+    uint64_t untouched, changed, version, flagged; /* callbacks of the current call */
+    uint64_t ends, ends_expected;                  /* return_from events of the untouched session */
     uint64_t calls, calls_of_untouched, checked, seen_on;
     uint64_t last_untouched;          /* number of the last call that it saw */
     uint64_t lost, twice, wrong, gap; /* must all be 0 */
@@ -65,7 +64,7 @@ struct caller {
 };
 
 static struct caller callers[CALLERS];
-static _Thread_local struct caller *self; /* NULL: not one of them */
+static _Thread_local struct caller *self; /* NULL in other threads */
 
 static bool has_two_sites(uint32_t f)
 {
@@ -77,7 +76,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed = *seed * 1664525u + 1013904223u, *seed >> 8;
 }
 
-/* {M, F, [Number]}: the arguments are this call's. */
+/* True for {M, F, [Number]} with the number of the current call. */
 static bool is_of_this_call(ERL_NIF_TERM call)
 {
     th_term list = th_tuple_elements(call)[2];
@@ -115,7 +114,8 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
     return TH_AM(ok);
 }
 
-/* Calls of a function with one site, and with two, that the changed session had to see. Relaxed. */
+/* True once the changed session had to see a call of a function with one site, and with two.
+ * Relaxed. */
 static atomic_bool seen[2];
 
 static bool has_seen_enough(void)
@@ -140,7 +140,7 @@ static void check_changed(uint64_t before, uint64_t after, bool two_sites, bool 
     self->wrong += self->changed && (!on || self->version != before / NUMBER);
 }
 
-/* The sequence has no gap: the last call of such a function that was seen is the last there was. */
+/* Asserts that the numbers have no gap: the last call that was seen is the last one made. */
 static void check_untouched(uint64_t last_call)
 {
     self->calls_of_untouched++;
@@ -183,7 +183,7 @@ static void *call_all_along(void *caller)
     return NULL;
 }
 
-/* --- The thread that changes ------------------------------------------------------------------ */
+/* --- The thread that changes patterns --------------------------------------------------------- */
 
 struct changer {
     struct th_session *session;
@@ -216,7 +216,7 @@ static void say_changing(uint32_t first, uint32_t step)
         atomic_fetch_or_explicit(&phases[f], CHANGING, memory_order_release);
 }
 
-/* All functions lose the session, whose place another takes. */
+/* Ends the session, with its patterns, and creates its successor. */
 static void replace_session(struct changer *changer)
 {
     say_changing(0, 1);
@@ -239,7 +239,7 @@ static th_term specification(struct changer *changer)
 
 static const uint32_t change_kinds[] = {TH_BP_LOCAL, TH_BP_GLOBAL, TH_PATTERN_EITHER};
 
-/* One function, a module of them, or all. */
+/* Sets or clears one function, a module of functions, or all. */
 static void set_functions(struct changer *changer, bool on)
 {
     uint32_t f = next_random(&changer->random) % FUNCTIONS,
@@ -277,7 +277,7 @@ static void *change_all_along(void *context)
     return NULL;
 }
 
-/* --- The thread that changes flags, of a session of its own ----------------------------------- */
+/* --- The thread that changes flags, in a session of its own ----------------------------------- */
 
 static struct th_session *flagged;
 static _Atomic uint64_t flag_changes;
@@ -346,7 +346,7 @@ static void add_processes(void)
         }
 }
 
-/* Each second function, and all, by one change each. */
+/* Sets each second function, module by module. */
 static void set_untouched(struct th_session *session)
 {
     th_env env;
@@ -355,7 +355,7 @@ static void set_untouched(struct th_session *session)
 
     th_env_init(&env, TH_ENV_PLAIN);
     assert_int_equal(th_text_parse(&env, spec, strlen(spec), &match), TH_OK);
-    for (uint32_t m = 0; m < MODULES; m += 2) { /* f % MODULES is even where f is */
+    for (uint32_t m = 0; m < MODULES; m += 2) { /* f % MODULES is even if f is */
         struct th_pattern pattern = {functions[m].live.function.name.module, TH_NONE, TH_ANY_ARITY,
                                      false};
         assert_int_equal(

@@ -1,4 +1,4 @@
-/* Patterns for messages: which sends and receives they let pass, and what a tracer gets of them. */
+/* Tests patterns for messages: which sends and receives are traced, and with which options. */
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "tests/trace/patterns.h"
@@ -54,7 +54,7 @@ static struct th_message_counts counts(void)
     return th_trace_session_message_counts(session);
 }
 
-/* --- which messages --- */
+/* --- Traced messages -------------------------------------------------------------------------- */
 
 static void without_patterns_all_pass(void **state)
 {
@@ -73,7 +73,7 @@ static void false_lets_none_pass_and_asks_nobody(void **state)
     expect(RECEIVE("a"), RECEIVED("a", ""));
     receives("false");
     expect(RECEIVE("a"), "");
-    assert_int_equal(scene_decoded(), 1); /* of the one that was wanted */
+    assert_int_equal(scene_decoded(), 1); /* of the traced one */
     assert_int_equal(counts().unmatched, 3);
     sends("true");
     receives("[]");
@@ -165,7 +165,7 @@ static void sessions_have_patterns_of_their_own(void **state)
     th_trace_session_destroy(other);
 }
 
-/* --- what specifications do --- */
+/* --- Effects of specifications ---------------------------------------------------------------- */
 
 static void results_take_the_place_of_recorded_ones(void **state)
 {
@@ -188,7 +188,8 @@ static void replace_while_it_is_told(void)
     sends("[{'_',[],[{message,{const,{other,\"constant\"}}}]}]");
 }
 
-/* The result is a term of the specification that a callback replaces before it is told. */
+/* The result is a term of the specification, which the callback replaces before the event is
+ * delivered. */
 static void a_specification_lives_as_long_as_its_result(void **state)
 {
     (void)state;
@@ -199,7 +200,7 @@ static void a_specification_lives_as_long_as_its_result(void **state)
     expect(SEND("a"), SENT("a", ",match_spec_result => {other,\"constant\"}"));
 }
 
-/* As measured: a silent process is held back where a specification is set, and only there. */
+/* As measured in a BEAM: a silent process matters only where a specification is set. */
 static void silence_counts_with_a_specification(void **state)
 {
     (void)state;
@@ -249,7 +250,7 @@ static void returns_cannot_be_asked_for(void **state)
     expect(RETURN("{m,f,0}", "ok"), ENDED("{m,f,0}", "ok")); /* as recorded */
 }
 
-/* --- what is unknown --- */
+/* --- Unknown values --------------------------------------------------------------------------- */
 
 static void senders_are_unknown(void **state)
 {
@@ -276,7 +277,7 @@ static void actions_on_what_is_unknown_are_left_out(void **state)
     assert_int_equal(counts().actions_unsure, 1);
 }
 
-/* --- setting --- */
+/* --- Setting ---------------------------------------------------------------------------------- */
 
 static void expect_info(const char *sent, const char *received)
 {
@@ -353,7 +354,7 @@ static void a_session_destroyed_by_its_callback_is_told_nothing(void **state)
     assert_int_equal(th_trace_sessions(scene_tracing()), 0);
 }
 
-/* --- by another thread --- */
+/* --- By another thread ------------------------------------------------------------------------ */
 
 enum { CHANGES = 3000 };
 
@@ -380,7 +381,7 @@ static void *change_patterns(void *unused)
     return NULL;
 }
 
-/* What one event gets is of one pattern, however often another thread replaces it. */
+/* An event is handled by one pattern, however often another thread replaces it. */
 static void another_thread_may_set_them(void **state)
 {
     const char *const outcomes[] = {SENT("a", ",match_spec_result => {first,\"constant\"}"),

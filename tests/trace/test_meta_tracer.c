@@ -1,4 +1,4 @@
-/* Meta tracers that are not their session's own. */
+/* Tests meta tracers other than their session's tracer. */
 #include "host/base/base.h"
 #include "host/library/library.h"
 #include "host/self/self.h"
@@ -36,7 +36,7 @@ static enum th_status try_meta_of(struct th_session *owner, struct th_library *l
     return status;
 }
 
-/* m:FUNCTION/0, or all of m for _. */
+/* Sets a meta breakpoint at m:FUNCTION/0, or at all of m for "_". */
 static void set_meta_of(struct th_session *owner, const char *function, const char *match,
                         const char *state)
 {
@@ -49,7 +49,7 @@ static void set_meta(const char *function, const char *state)
     scene_log();
 }
 
-/* --- who is told --- */
+/* --- Deliveries ------------------------------------------------------------------------------- */
 
 static void it_is_told_instead_of_the_session(void **state)
 {
@@ -116,7 +116,7 @@ static void returns_go_to_it(void **state)
            "#{extra => {error,a},timestamp => timestamp}) self\n");
     expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
     set("m", "f", 0, "false", TH_BP_META, 1);
-    expect(RETURN("{m,f,0}", "ok"), ""); /* nobody is left to be told */
+    expect(RETURN("{m,f,0}", "ok"), ""); /* no tracer is left */
     assert_int_equal(th_trace_session_pattern_counts(session).meta_untold, 1);
 }
 
@@ -149,7 +149,7 @@ static void a_breakpoint_tells_whose_it_is(void **state)
     th_breakpoint_info_free(&info);
 }
 
-/* --- how it goes --- */
+/* --- Ends ------------------------------------------------------------------------------------- */
 
 static bool wait_for_kinds(const char *function, uint32_t kinds)
 {
@@ -256,7 +256,7 @@ static void it_is_replaced_in_its_own_callback(void **state)
     set_meta("f", "a");
     scene_act("trace_call", "a", replace_meta_once);
     expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}") STATUS("b"));
-    set("m", "g", 0, "true", TH_BP_LOCAL, 1); /* comes after it */
+    set("m", "g", 0, "true", TH_BP_LOCAL, 1); /* queued behind it */
     expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
 }
 
@@ -276,7 +276,7 @@ static void its_session_ends_in_its_callback(void **state)
     set_meta("f", "a");
     scene_act("enabled_call", "a", destroy_session);
     scene_act("enabled_call", "b", destroy_session);
-    /* b asks first, and a, whose session is clearing then, is not asked any more. */
+    /* b comes first; a, whose session is being cleared then, gets no further calls. */
     expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
     expect(CALL("{m,f,[]}"), META_TOLD("b", "{m,f,[]}"));
     assert_int_equal(th_trace_sessions(scene_tracing()), 1);
@@ -298,18 +298,18 @@ static void it_disarms_meta_alone(void **state)
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}") META_TOLD("a", "{m,f,[]}"));
     assert_int_equal(disarmed, 1);
     th_progress_settle();
-    set("m", "g", 0, "true", TH_BP_LOCAL, 1); /* comes after it */
+    set("m", "g", 0, "true", TH_BP_LOCAL, 1); /* queued behind it */
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
 }
 
-/* --- loading and unloading --- */
+/* --- Loading and unloading -------------------------------------------------------------------- */
 
 static char *other_path(void)
 {
     return th_printf("%s/tests/tracers/every_slot.so", getenv("BUILD_DIR"));
 }
 
-/* A tracer that nobody else uses here. */
+/* Opens a tracer that no other session uses here. */
 static struct th_library *other_library(void)
 {
     char *path = other_path();
@@ -336,9 +336,9 @@ static void it_is_unloaded_with_its_last_breakpoint(void **state)
 {
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "_", "true", "a"), TH_OK);
-    set("m", "f", 0, "true", TH_BP_COUNT, 1); /* is there from now on */
+    set("m", "f", 0, "true", TH_BP_COUNT, 1); /* the function exists from now on */
     set("m", "f", 0, "false", TH_BP_META, 1);
-    assert_true(is_loaded()); /* for others of m */
+    assert_true(is_loaded()); /* for other functions of m */
     set("m", "_", TH_ANY_ARITY, "false", TH_BP_META, 1);
     assert_false(is_loaded());
 }
@@ -358,7 +358,7 @@ static void it_is_unloaded_after_it_has_answered_remove(void **state)
 
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "f", "true", "a"), TH_OK);
-    scene_trace(CALL("{m,f,[]}")); /* every_slot answers nothing that makes sense */
+    scene_trace(CALL("{m,f,[]}")); /* results of every_slot make no sense */
     assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
     assert_true(wait_for_kinds("f", 0));
     for (int i = 0; i < 1000 && is_loaded(); i++) {

@@ -1,8 +1,7 @@
-/* Function patterns: which calls they trace, what they count, what their match specifications
- * do. */
+/* Tests function patterns: traced calls, counters, effects of match specifications. */
 #include "tests/trace/patterns.h"
 
-/* --- which calls --- */
+/* --- Traced calls ----------------------------------------------------------------------------- */
 
 static void without_patterns_calls_are_as_recorded(void **state)
 {
@@ -100,7 +99,7 @@ static void a_session_destroyed_by_a_hit_is_not_hit(void **state)
     th_trace_session_function(other_session, &all, TH_AM(true), TH_BP_LOCAL, NULL);
     th_trace_session_function(session, &all, TH_AM(true), TH_BP_LOCAL, NULL);
     scene_act("trace_call", "s", destroy_other);
-    /* Breakpoints are obeyed in the order in which they were added. */
+    /* Breakpoints are hit in the order in which they were added. */
     scene_act("enabled_call", "t", destroy_other);
     scene_log();
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
@@ -122,7 +121,7 @@ static void a_pattern_cleared_in_a_callback_is_cleared(void **state)
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
     scene_act("trace_call", "s", clear_in_callback);
     expect(CALL("{m,f,[]}"), TOLD("{m,f,[]}"));
-    set("m", "h", 0, "true", TH_BP_LOCAL, 1); /* comes after it */
+    set("m", "h", 0, "true", TH_BP_LOCAL, 1); /* queued behind it */
     expect(CALL("{m,f,[]}"), "");
 }
 
@@ -140,7 +139,7 @@ static void what_discards_and_removes(void **state)
     assert_int_equal(th_trace_session_counts(session).removed, 1);
 }
 
-/* --- match specifications --- */
+/* --- Match specifications --------------------------------------------------------------------- */
 
 static void a_guard_is_obeyed(void **state)
 {
@@ -194,7 +193,7 @@ static void local_and_global_are_cleared_each_by_itself(void **state)
     assert_int_equal(info_of("m", "f", 0).kinds, 0);
 }
 
-/* A recorded function can have both kinds. */
+/* A recorded function can have either kind. */
 static void either_kind_is_local(void **state)
 {
     (void)state;
@@ -233,7 +232,7 @@ static void the_control_word_is_one_for_all(void **state)
     expect(CALL("{m,g,[]}"), TOLD("{m,g,[]}"));
 }
 
-/* --- meta and counts --- */
+/* --- Meta breakpoints and counters ------------------------------------------------------------ */
 
 static void meta_traces_everybody_with_time_stamps(void **state)
 {
@@ -269,7 +268,7 @@ static void counts_ask_nobody(void **state)
     assert_int_equal(calls_of("m", "g", 0), 1);
 }
 
-/* Nanoseconds that FUNCTION took <0.1.0>. */
+/* Returns the nanoseconds that FUNCTION took in <0.1.0>. */
 static int64_t time_of(const char *function, uint64_t calls)
 {
     struct th_bp_info info = info_of("m", function, 0);
@@ -322,7 +321,7 @@ static void calls_without_a_time_are_told(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).untimed, 1);
 }
 
-/* It wants no event, though it has flags; what others are told is none of its business. */
+/* The session gets no event, although it has flags; the events of others do not concern it. */
 static void a_session_without_a_tracer_counts(void **state)
 {
     struct th_session_setup setup = {.name = "counts", .state = TH_NIL};
@@ -366,7 +365,7 @@ static void a_session_tells_what_it_has_set(void **state)
     th_breakpoint_info_free(&info);
 }
 
-/* --- what makes no sense --- */
+/* --- Senseless patterns ----------------------------------------------------------------------- */
 
 static void what_makes_no_sense_is_refused(void **state)
 {

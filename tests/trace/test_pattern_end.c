@@ -1,8 +1,8 @@
-/* Function patterns: how calls end, who called, and the example of the specification. */
+/* Tests function patterns: ends of calls, callers, and the example of the specification. */
 #include "host/base/base.h"
 #include "tests/trace/patterns.h"
 
-/* --- ends --- */
+/* --- Ends ------------------------------------------------------------------------------------- */
 
 static void returns_come_if_asked_for(void **state)
 {
@@ -34,10 +34,10 @@ static void returns_go_to_a_session_that_lives(void **state)
     expect(RETURN("{m,f,1}", "ok"), "");
 }
 
-/* --- the example of the specification --- */
+/* --- The example of the specification --------------------------------------------------------- */
 
-/* foo() -> lots(), ok.  lots() -> 'of'(), and from there on tail calls to bar(0). SWAP: lots is the
- * tail call instead of 'of'. */
+/* foo() -> lots(), ok.  lots() -> 'of'(), and tail calls from there down to bar(0). SWAP: lots is
+ * the tail call instead of 'of'. */
 static void play_example(bool swap)
 {
     enum th_fact lots = swap ? TH_YES : TH_NO, of = swap ? TH_NO : TH_YES;
@@ -71,8 +71,8 @@ static const char *example_call(int i)
     return text;
 }
 
-/* The first COUNT calls of the example as they are told, with the callers of foo, of lots, and of
- * all others; NULL: without. */
+/* Returns the events of the first COUNT calls of the example, with the callers of foo, of lots, and
+ * of all others; NULL: without callers. */
 static const char *calls_told(int count, const char *const callers[])
 {
     static struct th_buffer text;
@@ -223,7 +223,7 @@ static void nobody_calls_what_a_process_begins_with(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 0);
 }
 
-/* As in a BEAM: what was asked for farther inside is forgotten. */
+/* As in a BEAM: requests of inner calls are dropped. */
 static void a_return_to_after_an_exception_is_of_the_nearest_call(void **state)
 {
     (void)state;

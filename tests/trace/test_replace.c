@@ -1,4 +1,5 @@
-/* The tracer of a session is replaced: between events, in callbacks, with and without upgrade(). */
+/* Tests the replacement of a session's tracer: between events, in callbacks, with and without
+ * upgrade(). */
 #include "host/base/base.h"
 #include "tests/support/succession.h"
 #include "tests/trace/live.h"
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 
 static struct successor first, second, third;
-static struct successor *acting; /* whose callback calls act() */
+static struct successor *acting; /* its callback calls act() */
 static void (*act)(void);
 static struct th_buffer notes;
 
@@ -71,7 +72,7 @@ static void init(void)
     succession_begin();
 }
 
-/* One thread does all, and replays. */
+/* Sets up a replay with one thread. */
 static int begin_replayed(void **state)
 {
     (void)state;
@@ -91,7 +92,7 @@ static int end_replayed(void **state)
     return 0;
 }
 
-/* Live, shared. */
+/* Sets up live calls in a shared tracing. */
 static int begin_live(void **state)
 {
     (void)state;
@@ -132,7 +133,7 @@ static void assert_all_well(void)
     assert_int_equal(first.wrong + second.wrong + third.wrong, 0);
 }
 
-/* --- in order --------------------------------------------------------------------------------- */
+/* --- In order --------------------------------------------------------------------------------- */
 
 static void the_next_event_goes_to_the_new_one(void **state)
 {
@@ -156,7 +157,7 @@ static void live_ones_as_well(void **state)
     make_call();
     assert_noted("1:?call(s) 1:!call(s) ");
     assert_int_equal(replace(&second, NULL), TH_OK);
-    assert_int_equal(first.unloads, 1); /* it has waited */
+    assert_int_equal(first.unloads, 1); /* the replacement has waited */
     make_call();
     assert_noted("2:?trace_status(s) 2:?call(s) 2:!call(s) ");
     assert_int_equal(th_trace_session_counts(session).traced, 2);
@@ -239,7 +240,7 @@ static void it_is_named_as_on_a_command_line(void **state)
     assert_string_equal(th_library_path(th_trace_session_library(session)), path);
     assert_int_equal(first.unloads, 1);
     assert_int_equal(th_trace_tracer_replace(session, &search, path, NULL), TH_OK);
-    assert_int_equal(th_trace_session_state_term(session), TH_AM(trace)); /* none was given */
+    assert_int_equal(th_trace_session_state_term(session), TH_AM(trace)); /* no state was given */
     assert_false(th_trace_tracer_is_outdated(session));
     assert_int_equal(th_trace_tracer_replace(session, &search, "nobody", NULL), TH_REFUSED);
     assert_int_equal(th_trace_tracer_replace(session, &search, "=trace", NULL), TH_USAGE);
@@ -253,7 +254,7 @@ static void one_whose_file_is_new_is_renewed(void **state)
 
     (void)state;
     assert_false(th_trace_tracer_is_outdated(session));
-    library = succession_open(&second); /* the file is there now */
+    library = succession_open(&second); /* the new file exists now */
     assert_true(th_trace_tracer_is_outdated(session));
     assert_int_equal(th_trace_tracer_renew(session, NULL), TH_OK);
     th_library_release(library);
@@ -275,7 +276,7 @@ static void the_old_one_stays_with_others(void **state)
     assert_int_equal(second.unloads + third.unloads, 0);
 }
 
-/* --- refused ---------------------------------------------------------------------------------- */
+/* --- Refusals --------------------------------------------------------------------------------- */
 
 static void assert_first_stays(void)
 {
@@ -330,13 +331,13 @@ static void a_session_that_is_detached_stays_so(void **state)
     assert_int_equal(second.loads + second.upgrades, 0);
 }
 
-/* --- in callbacks ----------------------------------------------------------------------------- */
+/* --- In callbacks ----------------------------------------------------------------------------- */
 
 static void replace_in_callback(void)
 {
     acting = NULL;
     assert_int_equal(replace(&second, "t"), TH_OK);
-    assert_int_equal(first.unloads, 0); /* it is in a callback */
+    assert_int_equal(first.unloads, 0); /* still in a callback */
 }
 
 static void in_a_callback_it_counts_from_the_next_event_on(void **state)

@@ -1,12 +1,11 @@
 /*
- * Four threads run processes of this host that call, while another replaces the tracer of their
- * session as fast as it can: with new files at one path, by upgrade(), and with some that refuse.
- *
- * Each call must be asked and told of one and the same tracer; a process never meets an older one
- * than it has met; none is called before its upgrade() or after its unload(), which comes when
- * nobody is in it. A second session, which nobody touches, must see each call.
- *
- * Runs for a second, or for STRESS_SECONDS; on a slow machine until there was something to see.
+ * Four threads run processes of this host that call functions, while another thread replaces the
+ * tracer of their session as fast as it can: with new files at one path, by upgrade(), and with
+ * some that refuse.
+ * // `enabled` and the event of a call must reach the same tracer; a process never reaches an older
+ * one than before; no callback runs before its tracer's upgrade() or after its unload(), which
+ * comes when no thread is in the tracer. A second session, which stays untouched, must see each
+ * call. Runs for STRESS_SECONDS, 1 by default; on a slow machine until enough calls were checked.
  */
 #include "tests/support/succession.h"
 #include "tests/trace/live.h"
@@ -14,7 +13,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { CALLERS = 4, TRACERS = 4096, LONGEST = 60 /* seconds more */, ENOUGH = 20 /* replaced */ };
+enum { CALLERS = 4, TRACERS = 4096, LONGEST = 60 /* more seconds */, ENOUGH = 20 /* times */ };
 
 static struct successor tracers[TRACERS], untouched;
 static atomic_bool over;
@@ -23,10 +22,10 @@ static atomic_uint replaced, refused;
 struct caller {
     pthread_t thread;
     struct alive *process;
-    int asked, told;  /* the tracer that was, by the call under way; 0: none */
-    unsigned seen;    /* of the call under way, by the session that nobody touches */
-    int latest;       /* that the process has met */
-    unsigned changes; /* of that */
+    int asked, told;  /* numbers of the tracers of the current call; 0: none */
+    unsigned seen;    /* by the untouched session, of the current call */
+    int latest;       /* number of the last tracer that the process has reached */
+    unsigned changes; /* of that number */
     uint64_t calls, lost, twice, torn, older, unseen;
 };
 
@@ -39,7 +38,7 @@ static ERL_NIF_TERM note(struct successor *tracer, ErlNifEnv *env, int argc,
     int *place;
 
     (void)env;
-    if (argv[0] != TH_AM(call) || !self) /* who replaces it asks for the trace status */
+    if (argv[0] != TH_AM(call) || !self) /* the replacing thread's call for the trace status */
         return TH_AM(trace);
     if (tracer == &untouched) {
         self->seen += argc == 5;
@@ -77,7 +76,7 @@ static void *call_all_along(void *context)
     return NULL;
 }
 
-/* Some have a veto. */
+/* Some refuse. */
 static void make(int number)
 {
     tracers[number] = (struct successor){.number = number, .called = note};
@@ -159,11 +158,11 @@ static uint64_t check_callers(void)
         calls += callers[i].calls;
         changes += callers[i].changes;
     }
-    assert_true(changes > CALLERS); /* the first one counts as such */
+    assert_true(changes > CALLERS); /* the first tracer counts, too */
     return calls;
 }
 
-/* Each took over from the one before that worked. */
+/* Each tracer took over from the previous one that was not refused. */
 static void check_tracers(void)
 {
     struct successor *before = &tracers[1];

@@ -1,4 +1,5 @@
-/* Sessions come and go at any time: outside of callbacks, in their own ones and in others'. */
+/* Tests sessions that start and end at any time: outside of callbacks, in their own ones and in
+ * others'. */
 #include "host/self/self.h"
 #include "tests/support/scene.h"
 
@@ -61,7 +62,7 @@ static enum th_session_state state_of(th_session_id which)
     return th_trace_session_state(scene_tracing(), which);
 }
 
-/* Acts happen at each callback, a session dies once. */
+/* Runs at each callback, but destroys a session only once. */
 static void destroy(struct th_session **session)
 {
     if (!*session)
@@ -88,7 +89,7 @@ static void destroy_c(void)
     destroy(&c);
 }
 
-/* --- outside of callbacks --- */
+/* --- Outside of callbacks --------------------------------------------------------------------- */
 
 static void a_session_traces_nobody_at_first(void **state)
 {
@@ -162,7 +163,7 @@ static void there_are_as_many_as_a_word_has_bits(void **state)
     assert_int_equal(th_trace_session_counts(sessions[63]).traced, 1);
 }
 
-/* The new one has the place of the old, but not its discarded calls. */
+/* The new session reuses the index of the old one, but not its discarded calls. */
 static void a_new_session_knows_nothing_of_an_old_ones_calls(void **state)
 {
     (void)state;
@@ -182,7 +183,7 @@ static void a_new_session_knows_nothing_of_an_old_ones_calls(void **state)
            "trace_call(return_from,b,<0.1.0>,{m,f,0},#{extra => 2}) self\n");
 }
 
-/* --- in callbacks --- */
+/* --- In callbacks ----------------------------------------------------------------------------- */
 
 static void destroyed_in_its_own_enabled(void **state)
 {
@@ -280,7 +281,7 @@ static void one_that_is_created_in_a_callback_gets_the_next_event(void **state)
     expect(CALL, TRACED("d"));
 }
 
-/* --- delivered --- */
+/* --- Delivery --------------------------------------------------------------------------------- */
 
 static void note_delivery(void *context)
 {

@@ -1,6 +1,6 @@
 /*
- * What each tag gives: which callbacks, with which arguments, and whether enif_self tells the
- * tracee. A test for each row of the table that was measured on OTP 25.
+ * Tests the callbacks of each tag: their arguments, and whether enif_self() returns the tracee. A
+ * test for each row of the table that was measured on OTP 25.
  */
 #include "tests/support/scene.h"
 
@@ -99,7 +99,7 @@ static void receive(void **state)
                                            "trace_receive('receive',s,<0.1.0>,hi,#{})\n");
 }
 
-/* A tag whose events have a term, perhaps an extra, and no self. */
+/* Asserts a tag whose events have a term, optionally an extra, and no self. */
 static void expect_plain(const char *tag, const char *group, const char *tracee, const char *term,
                          const char *extra)
 {
@@ -199,7 +199,7 @@ static void seq_trace_has_the_label_for_a_tracee(void **state)
            "trace(seq_trace,s,{my,label},{print,{0,1},<0.1.0>,[],one},#{})\n");
 }
 
-/* Sender, receiver, printer; the whole info of no recorder tells nobody. */
+/* Sender, receiver, printer; an info that no recorder writes has no actor. */
 static void seq_trace_asks_with_who_acted(void **state)
 {
     static const char *const rows[][2] = {{"{send,{0,1},<0.1.0>,<0.2.0>,m}", "<0.1.0>"},

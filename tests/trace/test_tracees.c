@@ -1,5 +1,5 @@
-/* Whom a session traces: flags given and taken, of all, existing and new ones, of one and of one
- * that is expected; and what they hold back. */
+/* Tests which processes a session traces: flags set and cleared, for all, existing and new ones,
+ * for one process and for an expected one; and which events flags withhold. */
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
@@ -78,7 +78,7 @@ static void expect_refused(enum th_status status, const char *why)
     th_error_clear();
 }
 
-/* --- one --- */
+/* --- One process ------------------------------------------------------------------------------ */
 
 static void flags_add_up_and_go_one_by_one(void **state)
 {
@@ -125,7 +125,7 @@ static void one_that_is_named_is_not_seen_by_that(void **state)
     assert_int_equal(th_process_world_counts().seen, 2);
 }
 
-/* --- all, existing, new --- */
+/* --- All, existing and new processes ---------------------------------------------------------- */
 
 static void existing_ones_are_those_that_were_not_born_here(void **state)
 {
@@ -219,7 +219,7 @@ static void cpu_time_is_for_all(void **state)
     expect_refused(th_trace_session_expect(session, pid(1), TH_FLAG_CPU_TIMESTAMP), why);
 }
 
-/* --- those that are expected --- */
+/* --- Expected processes ----------------------------------------------------------------------- */
 
 static void who_is_expected_is_so_in_each_world(void **state)
 {
@@ -236,7 +236,7 @@ static void who_is_expected_is_so_in_each_world(void **state)
                    "only processes, ports and names can be traced");
 }
 
-/* It keeps what it was given, and inherits the rest. */
+/* The process keeps the flags that it was given, and inherits others. */
 static void who_is_expected_may_be_born(void **state)
 {
     (void)state;
@@ -267,7 +267,7 @@ static void who_has_an_expected_name_is_traced_at_once(void **state)
     expect_flags(pid(1), TH_FLAG_SEND);
 }
 
-/* --- asking --- */
+/* --- Queries ---------------------------------------------------------------------------------- */
 
 static void asking_asks_for_the_status(void **state)
 {
@@ -310,7 +310,7 @@ static void which_sessions_there_are(void **state)
     assert_int_equal(th_trace_sessions_of(scene_tracing(), pid(2), ids), 0);
 }
 
-/* --- what they hold back --- */
+/* --- Withheld events -------------------------------------------------------------------------- */
 
 static void running_has_two_names(void **state)
 {
@@ -350,7 +350,7 @@ static void in_silence_calls_are_asked_of_but_not_told(void **state)
     assert_int_equal(th_trace_session_counts(session).discarded, 0);
 }
 
-/* It is the call that counts. */
+/* The flag at the call decides, not that at its end. */
 static void silence_that_ends_or_begins_during_a_call(void **state)
 {
     (void)state;
@@ -385,15 +385,15 @@ static void stamps_have_an_order(void **state)
                  stamps[i].opts);
         expect("{trace,<0.1.0>,'receive',hi}", log);
     }
-    take(pid(1), TH_FLAG_TIMESTAMP); /* the next one in order is active again */
+    take(pid(1), TH_FLAG_TIMESTAMP); /* the next flag in order is active again */
     expect("{trace,<0.1.0>,'receive',hi}",
            "enabled_receive('receive',s,<0.1.0>)\n"
            "trace_receive('receive',s,<0.1.0>,hi,#{timestamp => strict_monotonic})\n");
 }
 
-/* --- the end of a tracee --- */
+/* --- The end of a tracee ---------------------------------------------------------------------- */
 
-/* A BEAM traces them after the exit. */
+/* A BEAM traces these events after the exit. */
 static void what_comes_after_the_exit_goes_by_the_last_flags(void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* Its state is a process. Prints in each trace callback whether that lives. */
+/* Prints in each trace callback whether the process that is its state is alive. */
 #include <erl_tracer.h>
 
 #include <stdio.h>

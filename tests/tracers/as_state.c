@@ -1,5 +1,5 @@
-/* Answers `enabled` with its state, the atom trace or discard, and does nothing else: the least
- * that a tracer can do. */
+/* Returns its state, the atom trace or discard, from `enabled`, and does nothing else: the smallest
+ * tracer. */
 #include <erl_tracer.h>
 
 TH_TRACER_ENABLED(generic)

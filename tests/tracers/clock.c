@@ -1,4 +1,4 @@
-/* Prints what the clocks say in each trace callback. */
+/* Prints the clocks in each trace callback. */
 #include <erl_tracer.h>
 
 #include <stdio.h>

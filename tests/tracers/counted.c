@@ -1,5 +1,5 @@
-/* A tracer and a plugin in one: make/0 gives a resource. As the head of a
- * list that is the state, it counts the events. */
+/* A tracer and a plugin in one: make/0 returns a resource. If this resource is the head of the list
+ * that is the state, it counts the events. */
 #include <erl_tracer.h>
 #include <stdio.h>
 
@@ -29,7 +29,7 @@ static ERL_NIF_TERM make(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return term;
 }
 
-/* The resource in STATE. */
+/* Gets the resource in STATE. */
 static int find(ErlNifEnv *env, ERL_NIF_TERM state, void **object)
 {
     return enif_get_list_cell(env, state, &state, &(ERL_NIF_TERM){0}) &&

@@ -1,4 +1,4 @@
-/* Declares settings, and shows the state that it gets. */
+/* Declares settings, and prints its state. */
 #include <erl_tracer.h>
 
 const struct th_tracer_setting th_tracer_settings[] = {

@@ -1,4 +1,4 @@
-/* Prints each trace callback with what it is given; the state once. */
+/* Prints each trace callback with its arguments; the state only once. */
 #include <erl_tracer.h>
 
 #include <stdio.h>

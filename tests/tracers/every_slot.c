@@ -1,8 +1,7 @@
 /*
- * A tracer with all callbacks, each of which answers the number of its slot as a small integer.
- *
- * Compiled as it is, it has an entry, and leaves out the callback that $EVERY_SLOT_OMIT names, or
- * all but that of $EVERY_SLOT_ONLY and the generic ones. Compiled with -DPLAIN it has symbols.
+ * A tracer with all callbacks, each of which returns the number of its slot as a small integer.
+ * // By default it has an entry without the callback that $EVERY_SLOT_OMIT names, or with only that
+ * of $EVERY_SLOT_ONLY and the generic ones. Compiled with -DPLAIN, it has symbols instead.
  */
 #include <erl_tracer.h>
 

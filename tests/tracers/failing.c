@@ -1,10 +1,10 @@
-/* Reports a failure when its state says: attach, event, unload; and shows what it is asked. */
+/* Reports a failure where its state requires: attach, event, unload; and prints its calls. */
 #include <erl_tracer.h>
 #include <nif_module.h>
 
 #include <stdio.h>
 
-static ERL_NIF_TERM last; /* an atom: the latest state */
+static ERL_NIF_TERM last; /* an atom: the last state */
 
 static int is(ErlNifEnv *env, ERL_NIF_TERM state, const char *when)
 {

@@ -1,5 +1,5 @@
-/* Does what tracers must not: keeps terms across callbacks, forgets to free, sends to its tracee.
- */
+/* Violates the rules for tracers: keeps terms across callbacks, leaks memory, sends to its
+ * tracee. */
 #include <erl_tracer.h>
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * What the test and the library under test tell each other. The library gets its address as load
- * info: the small integer address / 16.
+ * Shared by a test and the library under test, which gets its address as load info: the small
+ * integer address / 16.
  */
 #ifndef JOURNAL_H
 #define JOURNAL_H
@@ -8,18 +8,18 @@
 #include <erl_nif.h>
 
 struct journal {
-    _Alignas(16) char text[1024]; /* what was called, in order, a word each */
+    _Alignas(16) char text[1024]; /* the calls, in order, a word each */
 
-    /* For load() and upgrade(). */
-    int answer;                   /* what it returns */
-    ErlNifResourceFlags flags;    /* it opens the type "thing" so, if not 0 */
-    int destructor;               /* with one that writes "gone" */
-    ErlNifResourceDtor *counting; /* or with this one, of the test */
+    /* Used by load() and upgrade(). */
+    int answer;                   /* their result */
+    ErlNifResourceFlags flags;    /* flags for opening the type "thing"; 0: do not open */
+    int destructor;               /* the type's destructor writes "gone" */
+    ErlNifResourceDtor *counting; /* a destructor of the test instead */
 
-    /* What came of it. */
+    /* Results. */
     ErlNifResourceType *type;
     ErlNifResourceFlags tried;
-    void *old_private_data; /* what upgrade() was given */
+    void *old_private_data; /* private data that upgrade() got */
 };
 
 #endif

@@ -7,13 +7,13 @@
 
 enum { KEEPER_TYPES = 3 };
 
-/* Its private data. */
+/* The library's private data. */
 struct keeper {
     ErlNifResourceType *types[KEEPER_TYPES]; /* by enif_open_, enif_open_..._x, enif_init_ */
     ErlNifResourceFlags tried[KEEPER_TYPES];
-    unsigned destroyed; /* calls of the destructor that they share */
+    unsigned destroyed; /* calls of the common destructor */
     bool releases;      /* the destructor releases its resource, then keeps and releases it */
-    int last;           /* what the latest of those resources held, an int */
+    int last;           /* content of the last destroyed resource */
 };
 
 #endif

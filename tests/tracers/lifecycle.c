@@ -1,11 +1,11 @@
-/* Writes down each call that a host makes of a library besides callbacks. */
+/* Notes each call by the host other than callbacks. */
 #include <erl_nif.h>
 
 #include "journal.h"
 
 #include <string.h>
 
-static struct journal *journal; /* of this instance; NULL before load */
+static struct journal *journal; /* of this instance; NULL before load() */
 
 static void note(struct journal *to, const char *word)
 {
@@ -45,7 +45,7 @@ static int upgrade(ErlNifEnv *env, void **private_data, void **old_private_data,
 {
     void *old = *old_private_data;
 
-    *old_private_data = NULL; /* moved over, as upgrades do */
+    *old_private_data = NULL; /* taken over, as upgrades do */
     int answer = start(env, private_data, info, "upgrade");
     journal->old_private_data = old;
     return answer;

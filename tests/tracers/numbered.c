@@ -1,8 +1,8 @@
 /*
- * Calls of one argument, a number which is one less with each call of a process: tells at its
- * unload how many there were, and how many were lost or came twice. The state, an atom or a small
- * integer, names a session, which has an account of its own for each process: what comes before its
- * first call and after its last is not its concern.
+ * Checks calls with one argument, a number that decreases by one with each call of a process:
+ * unload() prints how many calls there were, and how many were lost or duplicated.
+ * // The state, an atom or a small integer, names a session, which has an account for each process;
+ * calls before the first and after the last one do not count.
  */
 #include <erl_nif.h>
 
@@ -15,7 +15,7 @@ static struct account {
     long last;
 } accounts[ROOM];
 
-/* Guards all of this. */
+/* Guards all of these. */
 static ErlNifMutex *lock;
 static unsigned long calls, lost, doubled, used;
 

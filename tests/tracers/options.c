@@ -1,4 +1,4 @@
-/* Sets options, in load() and where it must not. See options.h. */
+/* Sets options in load(), and where this is forbidden. See options.h. */
 #include "options.h"
 
 static struct options *options; /* since load() */

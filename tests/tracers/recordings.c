@@ -1,4 +1,4 @@
-/* Shows what th_recordings() tells: at every event, and at the end. */
+/* Prints the result of th_recordings() at each event, and at the end. */
 #include <erl_tracer.h>
 #include <nif_module.h>
 

@@ -1,5 +1,5 @@
-/* Selects a regular file, which is ready at once, in its first event, for its state, a pid; and a
- * pipe that is never ready. */
+/* Selects, in its first event and for the pid that is its state, a regular file, which is ready at
+ * once, and a pipe, which is never ready. */
 #include <erl_tracer.h>
 
 #include <fcntl.h>
@@ -11,7 +11,7 @@ struct selected {
 };
 
 static ErlNifResourceType *type;
-static struct selected *selected; /* NULL before the first event; not kept by the library */
+static struct selected *selected; /* NULL before the first event; the library has no reference */
 
 static void stop(ErlNifEnv *env, void *object, ErlNifEvent event, int is_direct_call)
 {

@@ -1,5 +1,5 @@
-/* A tracer of which there are many, one after the other: it says what is called of it, and when
- * that should not be. */
+/* A tracer in many instances, each replacing the one before: it counts its calls, and those at a
+ * wrong time. */
 #include "successor.h"
 
 __attribute__((visibility("default"))) struct successor *successor;

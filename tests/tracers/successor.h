@@ -1,4 +1,4 @@
-/* What the test and the tracer `successor` tell each other. */
+/* Shared by a test and the tracer `successor`. */
 #ifndef SUCCESSOR_H
 #define SUCCESSOR_H
 
@@ -7,22 +7,22 @@
 #include <stdatomic.h>
 
 struct successor {
-    /* The test's. */
+    /* Written by the test. */
     int number;
-    int answer; /* what load() and upgrade() return */
-    /* Gets the callback's arguments, returns its answer. */
+    int answer; /* result of load() and upgrade() */
+    /* Gets the callback's arguments, and returns its result. */
     ERL_NIF_TERM(*called)
     (struct successor *self, ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
-    /* What came of it. */
+    /* Written by the tracer. */
     atomic_uint loads, upgrades, unloads;
-    struct successor *predecessor; /* upgrade() was given it */
-    atomic_uint inside;            /* callbacks that run */
-    /* Callbacks of an instance that is not loaded, or unload() while one runs; callbacks with
-     * another's private data. */
+    struct successor *predecessor; /* private data that upgrade() got */
+    atomic_uint inside;            /* callbacks that run now */
+    /* Number of errors: callbacks of an instance that is not loaded; unload() while a callback
+     * runs; callbacks with another instance's private data. */
     atomic_uint wrong;
 };
 
-/* The tracer's exported variable `successor` is a pointer to one; before it is loaded. */
+/* The tracer exports `successor`, a pointer to this struct, which the test sets before load(). */
 
 #endif

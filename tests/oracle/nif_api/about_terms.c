@@ -40,7 +40,7 @@ static void ask_number(ErlNifEnv *env, ERL_NIF_TERM t)
     result = enif_get_long(env, t, &l);
     say_pair(env, "get_long", result, enif_make_long(env, l));
     result = enif_get_ulong(env, t, &ul);
-    say_pair(env, "get_ulong", result, enif_make_ulong(env, result ? ul : 77)); /* spoilt there */
+    say_pair(env, "get_ulong", result, enif_make_ulong(env, result ? ul : 77)); /* spoilt */
     result = enif_get_int64(env, t, &s);
     say_pair(env, "get_int64", result, enif_make_int64(env, s));
     result = enif_get_uint64(env, t, &us);

@@ -1,8 +1,7 @@
 /*
- * A library as the erl_nif.h of NIF version 2.MINOR made them, for each change of the structures:
+ * A library as the erl_nif.h of NIF version 2.MINOR built it, for each change of the structures:
  * functions have no flags before 2.7; the entry ends with `unload` in 2.0, with vm_variant before
- * 2.7, with `options` before 2.12, with a size before 2.14. Self-contained, so that no newer header
- * gets in.
+ * 2.7, with `options` before 2.12, with a size before 2.14. Includes no header that could be newer.
  */
 #include <stddef.h>
 

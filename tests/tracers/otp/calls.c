@@ -1,5 +1,4 @@
-/* Functions that return and raise what they are told: for comparing a session with a BEAM's shell.
- */
+/* Functions that return or raise their arguments, for comparing a session with a BEAM's shell. */
 #include <erl_nif.h>
 
 static ERL_NIF_TERM echo(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -22,7 +21,7 @@ static ERL_NIF_TERM refuse(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_badarg(env);
 }
 
-/* Sends its argument to who calls it. */
+/* Sends its argument to its caller. */
 static ERL_NIF_TERM post(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifPid self;

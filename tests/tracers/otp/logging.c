@@ -1,22 +1,21 @@
 /*
- * A tracer that writes down each callback: what a real BEAM calls it with, and what tracehost does,
- * can be compared line by line.
+ * Logs each callback, so that the callbacks of a real BEAM and of tracehost can be compared line by
+ * line.
  *
- * Its state is a map:
+ * The state is a map:
  *   log      the file that gets the lines, a binary
- *   port     a port of trace_file_drv: it gets each event as the tuple that erl_tracer makes of it.
- *            So the driver records the very events that were logged, in the same order.
- *   answers  #{Tag => Answer} of the enabled callbacks, else trace. A list of answers is gone
- *            through again and again.
- *   results  #{Tag => Result} of the trace callbacks, else ok
- * An answer or result `badarg` is an exception.
+ *   port     a port of trace_file_drv, which gets each event as the tuple that erl_tracer makes; so
+ *            the driver records the very events that were logged, in the same order
+ *   answers  #{Tag => Answer} of the enabled callbacks; default: trace. The answers of a list are
+ *            used in turn, again and again.
+ *   results  #{Tag => Result} of the trace callbacks; default: ok
+ * The answer or result `badarg` raises an exception.
  *
- * A line: callback, tag, who enif_self() tells (nobody, tracee or other), then in hexadecimal
- * external terms all arguments but the tag and the state: the tracee; and of trace callbacks the
- * term, the options and the time that is read because they ask for it.
+ * A line has the callback, the tag, the result of enif_self() (nobody, tracee or other), and, as
+ * external terms in hexadecimal, all arguments but the tag and the state: the tracee; for trace
+ * callbacks also the term, the options and the time that they request.
  *
- * Other libraries of the same kind define LOGGING_SLOTS, those of the callbacks that they have, and
- * include this file.
+ * Other libraries of this kind define LOGGING_SLOTS, their callbacks, and include this file.
  */
 #include <erl_nif.h>
 
@@ -33,11 +32,11 @@
 #define LOGGING_SLOTS TH_TRACER_SLOTS
 #endif
 
-/* The lines, the records and the answers that are gone through follow each other in one order,
- * whichever threads the callbacks run in. */
+/* Puts lines, records and answers from lists in one order, whichever threads the callbacks run
+ * in. */
 static ErlNifMutex *order;
 
-/* Under `order`: how often an answer was taken from a list, for the log that was written last. */
+/* Number of answers taken from lists, for the last written log. Guarded by `order`. */
 static char latest_log[PATH_MAX];
 static unsigned asked;
 
@@ -46,7 +45,7 @@ static ERL_NIF_TERM atom(ErlNifEnv *env, const char *name)
     return enif_make_atom(env, name);
 }
 
-/* map[name], or 0. */
+/* Returns map[name], or 0. */
 static ERL_NIF_TERM find(ErlNifEnv *env, ERL_NIF_TERM map, const char *name)
 {
     ERL_NIF_TERM value;
@@ -54,7 +53,7 @@ static ERL_NIF_TERM find(ErlNifEnv *env, ERL_NIF_TERM map, const char *name)
     return enif_get_map_value(env, map, atom(env, name), &value) ? value : 0;
 }
 
-/* --- lines --- */
+/* --- Lines ------------------------------------------------------------------------------------ */
 
 static void add_term(ErlNifEnv *env, FILE *line, ERL_NIF_TERM term)
 {
@@ -79,7 +78,7 @@ static const char *self(ErlNifEnv *env, ERL_NIF_TERM tracee)
     return enif_is_identical(enif_make_pid(env, &pid), tracee) ? "tracee" : "other";
 }
 
-/* Opened for each line: nothing is left to be flushed or closed, and no line is lost. */
+/* Opens the file for each line: nothing needs a flush or a close, and no line is lost. */
 static void append(ErlNifEnv *env, ERL_NIF_TERM state, const char *line, size_t size)
 {
     ERL_NIF_TERM log = find(env, state, "log");
@@ -101,7 +100,7 @@ static void append(ErlNifEnv *env, ERL_NIF_TERM state, const char *line, size_t 
     close(file);
 }
 
-/* The tag is terms[0], the tracee terms[1]. */
+/* terms[0] is the tag, terms[1] the tracee. */
 static void write_line(ErlNifEnv *env, const char *callback, ERL_NIF_TERM state,
                        const ERL_NIF_TERM terms[], int count)
 {
@@ -119,9 +118,10 @@ static void write_line(ErlNifEnv *env, const char *callback, ERL_NIF_TERM state,
     free(text);
 }
 
-/* --- records --- */
+/* --- Records ---------------------------------------------------------------------------------- */
 
-/* The time that KIND asks for; *COMPARABLE, without what only one host can know. */
+/* Returns the time that KIND requests; *COMPARABLE gets it without parts that differ between
+ * hosts. */
 static ERL_NIF_TERM read_time(ErlNifEnv *env, ERL_NIF_TERM kind, ERL_NIF_TERM *comparable)
 {
     if (enif_is_identical(kind, atom(env, "timestamp")))
@@ -135,8 +135,8 @@ static ERL_NIF_TERM read_time(ErlNifEnv *env, ERL_NIF_TERM kind, ERL_NIF_TERM *c
                             enif_make_unique_integer(env, ERL_NIF_UNIQUE_MONOTONIC));
 }
 
-/* {trace | trace_ts, Tracee, Tag, Term [, Extra] [, MatchSpecResult] [, SchedulerId] [, Time]} or
- * {seq_trace, Label, Info [, Time]} */
+/* Builds {trace | trace_ts, Tracee, Tag, Term [, Extra] [, MatchSpecResult] [, SchedulerId] [,
+ * Time]} or {seq_trace, Label, Info [, Time]}. */
 static ERL_NIF_TERM trace_tuple(ErlNifEnv *env, const ERL_NIF_TERM argv[], ERL_NIF_TERM time)
 {
     static const char *const optional[] = {"extra", "match_spec_result", "scheduler_id"};
@@ -173,9 +173,9 @@ static void record(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tuple)
         append(env, state, "not recorded\n", 13);
 }
 
-/* --- callbacks --- */
+/* --- Callbacks -------------------------------------------------------------------------------- */
 
-/* What the state's map KIND has for TAG, else OTHERWISE. */
+/* Returns the value for TAG in the state's map KIND, else OTHERWISE. */
 static ERL_NIF_TERM choose(ErlNifEnv *env, ERL_NIF_TERM state, const char *kind, ERL_NIF_TERM tag,
                            const char *otherwise)
 {

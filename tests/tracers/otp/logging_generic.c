@@ -1,4 +1,4 @@
-/* logging.c with none but the mandatory callbacks: they stand in for all others. */
+/* logging.c with only the mandatory callbacks, which replace all others. */
 #define LOGGING_SLOTS(X)   \
     X(enabled, 3, generic) \
     X(trace, 5, generic)

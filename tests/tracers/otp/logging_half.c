@@ -1,5 +1,5 @@
-/* logging.c with one callback of each group, enabled or trace by turns; logging_other_half.c has
- * the others. */
+/* logging.c with one callback of each group, alternately enabled and trace; logging_other_half.c
+ * has the others. */
 #define LOGGING_SLOTS(X)                       \
     X(enabled, 3, generic)                     \
     X(trace, 5, generic)                       \

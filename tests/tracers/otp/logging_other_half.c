@@ -1,4 +1,4 @@
-/* The other half of logging_half.c. */
+/* logging.c with the callbacks that logging_half.c lacks. */
 #define LOGGING_SLOTS(X)                       \
     X(enabled, 3, generic)                     \
     X(trace, 5, generic)                       \
