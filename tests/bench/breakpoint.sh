@@ -1,3 +1,3 @@
 #!/bin/sh
-# Breakpoints at virtual sites: calls that pass them, changes, and the one during the other.
+# Measures breakpoints at virtual sites: calls that pass them, changes, and calls during changes.
 exec "$BUILD_DIR/tests/bench/breakpoint"

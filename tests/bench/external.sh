@@ -1,3 +1,3 @@
 #!/bin/sh
-# External calls: what it costs that what they call can be replaced.
+# Measures external calls: the cost of being able to replace the called code.
 exec "$BUILD_DIR/tests/bench/external" "$BUILD_DIR/tests/plugins/party.so"

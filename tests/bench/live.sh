@@ -1,3 +1,3 @@
 #!/bin/sh
-# Live calls: what they cost up to the tracer and back, and while patterns change.
+# Measures live calls: their cost up to the tracer and back, and during changes of patterns.
 exec "$BUILD_DIR/tests/bench/live" "$BUILD_DIR/tests/tracers/as_state.so"

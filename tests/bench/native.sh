@@ -1,3 +1,3 @@
 #!/bin/sh
-# Breakpoints at native sites: calls of a library's functions.
+# Measures breakpoints at native sites: calls of a library's functions.
 exec "$BUILD_DIR/tests/bench/native" "$BUILD_DIR/tests/bench/patchable/native.so"

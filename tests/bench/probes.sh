@@ -1,6 +1,6 @@
 #!/bin/sh
-# What probes cost that nobody watches: instructions, as callgrind counts them, of the program and of one that
-# was compiled without probes. At most 3 for each probe that is passed.
+# Measures unwatched probes, in instructions as callgrind counts them: the program against one that was compiled
+# without probes. At most 3 for each probe that is passed.
 set -eu
 
 party=$BUILD_DIR/tests/plugins/party.so

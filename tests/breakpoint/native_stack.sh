@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stacks with native sites in them, as gdb and perf see them from outside: test_native_stack calls a
-# function that calls itself, each time through a breakpoint, whose handler calls the body.
+# Tests stacks with native sites as gdb and perf see them from outside: test_native_stack calls a recursive function,
+# each time through a breakpoint whose handler calls the body.
 . tests/cli/lib/assertions.sh
 
 program=$BUILD_DIR/tests/breakpoint/test_native_stack

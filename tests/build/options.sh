@@ -1,5 +1,5 @@
 #!/bin/sh
-# What scons is asked wrongly is refused with what would be right. Nothing is built here.
+# Tests wrong options of scons: each is refused with a hint to the right one. Nothing is built here.
 passed=0
 failed=0
 work=$(mktemp -d) || exit 1

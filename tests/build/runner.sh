@@ -1,5 +1,5 @@
 #!/bin/sh
-# The test runner: what it counts, what it shows, how it ends.
+# Tests the test runner: its counts, its output, its exit status.
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 passed=0

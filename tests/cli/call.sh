@@ -1,5 +1,5 @@
 #!/bin/sh
-# tracehost call: what stands on the command line, what is printed where, statuses, rounds.
+# Tests tracehost call: arguments, outputs, exit statuses, rounds.
 . tests/cli/lib/assertions.sh
 
 counter=$samples/counter.so

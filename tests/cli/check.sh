@@ -1,5 +1,5 @@
 #!/bin/sh
-# call --check: what libraries do that the NIF API forbids, as it is told.
+# Tests call --check: reports about libraries that violate the NIF API.
 . tests/cli/lib/assertions.sh
 
 sins=$BUILD_DIR/tests/plugins/sins.so

@@ -1,5 +1,5 @@
 #!/bin/sh
-# replay --check and run --check: what tracers must not do is found, and named with callback and record.
+# Tests replay --check and run --check: violations by tracers are reported with callback and record.
 . tests/cli/lib/assertions.sh
 
 # What leaks on purpose here, the checker tells, not the address sanitizer.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Libraries that fork: their children end as they like, write nothing again, and are no second host.
+# Tests libraries that fork: a child ends in its own way, writes no output twice, and is no second host.
 . tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Code is loaded into a host that runs: tracehost ctl load, purge, delete, modules.
+# Tests loading of code into a running host: tracehost ctl load, purge, delete, modules.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

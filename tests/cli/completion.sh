@@ -1,5 +1,5 @@
 #!/bin/sh
-# What bash puts in when a command line is being typed.
+# Tests the completion of command lines in bash.
 # Long because: it holds whole outputs.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh

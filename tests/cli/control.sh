@@ -1,6 +1,6 @@
 #!/bin/sh
-# tracehost run --control and tracehost ctl: what hosts answer. How sockets come and go stands in control_socket.sh, the
-# prompt in control_prompt.sh.
+# Tests tracehost run --control and tracehost ctl: commands and their answers. control_socket.sh tests the life of
+# sockets, control_prompt.sh the prompt.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

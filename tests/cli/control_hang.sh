@@ -1,5 +1,5 @@
 #!/bin/sh
-# --control: tracers that hang, or crash, while commands load, replace and unload them.
+# Tests --control with tracers that hang or crash while commands load, replace and unload them.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is traced is changed at full load: no event is lost for a session that stays, none comes twice. And hosts bear
-# clients that misbehave.
+# Tests changes of tracing at full load: a lasting session loses no event and gets none twice. Also tests misbehaving
+# clients, which must not harm the host.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

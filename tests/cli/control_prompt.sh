@@ -1,5 +1,5 @@
 #!/bin/sh
-# The prompt of tracehost ctl, at a terminal, as a person uses it.
+# Tests the prompt of tracehost ctl at a terminal, as a person uses it.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

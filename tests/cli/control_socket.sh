@@ -1,5 +1,5 @@
 #!/bin/sh
-# How control sockets come and go, with the hosts that serve them; and control of a replay.
+# Tests the life of control sockets and of the hosts that serve them; and control of a replay.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 ulimit -c 0

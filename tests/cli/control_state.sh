@@ -1,5 +1,6 @@
 #!/bin/sh
-# A state that is an expression is evaluated once, whoever attaches the tracer; a signal ends that.
+# Tests a state that is an expression: it is evaluated once, whichever command attaches the tracer; a signal ends the
+# evaluation.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Recordings are the same bytes again after they were JSON lines.
+# Tests that recordings are the same bytes after a conversion to JSON lines and back.
 . tests/cli/lib/assertions.sh
 
 # there_and_back STREAM BYTES

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tracers that crash, hang or end the program are named, with the event; what was written before is there.
+# Tests tracers that crash, hang or end the program: the report names tracer and event, and earlier output is
+# complete.
 . tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Damaged and unreadable streams: what is said, the exit status, and what came before the damage.
+# Tests damaged and unreadable streams: messages, exit statuses, and the output for records before the damage.
 # Long because: it holds whole outputs.
 . tests/cli/lib/assertions.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `tracehost dump` prints what io:format("~0p.~n") of a real node printed for the same recordings.
+# Tests `tracehost dump`: it prints recordings as io:format("~0p.~n") of a real node did.
 . tests/cli/lib/assertions.sh
 
 # same TRACE TEXT

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Text for people in the user's encoding; formats for programs in the same one always.
+# Tests encodings: text for people is in the user's encoding, formats for programs always in the same one.
 . tests/cli/lib/assertions.sh
 
 # The same bytes under both locales.

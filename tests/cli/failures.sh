@@ -1,5 +1,5 @@
 #!/bin/sh
-# Failures that tracers report by th_tracer_failed(), and what they are told of what has not begun (th_attach_pending()).
+# Tests failures that tracers report by th_tracer_failed(), and th_attach_pending() during an attempt to attach.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

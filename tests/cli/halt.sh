@@ -1,5 +1,5 @@
 #!/bin/sh
-# What libraries hear of the program's end: options of enif_set_option().
+# Tests callbacks of libraries at the program's end: options of enif_set_option().
 . tests/cli/lib/assertions.sh
 
 cat >"$work/ending.c" <<'EOF'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What the program says of itself.
-# Long because: the whole help of each command stands here.
+# Tests the help of the program and of each command.
+# Long because: it holds the whole help of each command.
 . tests/cli/lib/assertions.sh
 
 expect '--help' "$tracehost" --help <<'EOF'

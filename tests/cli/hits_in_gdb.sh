@@ -1,6 +1,6 @@
 #!/bin/sh
-# A debugger that stops at th_breakpoint_hit() stops at each hit, in a debug build: elsewhere the way of
-# most hits is inlined (host/breakpoint/fast_hit.h).
+# Tests that a debugger at th_breakpoint_hit() stops at each hit in a debug build. In other builds the common path of
+# a hit is inlined (host/breakpoint/fast_hit.h).
 . tests/cli/lib/compiled_plugins.sh
 
 # LeakSanitizer wants to be the one that traces.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every figure that dbg:trace_client counted in the recordings is found by `tracehost info`.
+# Tests that `tracehost info` finds each number that dbg:trace_client counted in the recordings.
 . tests/cli/lib/assertions.sh
 
 # counts STREAM COUNTS

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Libraries that are refused, and `tracehost tracers`.
+# Tests libraries that are refused, and `tracehost tracers`.
 . tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace

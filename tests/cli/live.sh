@@ -1,6 +1,6 @@
 #!/bin/sh
-# tcp://HOST:PORT: what the commands say and do of connections. tests/oracle/live_node.sh has real nodes,
-# tests/replay all that a connection may do.
+# Tests tcp://HOST:PORT: messages and acts of the commands for connections. tests/oracle/live_node.sh has real nodes,
+# tests/replay all that can happen to a connection.
 . tests/cli/lib/assertions.sh
 
 served=tests/cli/lib/serve_node.py

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Code is loaded that has no room for the breakpoints of the code before it: calls from other modules go on being met, and
-# which are not is answered.
+# Tests loading of code without room for the breakpoints of the code before: calls from other modules still hit
+# breakpoints, and the answer lists the functions whose calls are lost.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The manual pages: they say what --help says, are good ones, and their examples do what they say.
+# Tests the manual pages: they match --help, are well-formed, and their examples have the described effect.
 . tests/cli/lib/assertions.sh
 
 man=$BUILD_DIR/share/man

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Match specifications, tried from the command line.
+# Tests match specifications on the command line.
 . tests/cli/lib/assertions.sh
 
 expect 'a match' "$tracehost" match "[{['\$1',b],[{is_atom,'\$1'}],[{message,'\$1'},{return_trace}]}]" '[a,b]' <<'EOF'

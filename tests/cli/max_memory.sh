@@ -1,5 +1,5 @@
 #!/bin/sh
-# What takes more memory to read than --max-memory allows is skipped, by all commands that read streams.
+# Tests --max-memory: each command that reads streams skips records that need more memory.
 . tests/cli/lib/assertions.sh
 
 # A list of 20 million elements, 320 MB and more, in 20 kB of a compressed term; one of five million in 10 MB of text; a record and a line of

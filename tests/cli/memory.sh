@@ -1,5 +1,6 @@
 #!/bin/sh
-# Memory does not grow with the stream: fifty times a recording takes no more than one, and 32 MiB are enough.
+# Tests that memory does not grow with the stream: fifty copies of a recording take no more than one, and 32 MiB
+# suffice.
 . tests/cli/lib/assertions.sh
 
 recording=$recordings/s11_mnesia_arity.trace

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `tracehost replay -p send` and `-p receive`: recorded messages, as far as patterns let them pass.
+# Tests `tracehost replay -p send` and `-p receive`: recorded messages that match patterns.
 . tests/cli/lib/assertions.sh
 
 event() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `tracehost replay -p ... --kind=meta --meta-tracer`: tracers of patterns, besides those of sessions.
+# Tests `tracehost replay -p ... --kind=meta --meta-tracer`: tracers of patterns, besides those of sessions.
 . tests/cli/lib/assertions.sh
 
 replay() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tracehost run: calls that C functions make of each other meet breakpoints in machine code.
+# Tests tracehost run: calls between C functions hit breakpoints in machine code.
 . tests/cli/lib/compiled_plugins.sh
 
 compile "$work/fib.so" plugins/fib/fib.c "$CC" -O2 || exit 1

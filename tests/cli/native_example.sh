@@ -1,5 +1,5 @@
 #!/bin/sh
-# tracehost run: OTP's example of callers, made of C functions that call each other (plugins/spec_example).
+# Tests tracehost run with OTP's example of callers, as C functions that call each other (plugins/spec_example).
 . tests/cli/lib/compiled_plugins.sh
 
 compile "$work/spec_example.so" plugins/spec_example/spec_example.c "$CC" -O2 || exit 1

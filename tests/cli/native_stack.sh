@@ -1,6 +1,6 @@
 #!/bin/sh
-# Stacks of a traced run as gdb and perf see them from outside: each call of fib's down/1 goes through a
-# breakpoint, whose handler calls the body. tests/breakpoint/native_stack.sh is about single instructions.
+# Tests stacks of a traced run as gdb and perf see them from outside: each call of fib's down/1 goes through a
+# breakpoint whose handler calls the body. tests/breakpoint/native_stack.sh tests single instructions.
 . tests/cli/lib/compiled_plugins.sh
 
 # LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A file that a tracer writes is no other tracer's, by whatever name: the second one is refused before anything is opened.
+# Tests that two tracers cannot write one file, under whatever names: the second is refused before any file is opened.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Where output goes: files that appear as a whole or not at all, devices, a full disk.
+# Tests outputs: files that appear completely or not at all, devices, a full disk.
 . tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `tracehost replay -p`: recorded calls traced again, with other patterns.
+# Tests `tracehost replay -p`: recorded calls are traced again with other patterns.
 # Long because: it holds whole outputs.
 . tests/cli/lib/assertions.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `tracehost plugins`.
+# Tests `tracehost plugins`.
 . tests/cli/lib/assertions.sh
 
 compile() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tracehost probes, and run --probe.
+# Tests tracehost probes, and run --probe.
 . tests/cli/lib/assertions.sh
 
 party=$BUILD_DIR/tests/plugins/party.so

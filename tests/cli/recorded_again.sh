@@ -1,6 +1,6 @@
 #!/bin/sh
-# A live run that jsonl records, and a replay of the recording with the same patterns: callback by callback the same
-# calls, callers, returns, messages and times.
+# Tests that a replay of a live run, recorded by jsonl, causes the same callbacks under the same patterns: calls,
+# callers, returns, messages and times.
 . tests/cli/lib/assertions.sh
 
 plugins=$BUILD_DIR/tests/plugins

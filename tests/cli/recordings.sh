@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a tracer is told of the streams that it gets, in its callbacks, when it is loaded and when it is unloaded.
+# Tests the information about streams that a tracer gets in its callbacks, at load and at unload.
 . tests/cli/lib/assertions.sh
 
 {

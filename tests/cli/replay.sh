@@ -1,5 +1,5 @@
 #!/bin/sh
-# `tracehost replay`: tracers, their states, flags, clocks, times, streams.
+# Tests `tracehost replay`: tracers, their states, flags, clocks, times, streams.
 # Long because: it holds whole outputs.
 . tests/cli/lib/assertions.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `tracehost report`: where the page goes, what it is called, what is refused, what becomes of damaged streams.
+# Tests `tracehost report`: path and name of the page, refusals, damaged streams.
 . tests/cli/lib/assertions.sh
 
 wrapped=$PWD/$recordings/wrap

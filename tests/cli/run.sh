@@ -1,5 +1,5 @@
 #!/bin/sh
-# tracehost run: results, exceptions, how a run ends. What tracers are told stands in run_traced.sh.
+# Tests tracehost run: results, exceptions, ends of a run. run_traced.sh tests the events for tracers.
 . tests/cli/lib/assertions.sh
 
 party=$BUILD_DIR/tests/plugins/party.so

@@ -1,5 +1,5 @@
 #!/bin/sh
-# tracehost run: what tracers are told of a run.
+# Tests tracehost run: the events that tracers get.
 . tests/cli/lib/assertions.sh
 
 party=$BUILD_DIR/tests/plugins/party.so

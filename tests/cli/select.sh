@@ -1,5 +1,5 @@
 #!/bin/sh
-# A tracer that waits for file descriptors during a replay.
+# Tests a tracer that waits for file descriptors during a replay.
 . tests/cli/lib/assertions.sh
 
 expect 'what is due is sent, what is selected is forgotten, the tracer is unloaded' \

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `tracehost replay`: sessions of several tracers, and whom each of them traces.
+# Tests `tracehost replay`: sessions of several tracers, and the tracees of each.
 . tests/cli/lib/assertions.sh
 
 procs=$recordings/s13_procs.trace

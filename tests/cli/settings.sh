@@ -1,5 +1,6 @@
 #!/bin/sh
-# Settings that tracers declare: what is wrong is refused before anything is written; they are shown, and completed.
+# Tests settings that tracers declare: wrong ones are refused before any output is written; they are listed and
+# completed.
 . tests/cli/lib/assertions.sh
 
 one=$recordings/s01_seed_local_caller.trace

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Signals: what was read counts, what was written is there, no half of a file is left.
+# Tests signals: records read so far count, output is complete, no partial file is left.
 . tests/cli/lib/assertions.sh
 
 calls=$recordings/s01_seed_local_caller.trace

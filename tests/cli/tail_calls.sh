@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tail calls whose returns are all wanted, as of a loop that never returns: memory is bounded, and what
-# was not kept is told.
+# Tests tail calls with return requests, as in a loop that never returns: memory is bounded, and the number of dropped
+# requests is reported.
 . tests/cli/lib/assertions.sh
 
 # tail_calls N: a call, N tail calls of two functions in turn, and their return, as JSON lines.

@@ -1,5 +1,5 @@
 #!/bin/sh
-# On a terminal: progress after one second, on stderr, and colours.
+# Tests output to a terminal: progress after one second, on stderr, and colours.
 . tests/cli/lib/assertions.sh
 
 has_terminals || {

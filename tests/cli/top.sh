@@ -1,5 +1,5 @@
 #!/bin/sh
-# --top, as a person sees it: in tmux, whose panes are terminals that can be read.
+# Tests --top as a person sees it: in tmux, whose panes are terminals that can be read.
 . tests/cli/lib/assertions.sh
 
 if ! command -v tmux >/dev/null; then

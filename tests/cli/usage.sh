@@ -1,5 +1,5 @@
 #!/bin/sh
-# Command lines that make no sense.
+# Tests wrong command lines.
 . tests/cli/lib/assertions.sh
 
 no_command() {

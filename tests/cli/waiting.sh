@@ -1,5 +1,5 @@
 #!/bin/sh
-# Patterns of functions that are not loaded yet, and of all that come.
+# Tests patterns for functions that are not loaded yet, and for all future ones.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# --watch: a tracer is edited and compiled while the host runs.
+# Tests --watch: a tracer is edited and compiled while the host runs.
 . tests/cli/lib/assertions.sh
 
 folder=$work/made

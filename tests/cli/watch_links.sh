@@ -1,5 +1,5 @@
 #!/bin/sh
-# --watch: files behind symbolic links.
+# Tests --watch: files behind symbolic links.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/watched_plugin.sh
 

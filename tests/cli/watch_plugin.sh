@@ -1,5 +1,5 @@
 #!/bin/sh
-# --watch: a plugin is edited and compiled while the host runs its functions.
+# Tests --watch: a plugin is edited and compiled while the host runs its functions.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# --watch: files that are being written are left alone until they are closed, and end no host, however they are written.
+# Tests --watch: a file that is being written is not loaded before it is closed, and ends no host, however it is
+# written.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/watched_plugin.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# jiffy, as Debian ships it, decodes and encodes 1000 documents, called by another library through the host: it
-# is called as often as that library says; and under global trace the tracer `count` counts the same.
+# Tests jiffy, as Debian ships it: it decodes and encodes 1000 documents, called by another library through the host.
+# The host counts as many calls as that library, and so does the tracer `count` under global trace.
 . tests/cli/lib/assertions.sh
 
 jiffy=$(ls /usr/lib/erlang/lib/jiffy-*/priv/jiffy.so 2>/dev/null)

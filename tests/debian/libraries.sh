@@ -1,8 +1,8 @@
 #!/bin/sh
-# NIF libraries that Debian ships ready compiled: each NAME.calls is evaluated here, here under
-# valgrind, and in a real BEAM; all must answer NAME.results. Under global trace what a tracer is told
-# must be what breakpoints count. A line `%% load-info: TERM` tells what the library's load() is
-# given; LIBRARY in it is the library's path without its ending.
+# Tests NIF libraries as Debian ships them: each NAME.calls is evaluated in tracehost, in tracehost under valgrind,
+# and in a real BEAM; all results must be NAME.results. Under global trace, a tracer must get as many events as
+# breakpoints count. A line `%% load-info: TERM` is the argument of the library's load(); LIBRARY in it is the
+# library's path without its suffix.
 set -u
 calls=$SOURCE_DIR/tests/debian
 work=$(mktemp -d) || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The header and the samples compile as C and C++, without a warning, by every compiler that is here, with what
-# pkg-config says; and what libtracehost exports is what the header declares.
+# Tests the header and the samples: they compile as C and C++ without a warning, by each installed compiler, with the
+# flags of pkg-config; and libtracehost exports exactly the declared functions.
 . tests/cli/lib/assertions.sh
 
 ln -s "$BUILD_DIR" "$work/build" # its path may have blanks, at which the shell takes flags apart

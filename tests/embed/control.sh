@@ -1,5 +1,5 @@
 #!/bin/sh
-# A program that is the host itself opens a control socket, and tracehost ctl talks to it; it watches the files of its
+# Tests a program that embeds the host, opens a control socket for tracehost ctl, and watches the files of its
 # tracers.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh

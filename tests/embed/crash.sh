@@ -1,5 +1,6 @@
 #!/bin/sh
-# A program that asked for the guard is told who crashed it; its own exit, while there are tracers, is its own.
+# Tests the guard in an embedding program: a crash is reported with the tracer's name; the program's own exit, also
+# while tracers are attached, is not.
 . tests/cli/lib/assertions.sh
 
 export TRACEHOST_PATH="$samples"

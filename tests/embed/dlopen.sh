@@ -1,5 +1,5 @@
 #!/bin/sh
-# libtracehost.so is opened by programs that were not linked with it: one in C, and Python.
+# Tests that programs can open libtracehost.so without being linked to it: one in C, and Python.
 . tests/cli/lib/assertions.sh
 
 library=$BUILD_DIR/lib/libtracehost.so

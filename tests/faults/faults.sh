@@ -1,7 +1,7 @@
 #!/bin/sh
-# Single steps of commands fail, a sample of them: allocations, writes, mappings, opened files; see `inject`. The sample is
-# another one each time; `inject` prints its seed, and FAULT_SEED=N takes that sample again. FAULT_EVERY=yes takes each step
-# there is, in some minutes.
+# Makes single steps of commands fail: allocations, writes, mappings, opened files; see `inject`. Each run takes
+# another random sample of the steps; `inject` prints its seed, and FAULT_SEED=N repeats that sample. FAULT_EVERY=yes
+# takes all steps, in some minutes.
 case $BUILD_DIR in
 */release | */debug) ;;
 *)

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The same session in Erlang's shell and in tracehost call: values and exceptions are printed alike, but for what the shell
-# of OTP 26 and later does otherwise, which is told below, and in the table "Where OTP 27 differs" of plugin_api/README.md.
+# Compares a session in Erlang's shell with one in tracehost call: values and exceptions are printed alike.
+# Differences of the shell of OTP 26 and later are listed below, and in the table "Where OTP 27 differs" of
+# plugin_api/README.md.
 . tests/cli/lib/assertions.sh
 
 library=$BUILD_DIR/tests/tracers/otp/calls

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Terms as Erlang text in both encodings: as `erl +pc latin1` prints them with ~0p, and `erl +pc unicode` with ~0tp.
+# Compares terms as Erlang text in both encodings with `erl +pc latin1` and ~0p, and with `erl +pc unicode` and ~0tp.
 . tests/cli/lib/assertions.sh
 
 terms=$PWD/tests/oracle/encoding.txt

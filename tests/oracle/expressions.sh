@@ -1,6 +1,6 @@
 #!/bin/sh
-# Expressions by tracehost call and by the erl_eval of a real BEAM: they end alike, but for those that a later one than
-# OTP 25 evaluates otherwise, which are told below, and whose table is "Where OTP 27 differs" of plugin_api/README.md.
+# Compares expressions in tracehost call with erl_eval of a real BEAM: the results are the same. Expressions whose
+# results differ after OTP 25 are listed below, and in the table "Where OTP 27 differs" of plugin_api/README.md.
 . tests/cli/lib/assertions.sh
 
 library=$BUILD_DIR/samples/counter.so

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Libraries that ask for it hear of a real BEAM's halt, and of the end of tracehost run, alike: which of them, in what order,
-# and what is waited for. A BEAM halts without unloading anything, and here libraries are unloaded then: these lines, which are
-# the last ones, are told apart.
+# Compares the callbacks of libraries at a real BEAM's halt with those at the end of tracehost run: which are called,
+# in which order, and which functions are waited for. A BEAM unloads no library when it halts, tracehost does; so the
+# lines about unloading, which are the last ones, are compared separately.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Real nodes that send to a trace port: what came and what they dropped is what they counted; one is killed, one
-# is taken up again, one goes on in the middle of a message.
+# Tests real nodes that send to a trace port: received and dropped messages are as many as the nodes counted. One node
+# is killed, one is reconnected to, one continues in the middle of a message.
 . tests/cli/lib/assertions.sh
 
 command -v escript >/dev/null || { echo 'no escript (Debian: erlang-base)'; exit 77; }

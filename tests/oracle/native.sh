@@ -1,6 +1,6 @@
 #!/bin/sh
-# Breakpoints in machine code and a BEAM's: functions that call each other, in Erlang and in a plugin that each
-# compiler has made; the same tracer must be told the same of both. tests/oracle/native/native.erl has the cases.
+# Compares breakpoints in machine code with a BEAM's: functions that call each other, in Erlang and in a plugin made
+# by each compiler; the same tracer must get the same events. tests/oracle/native/native.erl has the cases.
 . tests/oracle/logging/node
 
 erlc -Wall -Werror -o "$work" tests/oracle/native/*.erl || exit 1

@@ -1,8 +1,8 @@
 #!/bin/sh
-# Every function of the NIF API that a real BEAM has, there and in tracehost: one library, compiled with OTP's own
-# header, gives the same answers in both. nif_api/calls has what is called, nif_api/nif_api.h says how
-# answers are written. What is meant to differ is told apart: each such answer must differ, and its
-# name stand in the table of plugin_api/README.md.
+# Compares each function of the NIF API in a real BEAM and in tracehost: one library, compiled with OTP's own header,
+# gives the same results in both. nif_api/calls has the calls; nif_api/nif_api.h describes how results are written.
+# Results that differ on purpose are written separately: each must differ, and its name must be in the table of
+# plugin_api/README.md.
 here=$SOURCE_DIR/tests/oracle/nif_api
 
 skip() {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# OTP 27 as a second oracle: tests of this folder once more, with the BEAM that tests/unpack-otp27 has unpacked
-# in the place of the one that is installed. Where it does something otherwise than OTP 25, they know it, and see to it
-# that it is so: the table "Where OTP 27 differs" of plugin_api/README.md. It has functions that OTP 25 does not have.
+# Uses OTP 27 as a second oracle: runs tests of this folder again with the BEAM that tests/unpack-otp27 has unpacked
+# instead of the installed one. Where OTP 27 differs from OTP 25 (the table "Where OTP 27 differs" of
+# plugin_api/README.md), the tests require the difference. OTP 27 also has functions that OTP 25 lacks.
 otp=$SOURCE_DIR/build/otp27
 
 [ -x "$otp/bin/erl" ] || {

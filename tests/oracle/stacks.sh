@@ -1,5 +1,6 @@
 #!/bin/sh
-# Stacks of what a BEAM records with `return_to`, where some functions are traced and others are not, against the true ones.
+# Compares stacks computed from a BEAM's recording with `return_to`, in which only some functions are traced, with the
+# true stacks.
 . tests/cli/lib/assertions.sh
 
 command -v erlc >/dev/null || { echo 'no erl (Debian: erlang-base)'; exit 77; }

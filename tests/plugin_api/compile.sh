@@ -1,6 +1,6 @@
 #!/bin/sh
-# The headers compile alone, in C and C++, without a warning, and plugins made with them import and
-# export what a BEAM expects.
+# Tests the headers: each compiles alone, in C and C++, without a warning, and plugins made with them import and
+# export the symbols that a BEAM expects.
 . tests/plugin_api/report
 
 here=tests/plugin_api

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Sources and binaries of the first release, 0.1, go on working: first_release/ has that release's headers. Sources
-# that use them compile without a warning with them and with today's; shared objects and embedding programs that are
-# compiled with them do the same in today's host as those that are compiled with today's headers.
+# Tests compatibility with the first release, 0.1, whose headers are in first_release/. Sources for them compile
+# without a warning with both sets of headers; shared objects and embedding programs that are compiled with the old
+# ones behave in today's host like those compiled with today's.
 . tests/plugin_api/report
 
 first=tests/plugin_api/first_release

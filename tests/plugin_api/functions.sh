@@ -1,5 +1,5 @@
 #!/bin/sh
-# The list of functions: complete, without doubles, and of the types that OTP's header declares.
+# Tests the list of functions: complete, without duplicates, with the types of OTP's header.
 . tests/plugin_api/report
 
 here=tests/plugin_api

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Our erl_nif.h and OTP's make the same structures and constants, and ours lacks no name of OTP's.
+# Compares this project's erl_nif.h with OTP's: structures and constants are the same, and no name of OTP's is
+# missing.
 . tests/plugin_api/report
 
 here=tests/plugin_api

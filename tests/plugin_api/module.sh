@@ -1,5 +1,5 @@
 #!/bin/sh
-# nif_module.h: a library that uses all of it, as C, and in a BEAM, which has nothing of it.
+# Tests nif_module.h: a library that uses all of it, also as C, and in a BEAM, which implements none of it.
 . tests/plugin_api/report
 
 source=tests/plugins/party.c

@@ -1,6 +1,6 @@
 #!/bin/sh
-# erl_tracer.h: its tables, and tracers written with its macros, against our erl_nif.h and OTP's, in
-# a stand-in for a host and in a real BEAM.
+# Tests erl_tracer.h: its tables, and tracers written with its macros, compiled with this project's erl_nif.h and
+# OTP's, in a stand-in for a host and in a real BEAM.
 . tests/plugin_api/report
 
 here=tests/plugin_api

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every probe that fires of what happens in the host, as gdb sees it, which reads the notes, raises the
-# semaphores and finds the arguments by itself.
+# Tests each probe of the host with gdb, which reads the notes, raises the semaphores and finds the arguments by
+# itself.
 . tests/cli/lib/assertions.sh
 
 party=$BUILD_DIR/tests/plugins/party.so

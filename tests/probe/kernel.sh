@@ -1,5 +1,5 @@
 #!/bin/sh
-# Probes as the kernel's tracing sees them, through bpftrace and perf, where it is let: who may not is skipped.
+# Tests probes with the kernel's tracing, through bpftrace and perf. Skipped without the permission for these.
 . tests/cli/lib/assertions.sh
 
 # LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.

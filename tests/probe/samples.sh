@@ -1,6 +1,6 @@
 #!/bin/sh
-# The scripts in samples/probes: bpftrace and SystemTap find their probes in the program and the library, and
-# everything else in order. They need not be let run here.
+# Tests the scripts in samples/probes: bpftrace and SystemTap find the probes in the program and the library, and
+# accept the scripts, without running them.
 . tests/cli/lib/assertions.sh
 
 ln -s "$BUILD_DIR" "$work/build" # bpftrace takes no blanks, which the path of a checkout may have

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A crash in old code names its functions, its generation, and the lines of its own source, though other code has
-# come since.
+# Tests the report of a crash in old code: it has the functions, the generation, and the lines of that code's source,
+# although newer code has been loaded.
 . tests/cli/lib/assertions.sh
 
 ulimit -c 0

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Functions that crash on a scheduler or dirty thread are named, with their arguments; what was written before is
-# there.
+# Tests functions that crash on a scheduler or dirty thread: the report has their names and arguments, and earlier
+# output is complete.
 . tests/cli/lib/assertions.sh
 
 runner=$BUILD_DIR/tests/plugins/runner.so

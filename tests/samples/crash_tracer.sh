@@ -1,5 +1,5 @@
 #!/bin/sh
-# Each way to crash, in each callback: named, with the event; what was written before is not lost.
+# Tests each way to crash in each callback: the report has the callback and the event, and earlier output is complete.
 . tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The erl_tracer manual's tracer, compiled with both headers: over a recording, and in a real BEAM.
+# Tests the tracer of erl_tracer's manual, compiled with both headers: over a recording, and in a real BEAM.
 . tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}" "${CC:=gcc}" "${OTP_INCLUDE=/usr/lib/erlang/usr/include}"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer that disarms what it has seen enough of; in a real BEAM it goes on without that.
+# Tests the tracer that disarms functions after their first calls; in a real BEAM it runs without disarming.
 . tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}" "${CC:=gcc}" "${OTP_INCLUDE=/usr/lib/erlang/usr/include}"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# samples/quickstart, where all is installed and built: from any folder, in less than a screen.
+# Tests samples/quickstart, after installation and build: from any folder, with less than a screen of output.
 . tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}"

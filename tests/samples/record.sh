@@ -1,5 +1,5 @@
 #!/bin/sh
-# samples/record.sh makes recordings with a real Erlang shell, and with Elixir's.
+# Tests samples/record.sh, which makes recordings with a real Erlang shell and with Elixir's.
 . tests/cli/lib/assertions.sh
 
 if ! command -v erl >/dev/null; then

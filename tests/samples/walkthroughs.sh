@@ -1,5 +1,5 @@
 #!/bin/sh
-# README.md and the walk-throughs of samples/ do what they say.
+# Tests that the commands in README.md and in the walk-throughs of samples/ have the described results.
 
 # In one of them a library leaks on purpose, and is told so by us, not by the address sanitizer.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every tracer that ships, with events as no node sends them: none crashes, loses its output or writes what its format does not
-# allow. STRESS_SEEDS=N tries N streams in place of a few.
+# Tests each shipped tracer with events that no node sends: none crashes, loses its output or violates its format.
+# STRESS_SEEDS=N tries N streams instead of a few.
 . tests/cli/lib/assertions.sh
 
 # A program that reads what each writes, by its settings.

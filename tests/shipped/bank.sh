@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plugin `bank`: the same answers here and from its twin in Erlang; many customers at once; in a real BEAM.
+# Tests the plugin `bank`: the same results as its twin in Erlang; many customers at once; in a real BEAM.
 . tests/cli/lib/assertions.sh
 . tests/shipped/answers
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracers that ship, in a real BEAM.
+# Tests the shipped tracers in a real BEAM.
 . tests/cli/lib/assertions.sh
 
 : "${BUILD_DIR:=build/release}"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `chrome`: its events keep the format's rules, and are as many as were recorded.
+# Tests the tracer `chrome`: its output is valid, and has as many events as were recorded.
 . tests/cli/lib/assertions.sh
 
 cat >"$work/calls.jsonl" <<'LINES'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Two clocks in one recording: each has one zero in all tracers, its first time, whatever is filtered.
+# Tests two clocks in one recording: in all tracers, the first time of each clock is its zero, whatever is filtered.
 . tests/cli/lib/assertions.sh
 
 # The first two records are filtered out.

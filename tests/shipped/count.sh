@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `count`: both tables against what OTP counted, settings, sessions side by side.
+# Tests the tracer `count`: both tables against OTP's counts, settings, sessions side by side.
 . tests/cli/lib/assertions.sh
 
 expect 'tags and functions' "$tracehost" replay -t count,top=3 "$recordings/s03_exceptions_return_to.trace" <<'LINES'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `coverage`: what was called, what never was, in three formats; and that it disarms.
+# Tests the tracer `coverage`: functions called and not called, in three formats; and disarming.
 . tests/cli/lib/assertions.sh
 
 expect 'what a recording calls' "$tracehost" replay -t coverage "$recordings/s03_exceptions_return_to.trace" <<'LINES'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plugin `fib`: the same answers here and in a real BEAM.
+# Tests the plugin `fib`: the same results in tracehost and in a real BEAM.
 . tests/cli/lib/assertions.sh
 . tests/shipped/answers
 

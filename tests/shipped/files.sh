@@ -1,6 +1,6 @@
 #!/bin/sh
-# The plugin `files`: the same answers here and from its twin in Erlang, in a folder of their own; in a real BEAM; and what
-# the probes tell of a rename, line for line as OTP's document has it.
+# Tests the plugin `files`: the same results as its twin in Erlang, in a folder of their own; in a real BEAM; and the
+# probes of a rename, line by line as in OTP's document.
 . tests/cli/lib/assertions.sh
 . tests/shipped/answers
 

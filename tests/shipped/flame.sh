@@ -1,5 +1,6 @@
 #!/bin/sh
-# The tracer `flame`: own times by stack, against a computation of its own; what it repairs; its picture, in a browser.
+# Tests the tracer `flame`: own times by stack, against a computation of the test; repairs of stacks; its picture in a
+# browser.
 . tests/cli/lib/assertions.sh
 . tests/shipped/browser
 

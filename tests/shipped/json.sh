@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plugin `json`: the same answers here and in a real BEAM, generated cases against jiffy.
+# Tests the plugin `json`: the same results in tracehost and in a real BEAM; generated cases against jiffy.
 . tests/cli/lib/assertions.sh
 . tests/shipped/answers
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `jsonl`: what is read back from its lines is what was recorded.
+# Tests the tracer `jsonl`: reading its lines returns the recorded events.
 . tests/cli/lib/assertions.sh
 
 # again STREAM OPTION...: replays into $work/again.jsonl; damage was told and is no news.

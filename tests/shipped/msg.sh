@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `msg`: who sends to whom, and nothing else.
+# Tests the tracer `msg`: sender and receiver of each message, and nothing else.
 . tests/cli/lib/assertions.sh
 
 expect 'messages of a recording' "$tracehost" replay -t msg "$recordings/file_open.trace" <<'LINES'

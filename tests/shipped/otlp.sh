@@ -1,5 +1,6 @@
 #!/bin/sh
-# The tracer `otlp`: whole outputs, the protocol's rules, and the spans of recordings against another way of finding them.
+# Tests the tracer `otlp`: whole outputs, the protocol's rules, and the spans of recordings against another
+# computation.
 . tests/cli/lib/assertions.sh
 unset OTEL_SERVICE_NAME
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The files of the tracers that ship: one that cannot be opened or written is a failure, nothing is torn, and what is there
-# stays until the command is known to be possible.
+# Tests the files of the shipped tracers: a file that cannot be opened or written is an error, no file is incomplete,
+# and an existing one stays until the command is known to be possible.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `report`: its data, against a computation of its own; what it keeps and what it lets go of; its page, as a file.
+# Tests the tracer `report`: its data, against a computation of the test; kept and dropped events; its page as a file.
 . tests/cli/lib/assertions.sh
 large=../shared/recordings/large
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The page that `report` makes, in a browser: what is in it, sorting, searching, zooming, by keys and by the mouse; that it asks
-# for nothing, and that nothing in a recording becomes markup.
+# Tests the page of `report` in a browser: its content, sorting, searching, zooming, by keys and by the mouse. The
+# page loads nothing else, and no text of a recording becomes markup.
 . tests/cli/lib/assertions.sh
 . tests/shipped/browser
 

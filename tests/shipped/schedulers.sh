@@ -1,5 +1,6 @@
 #!/bin/sh
-# Each tracer that ships, live on four schedulers: what it writes is as much as the tracer `count` was told of in the same run.
+# Tests each shipped tracer live on four schedulers: its output has as many events as the tracer `count` got in the
+# same run.
 . tests/cli/lib/assertions.sh
 party=$BUILD_DIR/tests/plugins/party.so
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The tracer `sequence`: who sends what to whom, as Mermaid and as a picture, which a browser opens.
+# Tests the tracer `sequence`: messages with senders and receivers, as Mermaid and as a picture, which a browser
+# opens.
 . tests/cli/lib/assertions.sh
 . tests/shipped/browser
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The plugin `spec_example`: what its functions answer, here and in a real BEAM.
+# Tests the plugin `spec_example`: the results of its functions in tracehost and in a real BEAM.
 . tests/cli/lib/assertions.sh
 . tests/shipped/answers
 

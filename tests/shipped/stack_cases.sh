@@ -1,5 +1,5 @@
 #!/bin/sh
-# The stacks of the tracers `time` and `flame`, and that of call_time: one table of events for all.
+# Tests the stacks of the tracers `time` and `flame`, and of call_time, with one table of events.
 . tests/cli/lib/assertions.sh
 
 python3 tests/shipped/stack_cases.py "$tracehost" tests/support/stack_cases "$work" >"$work/results" || fail 'the table is read'

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `text`: a line for each tag; times, options, colours, settings.
+# Tests the tracer `text`: a line for each tag; times, options, colours, settings.
 . tests/cli/lib/assertions.sh
 unset CLICOLOR_FORCE NO_COLOR
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `time`: tables, and the figures of recordings against another way of summing them up.
+# Tests the tracer `time`: tables, and the sums of recordings against another computation.
 . tests/cli/lib/assertions.sh
 
 measured() {

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `trace_port`: what it writes is what was recorded, here and for OTP's dbg.
+# Tests the tracer `trace_port`: tracehost and OTP's dbg read the recorded events from its output.
 . tests/cli/lib/assertions.sh
 
 # again STREAM OPTION...: replays into $work/again.trace; damage was told and is no news.

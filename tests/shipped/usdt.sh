@@ -1,5 +1,5 @@
 #!/bin/sh
-# The tracer `usdt`: which probes events hit, as gdb sees them.
+# Tests the tracer `usdt`: the probes that events hit, as gdb sees them.
 . tests/cli/lib/assertions.sh
 
 # LeakSanitizer wants to be the one that traces.

@@ -107,7 +107,7 @@ static void in_callback(void)
     th_session_id id = th_trace_session_id_of(session);
 
     called++;
-    if (id) /* destroyed already */
+    if (id) /* 0 while the session is being created */
         assert_int_equal(th_trace_session_state(scene_tracing(), id), TH_SESSION_ALIVE);
     if (id && below(20) == 0)
         meddle();

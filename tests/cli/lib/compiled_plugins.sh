@@ -1,4 +1,4 @@
-# Sourced by the tests of breakpoints in machine code: plugins, compiled as their authors would.
+# Sourced by the tests of breakpoints in machine code: compiles plugins as their authors would.
 . tests/cli/lib/assertions.sh
 
 # The shell takes what pkg-config prints apart at blanks, which the path of a checkout may have.

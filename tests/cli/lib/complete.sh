@@ -1,7 +1,7 @@
 #!/bin/bash
-# complete.sh LINE...: what bash would put in at the end of each LINE, and with which options of compopt: its
-# function is called as bash calls it. SCRIPT is the completion, PROGRAM
-# what completes; CURSOR where it is, if not at the end; BREAKS other COMP_WORDBREAKS.
+# complete.sh LINE...: prints the words that bash would complete at the end of each LINE, and the options of compopt,
+# by a call of the completion function like bash's. SCRIPT is the completion, PROGRAM its command; CURSOR is the
+# cursor if it is not at the end; BREAKS is another COMP_WORDBREAKS.
 # shellcheck disable=SC1090
 . "$SCRIPT"
 

@@ -1,4 +1,4 @@
-# Sourced by the tests of --control: hosts that run, and what they answer.
+# Sourced by the tests of --control: starts hosts and handles their answers.
 socket=$work/socket
 schema=$PWD/host/control/control.schema.json
 host=

@@ -1,5 +1,5 @@
-# Sourced by tests of --watch: a tracer that prints a word for each event, and a plugin whose function gives it. With the
-# option -DPRINTS the plugin prints it, too.
+# Sourced by tests of --watch: a tracer that prints a word for each event, and a plugin whose function returns the
+# word. With the option -DPRINTS the plugin also prints the word.
 folder=$work/made
 mkdir "$folder"
 
