@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""C files look as clang-format would have them. Run with --fix, this formats them in place."""
+"""Checks that C files are formatted as clang-format does. With --fix, formats them in place."""
 
 import os
 import re

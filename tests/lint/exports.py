@@ -1,7 +1,7 @@
-"""What the program and libtracehost.so export is what is meant for shared objects, no more, no less.
+"""Checks that the program and libtracehost.so export exactly the names for shared objects.
 
-The list that the linker was given is build/<mode>/exported.list: the functions of the NIF API, and
-those of the lists beside it in plugin_api/.
+The linker's list is build/<mode>/exported.list: the functions of the NIF API, and those of the lists
+beside it in plugin_api/.
 """
 
 import os
@@ -10,7 +10,7 @@ import subprocess
 
 
 def symbols(file, *options):
-    """Names defined in FILE, as nm has them."""
+    """Returns the names that FILE defines, from nm."""
     said = subprocess.run(['nm', '--defined-only', '--format=posix', *options, file], text=True,
                           stdout=subprocess.PIPE, check=True).stdout
     return {line.split()[0] for line in said.splitlines() if line}
@@ -22,7 +22,7 @@ def listed(path):
 
 
 def faults(exported, defined, names):
-    """EXPORTED and DEFINED symbols of one file against the NAMES of the list."""
+    """Compares the EXPORTED and DEFINED symbols of one file with the NAMES of the list."""
     for name in sorted(exported - names):
         yield 'exports %s, which is not in the list' % name
     for name in sorted(names - exported):

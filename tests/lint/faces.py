@@ -1,7 +1,7 @@
-"""Faces and the weight of headers. The face of a room, host/NAME/NAME.h, says what the room is for and
-includes the room's interface: the headers that other rooms use. Each file of the host includes those of
-them that it uses, so that a change of one header compiles few files again; tests may include the face. No
-room is above cli/, whose face is for tests."""
+"""Checks faces and the number of included headers. The face of a room, host/NAME/NAME.h, describes the
+room and includes the room's interface: the headers for other rooms. Each file of the host includes, by
+name, the headers of interfaces that it uses, so that a change of one header compiles few files again;
+tests may include the face. No room is above cli/, whose face is for tests."""
 
 import os
 import re
@@ -14,7 +14,7 @@ DECLARES = re.compile(r'(?!#|/\*|//)\S.*[;{,(]')
 
 
 class Headers:
-    """Who includes whom, directly and by way of others."""
+    """The headers that each file includes, directly and through others."""
 
     def __init__(self, tree):
         known = set(tree.files)
@@ -51,7 +51,7 @@ def is_face(path):
 
 
 def interface(headers):
-    """The headers that other rooms may include: the faces, and what of their rooms they include."""
+    """Returns the headers that other rooms may include: the faces, and the inner headers that each face includes."""
     found = set()
     for path in headers.direct:
         if is_face(path):

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The table of functions in plugin_api/README.md is what plugin_api/erl_nif.h and host/nif say.
+"""Checks that the table of functions in plugin_api/README.md matches plugin_api/erl_nif.h and host/nif.
 
-A row a group: its functions under the NIF version that has them first, what their failure looks like
-(the group's text says it after "On failure:"), the files that define them. A function that is declared
-and that no file defines, or that has no comment, is a fault, too; so of plugin_api/nif_module.h. Run
-with --fix, this writes the table.
+A row is a group: its functions, below the NIF version that introduced them; the results on failure
+(after "On failure:" in the group's text); the files that define them. A declared function without a
+definition or without a comment is a fault, too; also one of plugin_api/nif_module.h. With --fix, writes
+the table.
 """
 
 import os
@@ -24,12 +24,12 @@ DEFINITION = re.compile(r'^[A-Za-z][\w *]*?\b(enif_\w+|erl_errno_id|th_\w+)\((?!
 
 
 def groups(tree, header):
-    """The groups of a header."""
+    """Returns the groups of a header."""
     return declarations.groups('\n'.join(tree.lines(header)) + '\n') if header in tree.files else []
 
 
 def definitions(tree):
-    """Which file of host/nif defines a function: {name: file}."""
+    """Returns the file of host/nif that defines each function: {name: file}."""
     found = {}
     for path in tree.files:
         if path.startswith('host/nif/') and path.endswith('.c'):
@@ -39,7 +39,7 @@ def definitions(tree):
 
 
 def code(text):
-    """Names of functions as code."""
+    """Returns names of functions, marked as code."""
     return re.sub(r'\b((?:enif|erl|ERL)_\w+(?:\(\))?)', r'`\1`', text)
 
 
@@ -59,14 +59,14 @@ def cells(group, files):
 
 
 def table(tree):
-    """The lines between the marks."""
+    """Returns the lines between the marks."""
     files = definitions(tree)
     rows = ['| %s | %s | %s | %s |' % cells(group, files) for group in groups(tree, HEADER)]
     return ['| group | since: functions | on failure | in `host/nif` |', '|---|---|---|---|'] + rows
 
 
 def split(lines):
-    """The README before, between and after the marks."""
+    """Returns the README before, between and after the marks."""
     begin, end = lines.index(BEGIN), lines.index(END)
     return lines[:begin + 1], lines[begin + 1:end], lines[end:]
 

@@ -1,8 +1,8 @@
-"""What host/README.md names is there.
+"""Checks that everything named in host/README.md exists.
 
-A path in it is a file's below host/, or from the top of the tree; a name with one of the prefixes
-below is a name of the host's, or of plugin_api's; and a function that stands behind a file's path,
-"replay/player.c step()", is a function of that file. Each room stands there, on its floor.
+A path is a file's below host/, or from the top of the tree; a name with one of the prefixes below is a
+name of the host or of plugin_api; a function after a file's path, "replay/player.c step()", is a
+function of that file. Each room is listed, at its floor.
 """
 
 import os
@@ -29,7 +29,7 @@ def names_in(tree):
 
 
 def check_floors(tree):
-    """The rows of the picture, "11  cli/  ...", against the order of the rooms."""
+    """Compares the rows of the picture, "11  cli/  ...", with the order of the rooms."""
     drawn = {}
     for number, line in enumerate(tree.lines(PAGE), 1):
         found = ROOM.match(line)

@@ -1,6 +1,6 @@
-"""Names of files and folders: what they are for, not what they are or when they were made. No two C files
-of the host have one name: a backtrace and an #include name them without their folder. No two of its
-static functions have one name: a debugger and a profiler name them without their file."""
+"""Checks names of files and folders: they state a purpose, not a kind or a date. No two C files of the host
+have one name: a backtrace and an #include name them without their folder. No two static functions of the
+host have one name: a debugger and a profiler name them without their file."""
 
 import os
 import re
@@ -14,7 +14,7 @@ FIELD_WORDS = ('x86_64',)  # they end in a number and number nothing
 COMMANDS = ('replay.c', 'match.c')
 
 
-# A static function that is defined: its name, and what is in its parentheses, over several lines.
+# The definition of a static function: its name, and its parentheses with their content, over several lines.
 STATIC = re.compile(r'^static\b[^;{}=()]*?\b(\w+)\((?:[^(){};]|\([^()]*\))*\)\s*\{', re.M)
 
 
@@ -30,7 +30,7 @@ def fault(name):
 
 
 def static_functions(lines):
-    """The static functions that a file defines, and the line of each."""
+    """Yields each static function that a file defines, with its line."""
     text = '\n'.join(lines)
     for found in STATIC.finditer(text):
         yield found.group(1), text.count('\n', 0, found.start()) + 1

@@ -1,4 +1,4 @@
-"""No file knows where on some developer's machine it was written."""
+"""Checks that no file contains the path of a developer's folder."""
 
 import re
 

@@ -1,8 +1,7 @@
-"""External names say which room they are of: th_<room>_, or th_<folder in the room>_, begins them.
+"""Checks that an external name begins with its room's: th_<room>_, or th_<folder in the room>_.
 
-base/ and term/ are the words in which all other rooms are written. There a name begins with that of its
-header, th_error_, th_env_, th_text_, or is one of WORDS. What plugin_api/ declares has the names that
-users know.
+base/ and term/ are the vocabulary of all other rooms. A name there begins with that of its header,
+th_error_, th_env_, th_text_, or is one of WORDS. Names declared in plugin_api/ are those that users know.
 """
 
 import os
@@ -13,19 +12,19 @@ WORDS = re.compile(
     # base/: memory.h, log.h
     r'th_(try_)?(alloc|realloc|free|strdup|v?printf)(_|$)|th_(has_)?(give|given)_|th_(bug|warn|warnings|write_text)(_|$)|'
     r'th_may_realloc$|'
-    # term/: word.h, make.h, compare.h and, of copies, env.h speak of terms as such
+    # term/: word.h, make.h, compare.h and, for copies, env.h concern terms as such
     r'th_(is|make|get|key|magic|shared|sort|sorted)_|th_copy(_|$)|th_(small|tuple|cell|header|boxed|immediate|identical|reference|'
     r'local|pid|port|atomic|utf8|phash2|internal_hash|binary|bits|string|list|integer|float)')
 
-# A name that a header declares, at the margin: of a function, also in the second line of its
-# declaration, or of a variable.
+# A name that a header declares, at the margin: that of a function, also in the second line of the
+# declaration, or that of a variable.
 FUNCTION = re.compile(r'^(?!typedef|#|/)(?:[A-Za-z_][\w \*]*?\W)?\**(th_\w+)\(')
 VARIABLE = re.compile(r'^extern\b[^(]*?\b(th_\w+)(?:\[|;|$|\s+__attribute__| = )')
 API_NAME = re.compile(r'\bth_\w+')
 
 
 def declared(lines):
-    """(line number, name) of each function and variable that a header declares."""
+    """Yields (line number, name) of each function and variable that a header declares."""
     for number, line in enumerate(lines, 1):
         found = VARIABLE.match(line) or FUNCTION.match(line)
         if found:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The table of probes in host/probe/README.md is what plugin_api/probe_table.h says, and nobody fires
-one that is said never to fire.
+"""Checks that the table of probes in host/probe/README.md matches plugin_api/probe_table.h, and that no
+code fires a probe that is documented as never fired.
 
-Run with --fix, this writes the table.
+With --fix, writes the table.
 """
 
 import os
@@ -20,7 +20,7 @@ TYPES = {'string': 'char *', 'int': 'int ', 'uint32': 'uint32_t ', 'int64': 'int
 
 
 def rows(text):
-    """[(name, fires, where, [(type, name)])]."""
+    """Returns [(name, fires, where, [(type, name)])]."""
     return [(name, fires, where, ARGUMENT.findall(arguments))
             for name, fires, where, arguments in ROW.findall(text)]
 
@@ -34,20 +34,20 @@ def listed(tree):
 
 
 def table(tree):
-    """The lines between the marks."""
+    """Returns the lines between the marks."""
     return ['| probe | fires | when, or why not |', '|---|---|---|'] + [
         '| `%s` | %s | %s |' % (prototype(name, arguments), fires, where)
         for name, fires, where, arguments in listed(tree)]
 
 
 def split(lines):
-    """The README before, between and after the marks."""
+    """Returns the README before, between and after the marks."""
     begin, end = lines.index(BEGIN), lines.index(END)
     return lines[:begin + 1], lines[begin + 1:end], lines[end:]
 
 
 def fired(tree):
-    """(name, path, line) of what the host fires."""
+    """Yields (name, path, line) of each probe that the host fires."""
     for path in tree.files:
         if path.startswith('host/') and path.endswith(('.c', '.h')) and path != 'host/probe/probe.h':
             for number, line in enumerate(tree.lines(path), 1):

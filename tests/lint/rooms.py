@@ -1,9 +1,9 @@
-"""The order of the rooms: which header may be included from where.
+"""Checks the order of the rooms: which headers may be included from where.
 
 A room of the host includes headers of the interfaces (faces.py) of rooms below it, its own headers by
-their plain names, and plugin_api. A folder in a room's folder is a part of that room: from one to the other
-a header goes by its whole path. Shared objects and plugin_api see nothing of the host. The tests of a
-room may open that room's inner headers, otherwise they include faces.
+their plain names, and plugin_api. A folder in a room's folder is a part of that room; headers are
+included from one to the other by their whole path. Shared objects and plugin_api include no header of
+the host. The tests of a room may include that room's inner headers, otherwise they include faces.
 """
 
 import os
@@ -11,7 +11,7 @@ import re
 
 import faces
 
-# From the ground up; rooms on one line do not see each other.
+# From the ground up; rooms on one line must not include headers of each other.
 ORDER = [
     ['base'],
     ['self'],
@@ -37,7 +37,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*(["<])([^">]+)[">]')
 
 
 def fault_in_host(folder, header, interface):
-    """What is wrong with a file of host/FOLDER including HEADER, which is in the host."""
+    """Returns the fault if a file of host/FOLDER includes HEADER, which is in the host."""
     room = folder.split('/')[0] or None
     parts = header.split('/')
     other = parts[1]
@@ -56,8 +56,8 @@ def fault_in_host(folder, header, interface):
 
 
 def fault(path, header, siblings, interface):
-    """What is wrong with PATH including "HEADER"; SIBLINGS are the files in PATH's folder, INTERFACE
-    the headers that other rooms may include."""
+    """Returns the fault if PATH includes "HEADER". SIBLINGS are the files in PATH's folder, INTERFACE the
+    headers that other rooms may include."""
     place = path.split('/')
     parts = header.split('/')
     if '..' in parts and place[0] in ('host', 'plugin_api', 'tests') and place[1] not in SHARED_OBJECTS:

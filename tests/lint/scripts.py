@@ -1,4 +1,4 @@
-"""Scripts are at least of valid syntax, and can be started."""
+"""Checks that scripts have valid syntax and can be started."""
 
 import ast
 import os

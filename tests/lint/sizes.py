@@ -1,4 +1,4 @@
-"""Sizes: a function fits a screen, a file holds one idea."""
+"""Checks sizes: a function fits a screen, a file holds one idea."""
 
 import re
 
@@ -9,7 +9,7 @@ SOURCES = ('.c', '.h', '.S', '.py', '.sh', 'SConstruct', 'SConscript')
 
 
 def functions(lines):
-    """First line, last line of each C function: its braces stand at the margin, alone."""
+    """Yields the first and last line of each C function, whose braces are alone at the margin."""
     start = None
     for number, line in enumerate(lines, 1):
         if line == '{':

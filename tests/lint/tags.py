@@ -1,4 +1,4 @@
-"""A struct, enum or union tag means one thing in the whole host: it is defined in one place."""
+"""Checks that a struct, enum or union tag is defined in one place of the whole host."""
 
 import re
 

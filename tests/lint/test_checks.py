@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Each check, on a small tree with faults: it finds them all, and nothing else."""
+"""Tests each check on a small tree with faults: it reports all of them, and nothing else."""
 
 import os
 import sys
@@ -37,7 +37,7 @@ class Checks(unittest.TestCase):
         os.chmod(whole, mode)
 
     def found(self, check):
-        """Where CHECK finds something: ["FILE:LINE", ...]."""
+        """Returns the places that CHECK reports: ["FILE:LINE", ...]."""
         return ['%s:%d' % finding[:2] for finding in check.check(Tree(self.folder.name))]
 
     def test_rooms_in_order(self):

@@ -1,4 +1,4 @@
-"""The project's own files, as the checks see them."""
+"""The project's own files, for the checks."""
 
 import os
 
@@ -25,7 +25,7 @@ class Tree:
                 if path.endswith(('.c', '.h')) and path.startswith(C_FOLDERS)]
 
     def lines(self, path):
-        """The lines of a text file; none of a binary one."""
+        """Returns the lines of a text file; none of a binary one."""
         with open(os.path.join(self.root, path), 'rb') as file:
             content = file.read()
         return [] if b'\0' in content else content.decode('utf-8', 'replace').splitlines()

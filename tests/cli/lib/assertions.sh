@@ -6,7 +6,7 @@ tracers=$BUILD_DIR/tests/tracers
 recordings=samples/recordings
 large=../shared/recordings/large
 
-# What changes outputs from outside.
+# Variables that change outputs.
 unset TRACEHOST_PATH NO_COLOR CLICOLOR_FORCE ARGP_HELP_FMT CRASH_TRACER_LOAD
 export LC_ALL=C
 
@@ -32,7 +32,7 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# until_so COMMAND...: waits until it succeeds, for 20 seconds.
+# until_so COMMAND...: repeats the command until it succeeds, for 20 seconds.
 until_so() {
     tries=0
     until "$@" >/dev/null 2>&1; do
@@ -42,7 +42,7 @@ until_so() {
     done
 }
 
-# check NAME COMMAND...: passes if the command succeeds, else shows what it said.
+# check NAME COMMAND...: passes if the command succeeds, else prints its output.
 check() {
     checked=$1
     shift
@@ -54,9 +54,9 @@ check() {
     fi
 }
 
-# expect NAME COMMAND... <<EOF: compares all that the command says with standard input: what it writes to stdout, then
-# "-- stderr" and that, if there is any, then "-- status N", if it is not 0. The scratch folder is written as WORK, the
-# build tree as BUILD, lines of the sources here as N. Frames of a crash, whose addresses depend on the compiler, are left out.
+# expect NAME COMMAND... <<EOF: compares the command's whole output with standard input: stdout; "-- stderr" and stderr,
+# unless stderr is empty; "-- status N", unless the exit status is 0. The scratch folder is written as WORK, the build
+# tree as BUILD, line numbers of sources as N. Frames of a crash are left out, as addresses depend on the compiler.
 expect() {
     checked=$1
     shift
@@ -80,13 +80,13 @@ expect() {
     fi
 }
 
-# has_terminals: whether one can be opened; no_terminals tells why not.
+# has_terminals: succeeds if a terminal can be opened; no_terminals is the reason otherwise.
 no_terminals='no terminals can be opened here (is /dev/pts mounted?)'
 has_terminals() {
     python3 -c 'import pty; pty.openpty()' 2>/dev/null
 }
 
-# at_terminal TITLE COMMAND...: as expect, of a command that opens a terminal.
+# at_terminal TITLE COMMAND...: like expect, for a command that opens a terminal.
 at_terminal() {
     if has_terminals; then
         expect "$@"

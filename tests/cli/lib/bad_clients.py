@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Clients that misbehave at a control socket.
+"""Connects clients that misbehave to a control socket.
 
-  misbehaving SOCKET N
+  bad_clients.py SOCKET N
 
-N of them, in the ways below in turn, some at the same time; between them the host answers a client that behaves. Says
-how many there were of each way."""
+Connects N clients, which misbehave in the ways below, in turn; up to 20 stay connected. Now and then a well-behaved
+client checks that the host answers. Prints the number of clients for each way."""
 
 import collections
 import itertools
@@ -26,7 +26,7 @@ def connect():
 
 
 def send(client, data):
-    """The host may have let go of it: a client's own business."""
+    """Sends DATA. An error does not matter, as the host may have disconnected the client."""
     try:
         client.sendall(data)
     except OSError:
@@ -87,7 +87,7 @@ ways = (vanishes, noise, half_a_line, no_request, wrong_words, shuts_down, too_l
 
 
 def asks():
-    """The host answers one that behaves."""
+    """Checks that the host answers a well-behaved client."""
     client = connect()
     lines = client.makefile('rw')
     lines.readline()

@@ -1,11 +1,11 @@
-"""Whether processes have anything to do, whatever the machine does beside them."""
+"""Finds out whether processes have anything to do, whatever else runs on the machine."""
 
 import glob
 import re
 
 
 def look_at(processes):
-    """The state of each of their threads, and how often it has left a processor."""
+    """Returns the state of each thread of PROCESSES, and its numbers of context switches."""
     found = {}
     for process in processes:
         for path in glob.glob('/proc/%d/task/*/status' % process):
@@ -19,14 +19,14 @@ def look_at(processes):
 
 
 def is_busy(*processes):
-    """Whether one of their threads runs, or could. One may have woken another between the looks at the two: so all are
-    looked at twice, and none may have run meanwhile."""
+    """True if a thread of PROCESSES runs or could run. A thread may wake another one between the looks at both. So all
+    are looked at twice, and none may have switched meanwhile."""
     before = look_at(processes)
     return any(state in 'RD' for state, _ in before.values()) or look_at(processes) != before
 
 
 def family(process):
-    """The process and all that it, or one of these, has started."""
+    """Returns PROCESS and all its descendants."""
     parents = {}
     for path in glob.glob('/proc/[0-9]*/stat'):
         try:

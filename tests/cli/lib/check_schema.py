@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Checks lines of JSON against a part of control.schema.json.
 
-  conforms SCHEMA greeting|answer <LINES        or COMMAND: answers whose results are that command's
-  conforms SCHEMA --commands                    lists the commands that it knows
+  check_schema.py SCHEMA greeting|answer <LINES    or COMMAND: answers whose results are those of that command
+  check_schema.py SCHEMA --commands                lists the commands in the schema
 
-Knows the keywords of draft 2020-12 that the schema uses; any other is an error, so that nothing in it goes
-unchecked. Says what does not conform, and exits with 1."""
+Supports the keywords of draft 2020-12 that the schema uses; any other one is an error, so nothing in the schema is
+left unchecked. Prints violations, and exits with 1 then."""
 
 import json
 import sys

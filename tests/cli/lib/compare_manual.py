@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Compares manual pages with what the program says.
+"""Compares manual pages with the output of the program.
 
-  documented compare PROGRAM MAN     each page of a command below the folder MAN with its --help
-  documented references MAN          what pages refer to is there
-  documented examples PAGE           the examples of a page, as tests/samples/walkthrough takes them
-  documented fields PAGE             the names of what is listed in the DESCRIPTION of a page
-  documented choices PROGRAM         the values that options are told to have, and no others, are taken
+  compare_manual.py compare PROGRAM MAN     each command's page below the folder MAN with the command's --help
+  compare_manual.py references MAN          checks that the pages to which pages refer exist
+  compare_manual.py examples PAGE           prints the examples of a page, for tests/samples/walkthrough
+  compare_manual.py fields PAGE             prints the names listed in the DESCRIPTION of a page
+  compare_manual.py choices PROGRAM         checks that options accept the values of their lists, and no others
 
-Pages are read as people see them, as man shows them. What differs is printed, and the status is 1.
+Pages are read as man shows them. Differences are printed, and the exit status is 1 then.
 """
 
 import glob
@@ -19,17 +19,17 @@ import sys
 
 
 def words(text):
-    """In one line, with the characters that --help has; `code` without its quotes."""
+    """Returns TEXT in one line, with the characters of --help; `code` without its quotes."""
     for shown, typed in (('\u2019', "'"), ('\u2018', "'"), ('\u2010', '-'), ('\u2212', '-')):
         text = text.replace(shown, typed)
     return ' '.join(text.replace('`', '').split())
 
 
 class Page:
-    """The sections of a page: titles, and lines that are as long as their paragraphs."""
+    """The sections of a page: titles, and one line for each paragraph."""
 
     def __init__(self, path):
-        # No line of a page is that long.
+        # Longer than any line of a page.
         settings = dict(os.environ, LC_ALL='C.UTF-8', MANWIDTH='5000', MANPAGER='cat', MANROFFOPT='')
         shown = subprocess.run(['man', '--nh', '--nj', '-l', path], env=settings, text=True, check=True,
                                stdout=subprocess.PIPE).stdout
@@ -44,7 +44,7 @@ class Page:
         return words('\n'.join(self.sections.get(title, [])))
 
     def entries(self, title):
-        """What .TP has made: [(name, text)]."""
+        """Returns the entries that .TP made: [(name, text)]."""
         found = []
         for line in self.sections.get(title, []):
             if re.match(r' {7}\S', line):
@@ -56,7 +56,7 @@ class Page:
 
 
 class Help:
-    """What --help says of a command."""
+    """The --help of a command."""
 
     def __init__(self, program, command):
         said = subprocess.run([program, command, '--help'], text=True, stdout=subprocess.PIPE,
@@ -93,7 +93,7 @@ def compare_options(page, said):
 
 
 def compare_rest(page, said):
-    """The paragraphs behind the options."""
+    """Compares the paragraphs after the options."""
     for paragraph in said.rest:
         first, *lines = paragraph.split('\n')
         if lines and re.match(r'Examples?:', first):
@@ -124,7 +124,7 @@ def compare_command(page, said, of_program):
 
 
 def compare(program, folder):
-    """Every command of --help, and the program itself."""
+    """Compares each command of --help, and the program itself."""
     said = subprocess.run([program, '--help'], text=True, stdout=subprocess.PIPE, check=True).stdout
     commands = re.findall(r'^  (\w+) +(\S.*)$', said, re.M)
     of_program = statuses(words(said.split('Exit status: ')[1]))
@@ -163,7 +163,7 @@ UNESCAPED = {'\\-': '-', '\\e': '\\', '\\(aq': "'", '\\(ga': '`', '\\(ti': '~', 
 
 
 def examples(path):
-    """Blocks that begin with a prompt are sessions; those below a comment "file: NAME" are files."""
+    """Yields the examples: a block that starts with a prompt is a session; one below a comment "file: NAME" is a file."""
     block, name = None, None
     with open(path) as file:
         for line in file.read().split('\n'):
@@ -187,8 +187,8 @@ def fields(path):
 
 
 def refuses(program, command, option, value):
-    """It says of the option what is wrong with it. What comes after it is missing, so nothing is done."""
-    # Those of a pattern stand behind one.
+    """True if the error is about the option. Other arguments are missing, so the command does nothing in any case."""
+    # Options of a pattern follow a pattern.
     pattern = ['-p', 'm:f/1'] if '-p, --pattern' in Help(program, command).names else []
     said = subprocess.run([program, command] + pattern + ['--%s=%s' % (option, value)], text=True,
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
@@ -202,7 +202,7 @@ def choices(program):
         for option in told['options']:
             values = option['choices']
             for value in values + [','.join(values)] * option['list']:
-                # Global breakpoints go with no other kind.
+                # Global breakpoints exclude other kinds.
                 alone = value.replace('global,', '') if option['name'] == 'kind' else value
                 if refuses(program, name, option['name'], alone):
                     yield '%s --%s=%s is refused' % (name, option['name'], alone)

@@ -1,13 +1,13 @@
 # Sourced by the tests of breakpoints in machine code: compiles plugins as their authors would.
 . tests/cli/lib/assertions.sh
 
-# The shell takes what pkg-config prints apart at blanks, which the path of a checkout may have.
+# The shell splits the output of pkg-config at blanks, which the path of a checkout may contain.
 ln -s "$BUILD_DIR" "$work/build"
 export PKG_CONFIG_PATH="$work/build/lib/pkgconfig"
 ulimit -c 0
 
-# compile OUTPUT SOURCE COMPILER FLAG... Not with a sanitizer, whatever the host is: it has functions end with
-# calls of its own, so that no other is a jump.
+# compile OUTPUT SOURCE COMPILER FLAG...: compiles a plugin, never with a sanitizer, which adds a call at the end of
+# functions, so that no other call there is a jump.
 compile() {
     output=$1
     source=$2

@@ -5,11 +5,11 @@
 # shellcheck disable=SC1090
 . "$SCRIPT"
 
-# In place of bash's own, which refuses to work where nothing is being completed.
+# Replaces bash's own compopt, which fails outside of a completion.
 options=
 compopt() { [[ $options == *$2* ]] || options="$options $2"; }
 
-# The words as bash parts them: at blanks, and at other characters of COMP_WORDBREAKS, which are words themselves.
+# Splits a line as bash does: at blanks, and at other characters of COMP_WORDBREAKS, which are words themselves.
 part() {
     local rest=$1 word="" character i
     COMP_WORDS=()
@@ -32,7 +32,7 @@ for line; do
     options=
     COMP_LINE=$line COMP_POINT=${CURSOR:-${#line}} COMP_TYPE=9 COMP_KEY=9 COMPREPLY=()
     part "$line"
-    # bash gives the command, the word and the one before it.
+    # bash passes the command, the word and the word before.
     _tracehost "$PROGRAM" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
     printf '%s =>%s\n' "$line" "${options:+ ($options )}"
     ((${#COMPREPLY[@]} == 0)) || printf '    %s\n' "${COMPREPLY[@]}" | LC_ALL=C sort

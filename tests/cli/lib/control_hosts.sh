@@ -3,14 +3,14 @@ socket=$work/socket
 schema=$PWD/host/control/control.schema.json
 host=
 
-# begin COMMAND...: a host, in the background, that serves $socket; what it says is kept.
+# begin COMMAND...: starts a host in the background that serves $socket; its output goes to files.
 begin() {
     "$@" >"$work/host.out" 2>"$work/host.err" </dev/null &
     host=$!
     until_so "$tracehost" ctl "$socket" status
 }
 
-# end: has it end, and says what it has said.
+# end: stops the host, then prints its output and exit status; ended: does so without stopping the host.
 end() {
     "$tracehost" ctl "$socket" stop >/dev/null
     ended
@@ -23,8 +23,8 @@ ended() {
     echo "status $status"
 }
 
-# without_patience FILE: what a host has said in it, but for what it says if its end takes longer than a second, as it may
-# on a busy machine.
+# without_patience FILE: prints a host's messages without those about an end that takes longer than a second, which
+# come on a busy machine.
 without_patience() {
     grep -v -e ': waiting for functions that run to return; ' -e '; tracers draw or write what they have left; ' "$1"
 }
@@ -33,13 +33,13 @@ ctl() {
     "$tracehost" ctl "$socket" "$@"
 }
 
-# a_bank OPTION...: with two accounts, whose first process waits.
+# a_bank OPTION...: starts a host with a bank of two accounts; its first process waits.
 a_bank() {
     begin "$tracehost" run --control="$socket" --schedulers=2 "$@" bank \
         'bank:start(), bank:open(alice, 100), bank:open(bob, 50).' 'timer:sleep(3600000).'
 }
 
-# conforms COMMAND: stdin, answers to it, has what the schema says.
+# conforms COMMAND: checks stdin, answers to COMMAND, against the schema.
 conforms() {
     tests/cli/lib/check_schema.py "$schema" "$1"
 }

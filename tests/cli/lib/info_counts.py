@@ -1,4 +1,4 @@
-"""Holds what `tracehost info --format=json` says of a recording against NAME.counts.txt, which the
+"""Compares the output of `tracehost info --format=json` for a recording with NAME.counts.txt, which a
 real dbg:trace_client counted. usage: info_counts.py TRACEHOST STREAM COUNTS"""
 
 import json

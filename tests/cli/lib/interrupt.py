@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Runs a command that works for ever, and sends it SIGINT.
 
-  interrupted COMMAND...
+  interrupt.py COMMAND...
 
-It gets the signal once it catches it and has worked for 0.2 s of processor time since, so that a slow machine does
-not matter. The exit status is the command's, 128 + N if signal N has ended it."""
+The signal is sent when the command catches SIGINT and has then used 0.2 s of processor time, so that a slow machine
+does not matter. The exit status is the command's, 128 + N if signal N has ended it."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ def catches_sigint():
 
 
 def worked():
-    """Seconds of processor time."""
+    """Returns the processor time of the command, in seconds."""
     with open(folder + 'stat') as stat:
         user, system = stat.read().rpartition(')')[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs a command that waits for more input, and sends it signals.
 
-  signalled SIGNAL[,SIGNAL...] FILE BYTES COMMAND...
+  send_signals.py SIGNAL[,SIGNAL...] FILE BYTES COMMAND...
 
-The command's stdin gets the first BYTES of FILE ("endless": FILE again and again). Once it has read all and
-waits (or after 0.3 s of endless input) it gets the signals. If it goes on after them, its input ends. The exit
-status is the command's, 128 + N if signal N has ended it."""
+The command's stdin gets the first BYTES of FILE ("endless": FILE again and again). The signals are sent when the
+command has read all and waits, or after 0.3 s of endless input. If the command continues after the signals, its input
+ends. The exit status is the command's, 128 + N if signal N has ended it."""
 
 import array
 import fcntl
@@ -24,7 +24,7 @@ pipe = process.stdin
 
 
 def sleeps():
-    """True if all input was read and nothing is done."""
+    """True if the command has read all input and sleeps."""
     unread = array.array('i', [0])
     fcntl.ioctl(pipe, termios.FIONREAD, unread)
     with open('/proc/%d/stat' % process.pid) as stat:
@@ -40,7 +40,7 @@ def feed():
 
 
 def wait(seconds):
-    """True once the command has ended."""
+    """Returns true when the command has ended."""
     try:
         process.wait(seconds)
         return True

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Runs a command that connects to a node, and sends it files as if it were that node.
+"""Runs a command that connects to a node, and serves files to its clients as the node would.
 
-  served FILE[:MORE]... -- COMMAND...
+  serve_node.py FILE[:MORE]... -- COMMAND...
 
-A port is free for it; PORT in COMMAND stands for its number. Each FILE is sent to one client, after it MORE
-seconds nothing; then that client is at its end. The exit status is the command's."""
+A free port is used; PORT in COMMAND is replaced by its number. Each FILE is sent to one client, whose connection is
+closed MORE seconds later. The exit status is the command's."""
 
 import socket
 import subprocess

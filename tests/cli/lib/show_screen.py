@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Runs a command at a terminal of 80 columns, types, and prints what is on its screen then.
+"""Runs a command at a terminal of 80 columns, types, and prints the final screen.
 
-  screen TEXT COMMAND...
+  show_screen.py TEXT COMMAND...
 
-TEXT has \\n, \\t and other characters as \\ooo; at `\\!` $MEANWHILE is run by a shell. After each line, tab, Ctrl-C and Ctrl-Z,
-and before `\\!`, the command is waited for: until it is quiet, and nothing of it or of the process $HOST has anything to
-do. Then the terminal hangs up. The screen is that of a terminal which knows carriage return, new line, backspace,
-the bell, and the sequences ESC[nA, nC, nD, nG, K, nP, n@, 4h, 4l, H and 2J; anything else stands there as \\e... The place of the cursor is marked with
-| where that is not at the end of its line. The last line is the command's exit status, if it has ended by itself."""
+TEXT has \\n, \\t, and other characters as \\ooo; at `\\!` a shell runs $MEANWHILE. After each line, tab, Ctrl-C and
+Ctrl-Z, and before `\\!`, the script waits until the command is quiet and neither the command nor the process $HOST has
+anything to do. In the end the terminal hangs up. The screen is that of a terminal with carriage return, new line,
+backspace, the bell, and the sequences ESC[nA, nC, nD, nG, K, nP, n@, 4h, 4l, H and 2J; any other sequence is shown as
+\\e... A cursor that is not at the end of the last line is shown as |. The last line is the command's exit status,
+if the command has ended by itself."""
 
 import fcntl
 import os
@@ -95,7 +96,7 @@ class Screen:
 
 
 def parts(text):
-    """What is typed at once: up to a line's end, a tab, or Ctrl-C and the like. None: $MEANWHILE."""
+    """Splits TEXT into parts to type at once: up to a line's end, a tab, or Ctrl-C and the like. None: $MEANWHILE."""
     found = [b'']
     for code, letter, one in re.findall(r'\\([0-7]{3})|\\([nt!])|([^\\])', text):
         if letter == '!':

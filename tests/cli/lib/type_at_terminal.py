@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs a command at a terminal, and types.
 
-  typed SIGNAL TEXT COMMAND...
+  type_at_terminal.py SIGNAL TEXT COMMAND...
 
-TEXT has its new lines as \\n, other characters as \\ooo. Each line is typed when the command waits for one: it is
-quiet, and neither it nor what it has started has anything to do. At the end the command gets SIGNAL, unless that is
-empty. What the terminal shows is printed; the exit status is the command's, 128 + N if signal N has ended it."""
+TEXT has new lines as \\n, other characters as \\ooo. Each line is typed when the command waits for one: it is quiet,
+and neither it nor its descendants have anything to do. In the end the command gets SIGNAL, unless that is empty. The output
+of the terminal is printed; the exit status is the command's, 128 + N if signal N has ended it."""
 
 import os
 import pty
@@ -30,7 +30,7 @@ shown = b''
 
 
 def look():
-    """Reads what is shown until nothing more comes; false once all have closed the terminal."""
+    """Reads output until the command is quiet and idle; returns false if the terminal was closed."""
     global shown
     while (ready := select.select([ours], [], [], QUIET)[0]) or is_busy(*family(process.pid)):
         if not ready:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Runs a command whose stderr is a terminal, and writes down what it shows.
+"""Runs a command whose stderr is a terminal, and prints the output of the terminal.
 
-  terminal LATE COMMAND...
+  watch_terminal.py LATE COMMAND...
 
-What comes on stdout is read after LATE seconds, so that the command has to wait; it is printed first, what
-came on the terminal after it, escapes as \\e. With LATE "both" the terminal is stdout, too; with "gone" stdout is
-read slowly, until progress is shown, and then closed; what was read is not printed. The terminal has $WIDTH columns,
-if that is set; if $RAW is, it hands over single keys, as pagers want it."""
+The command's stdout is read after LATE seconds, so that the command has to wait, and printed first; then the output of
+the terminal, escapes as \\e. With LATE "both", stdout is the terminal, too. With "gone", stdout is read slowly until
+progress is shown, then closed, and not printed. The terminal has $WIDTH columns, if that is set; if $RAW is set, it
+passes on single keys, as pagers require."""
 
 import fcntl
 import os
