@@ -347,7 +347,7 @@ static void keep_session(struct th_shared *session)
     (void)session;
 }
 
-/* A thread reads the tables all the time, while they grow. */
+/* This thread reads the tables while the others run and the tables grow. */
 static void threads_account_on_their_own(void **state)
 {
     static struct th_bp_session session;

@@ -55,7 +55,7 @@ static void *throw_all_along(void *unwound)
     return NULL;
 }
 
-/* No cleanup of those frames runs, as longjmp() leaves them. */
+/* longjmp() leaves these frames without their cleanup. */
 static void *jump_all_along(void *unwound)
 {
     call_all_along(unwound, IS_LEFT, 5);
@@ -134,7 +134,7 @@ static struct th_library *open_unwinding(const char *flags)
 
 enum { THROWN, CANCELLED, LEFT, RUNS };
 
-/* Frames were left in each way. */
+/* True if frames have ended in each way, and longjmp() has left some without their cleanup. */
 static bool has_seen_all(const struct unwound *unwound)
 {
     for (int i = 0; i < RUNS; i++)

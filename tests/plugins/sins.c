@@ -222,7 +222,8 @@ NIF(read_kept_list)
                                   enif_make_reverse_list(env, kept, &tail));
 }
 
-/* Like read_kept(), for functions on all terms, which must see `undefined` instead. */
+/* Like read_kept(), for functions that take any term; the checker replaces the term with
+ * `undefined`. */
 NIF(read_kept_whole)
 {
     ERL_NIF_TERM undefined = enif_make_atom(env, "undefined");

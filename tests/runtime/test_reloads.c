@@ -23,7 +23,7 @@
 
 enum {
     WARM_UP = 200, /* until tables have their final size */
-    DROPPED = 7,   /* each after so many reloads */
+    DROPPED = 7,   /* reloads from one to the next */
     DELETED = 5
 };
 

@@ -44,7 +44,7 @@ static void the_oldest_are_given_up(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 11);
 }
 
-/* The time of a call before a dropped one is still accounted to the right function. */
+/* Calls beyond the limit are counted, too, and the kept ones have their time. */
 static void time_is_kept_of_what_is_not_given_up(void **state)
 {
     struct th_mfa deep = {th_atom("party"), th_atom("deep"), 1};

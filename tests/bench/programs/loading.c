@@ -1,7 +1,7 @@
 /*
  * Measures loading for loading.py, with the host set up as `tracehost run` does. Reads lines:
  *
- *   busy 2           starts so many processes that make external calls as fast as they can
+ *   busy 2           starts two processes, which make external calls as fast as they can
  *   load PATH TIMES  upgrades the module of that library 2 x TIMES times, and writes a line of
  *                    nanoseconds and a count each time: to open a copy; to prepare it; to finish;
  *                    to finish another version, while the module has old code to purge, too; to

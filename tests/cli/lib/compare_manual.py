@@ -163,7 +163,7 @@ UNESCAPED = {'\\-': '-', '\\e': '\\', '\\(aq': "'", '\\(ga': '`', '\\(ti': '~', 
 
 
 def examples(path):
-    """Yields the examples: a block that starts with a prompt is a session; one below a comment "file: NAME" is a file."""
+    """Yields the examples: a block that starts with a prompt is a session; one below the comment "file: NAME" a file."""
     block, name = None, None
     with open(path) as file:
         for line in file.read().split('\n'):

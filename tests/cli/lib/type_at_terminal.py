@@ -4,8 +4,8 @@
   type_at_terminal.py SIGNAL TEXT COMMAND...
 
 TEXT has new lines as \\n, other characters as \\ooo. Each line is typed when the command waits for one: it is quiet,
-and neither it nor its descendants have anything to do. In the end the command gets SIGNAL, unless that is empty. The output
-of the terminal is printed; the exit status is the command's, 128 + N if signal N has ended it."""
+and neither it nor its descendants have anything to do. In the end the command gets SIGNAL, unless that is empty. The
+output of the terminal is printed; the exit status is the command's, 128 + N if signal N has ended it."""
 
 import os
 import pty
