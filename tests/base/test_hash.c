@@ -60,8 +60,7 @@ static void remove_in_both(struct th_table *t, struct model *m, size_t i)
     m->values[i] = NULL;
 }
 
-/* Makes random sets and removals. Phases of growth and of shrinking alternate, so all fill levels
- * are tested. */
+/* Makes random sets and removals. Growth and shrinking alternate, so all fill levels are tested. */
 static void compare_with_model(struct model *m)
 {
     struct th_table t = {0};
@@ -105,8 +104,7 @@ static void pointer_like_keys_like_the_model(void **state)
     compare_with_model(&m);
 }
 
-/* All keys hash to the last two slots of any table of up to 1024, for long runs that wrap
- * around. */
+/* All keys hash to the last two slots of any table up to 1024, for long runs that wrap around. */
 static void colliding_keys_like_the_model(void **state)
 {
     struct model m = {0};

@@ -1,5 +1,4 @@
-/* Tests memory that belongs to a thread: one allocation, the free at its end, errors without
- * memory. */
+/* Tests memory of a thread: one allocation, the free at its end, errors without memory. */
 #include "host/base/base.h"
 #include "tests/support/starved.h"
 
@@ -57,8 +56,8 @@ static void each_thread_has_zeros_of_its_own(void **state)
 static pthread_key_t key;
 static unsigned rounds, gone;
 
-/* Runs before and after the memory is freed, in whatever order the keys' destructors run: it sets
- * its key again. */
+/* Runs before and after the memory is freed, in whatever order destructors run: sets its key
+ * again. */
 static void use_at_the_end(void *again)
 {
     gone += first == NULL;

@@ -42,8 +42,7 @@ struct storm_call {
 /* The thread's innermost call, or NULL. A signal handler replaces it while it runs. */
 static _Thread_local struct storm_call *current;
 
-/* Numbers of bodies that handlers of this thread have run, and whose end they observed; never
- * reset. */
+/* Numbers of bodies that this thread's handlers have run, and of ends observed; never reset. */
 static _Thread_local uint64_t begun, ended;
 
 struct version {

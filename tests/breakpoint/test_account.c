@@ -1,5 +1,4 @@
-/* Tests the counters of breakpoints: calls, and per process time and memory; per thread, summed by
- * the reader. */
+/* Tests the counters of breakpoints: calls, times and memory per process; one set a thread. */
 #include "host/breakpoint/breakpoint.h"
 
 #include "host/base/base.h"

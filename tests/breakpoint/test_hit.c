@@ -286,8 +286,7 @@ static void *call_once(void *unused)
     return NULL;
 }
 
-/* A running hook keeps its session and its specification, even after all others have released
- * them. */
+/* A running hook keeps its session and specification, even after all others released these. */
 static void nothing_is_freed_under_a_hook(void **state)
 {
     pthread_t thread;

@@ -185,8 +185,7 @@ static void count_in(unsigned generation, uint32_t before, uint32_t after)
         th_native_site_native.count(meetings[i].site, generation, before, after);
 }
 
-/* As between steps 5 and 7 of a change: the entry jumps to the stub, but no breakpoint is
- * active. */
+/* As between steps 5 and 7 of a change: the entry jumps to the stub, no breakpoint is active. */
 static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
 {
     unsigned staging = !th_breakpoint_generation();

@@ -116,8 +116,7 @@ static void meet_unwinding(struct th_library *library)
                       i < CATCHES ? TH_NATIVE_TERMS_1 : TH_NATIVE_NIF);
 }
 
-/* The library's C++ runtime allocates an emergency pool for exceptions in a constructor and never
- * frees it. */
+/* The C++ runtime allocates a pool for exceptions in a constructor and never frees this pool. */
 static struct th_library *open_unwinding(const char *flags)
 {
     struct th_library *library;

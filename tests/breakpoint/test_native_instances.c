@@ -1,5 +1,4 @@
-/* Tests native sites with the records of two instances of their functions, the old and the new
- * code. */
+/* Tests native sites with the records of two instances of their functions, old and new code. */
 #include "meeting.h"
 
 #include "host/base/base.h"

@@ -180,8 +180,7 @@ static void no_unwind_table_is_refused(void **state)
 
 /* --- Changes by others ------------------------------------------------------------------------ */
 
-/* A constructor writes `jmp +3` and a NOP of three bytes to the entry of `two`, and restores it
- * later. */
+/* A constructor writes `jmp +3` and a NOP of three bytes to the entry of `two`, and restores it. */
 static void what_others_have_changed_is_refused(void **state)
 {
     (void)state;
@@ -198,8 +197,7 @@ static void what_others_have_changed_is_refused(void **state)
         1);
 }
 
-/* A constructor writes int3 over the first byte of `two`, as a debugger does that waits for the
- * library. */
+/* A constructor writes int3 over the first byte of `two`, like a debugger with a breakpoint. */
 #define WITH_INT3                                                                         \
     INCLUDES "#include <sys/mman.h>\n" FOUR                                               \
              "static __attribute__((constructor)) void patch(void)\n"                     \
@@ -309,8 +307,7 @@ static void threads_do_not_disturb_long_nops(void **state)
 
 enum { DONE = 0, WRONG = 1, CANNOT = 77 };
 
-/* Runs RUN in a child process and asserts that it returns 0; assertions do not work in the
- * child. */
+/* Runs RUN in a child and asserts that it returns 0; assertions do not work in the child. */
 static void in_child(int (*run)(void))
 {
     pid_t child = fork();

@@ -55,8 +55,7 @@ static _Unwind_Reason_Code note_frame(struct _Unwind_Context *context, void *not
     return _URC_NO_REASON;
 }
 
-/* Calls the body and returns after it, as the runtime does if a session has requested the
- * return. */
+/* Calls the body and returns after it, as the runtime does if the return is requested. */
 static __attribute__((noinline)) ERL_NIF_TERM handle(ErlNifEnv *of, ERL_NIF_TERM depth,
                                                      struct th_native *native)
 {

@@ -64,8 +64,7 @@ static void call_one(enum th_native_form form)
     check_call(&call, before, atomic_load_explicit(&phases[form], memory_order_acquire));
 }
 
-/* Uses counters of its own, as an increment that the signal interrupts would lose those of the
- * handler. */
+/* Uses its own counters: an interrupted increment would lose those of the handler. */
 static void call_in_signal(int signal)
 {
     struct caller *interrupted = self, own = {0};

@@ -415,8 +415,7 @@ static void calls_obey_what_is_in_force(void **state)
     drop_session(untouched);
     drop_session(changer.session);
     drop_session(noise.session);
-    /* Waits for pending requests: a tracer that a hit has removed may be released after its
-     * session. */
+    /* Waits for pending requests: a tracer that a hit has removed may outlive its session. */
     for (int i = 0; i < 1000 && atomic_load(&sessions_alive) + atomic_load(&versions_alive) > 0;
          i++)
         th_progress_settle();

@@ -1,5 +1,4 @@
-/* Tests the lines of `run --probe`. Lines of files look as in the example of OTP's
- * documentation. */
+/* Tests the lines of `run --probe`. Lines of files look as in OTP's documentation. */
 #include "host/base/base.h"
 #include "host/cli/probe_lines.h"
 #include <setjmp.h>

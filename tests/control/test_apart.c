@@ -1,5 +1,4 @@
-/* Tests the server of the control socket: slow commands run in threads of their own beside
- * others. */
+/* Tests the control socket's server: slow commands run in threads of their own. */
 #include "served.h"
 
 #include "host/base/base.h"

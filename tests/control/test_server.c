@@ -1,5 +1,4 @@
-/* Tests the server of the control socket: requests and answers; misbehaving clients; the owner of
- * the socket. */
+/* Tests the control socket's server: requests and answers, bad clients, owner of the socket. */
 #include "served.h"
 
 #include "host/base/base.h"
@@ -130,8 +129,7 @@ static void many_requests_at_once(void **state)
     wait(NULL);
 }
 
-/* A client that does not read its answers costs other clients nothing, and the host the memory of
- * one answer. */
+/* A client that does not read costs others nothing, and the host the memory of one answer. */
 static void who_does_not_read_is_not_read(void **state)
 {
     int fd = open_socket(), sent = 0;

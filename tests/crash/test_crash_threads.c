@@ -1,5 +1,4 @@
-/* Tests the watchdog: callbacks that hang, in threads other than the one that installed the
- * guard. */
+/* Tests the watchdog: callbacks that hang, in threads that have not installed the guard. */
 #include "host/crash/crash.h"
 #include "tests/trace/live.h"
 

@@ -88,8 +88,7 @@ static inline void receive(void *context, ERL_NIF_TERM message)
         on_message();
 }
 
-/* Starts a session of erl_msg_tracer that sends {trace, Sender, Receiver} to PROCESS for each
- * message. */
+/* Starts a session of erl_msg_tracer, which sends {trace, Sender, Receiver} to PROCESS. */
 static inline tracehost_session send_to(const tracehost_process *process, uint32_t recorded_flags)
 {
     const struct tracehost_session_setup setup = {

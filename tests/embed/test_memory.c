@@ -314,8 +314,7 @@ static void report(unsigned long number, const char *what)
     fail_msg("allocation %lu%s fails: %s", number, goes_on ? " and all that follow" : "", what);
 }
 
-/* Checks the result STATUS of a run without allocation NUMBER. WHOLE is the digest of a run with
- * all. */
+/* Checks STATUS, the result without allocation NUMBER. WHOLE is the digest of a run with all. */
 static void check(unsigned long number, enum tracehost_status status, uint64_t whole)
 {
     if (status == TRACEHOST_OK && digest != whole)

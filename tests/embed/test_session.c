@@ -92,8 +92,7 @@ static void test_unwilling_tracer(void **state)
             "enabled(trace_status, ...)");
 }
 
-/* An error that a tracer reports is an error of the call that ran its function, and of the host's
- * end. */
+/* A tracer's failure is an error of the call that ran the tracer, and of the host's end. */
 static void test_failing_tracer(void **state)
 {
     struct tracehost_session_setup setup = {.size = sizeof setup, .state_text = "attach"};

@@ -1,5 +1,4 @@
-/* Helpers for the tests of private copies: a module with a counter, and inspection of the
- * copies. */
+/* Helpers for the tests of private copies: a module with a counter, inspection of copies. */
 #ifndef COPIED_H
 #define COPIED_H
 

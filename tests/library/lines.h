@@ -1,5 +1,4 @@
-/* Helpers for the tests of source lines: a library with known lines, and assertions about
- * results. */
+/* Helpers for the tests of source lines: a library with known lines, and assertions. */
 #ifndef LINES_H
 #define LINES_H
 

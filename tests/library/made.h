@@ -68,8 +68,7 @@ static bool has_remark(const struct th_library *library, const char *part)
     return false;
 }
 
-/* Counts the remarks other than the one about the module name, which all modules of these tests
- * share. */
+/* Counts all remarks but that about the module name, which all modules of these tests share. */
 static size_t remark_count(const struct th_library *library)
 {
     return th_library_remarks(library)->count - has_remark(library, "the module in it is called m");

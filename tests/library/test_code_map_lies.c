@@ -75,8 +75,7 @@ static void wrong_addresses_are_left_out(void **state)
     th_library_release(library);
 }
 
-/* Opens a copy of the file whose section header NAME was changed by CHANGE; if NAME is NULL, its
- * ELF header. */
+/* Opens a copy of FILE after CHANGE of its section header NAME (NULL: of its ELF header). */
 static struct th_library *changed(const char *file, const char *name,
                                   void (*change)(Elf64_Ehdr *file, Elf64_Shdr *section))
 {

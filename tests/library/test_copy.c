@@ -1,5 +1,4 @@
-/* Tests libraries that are opened from private copies, which changes of the original do not
- * affect. */
+/* Tests libraries opened from private copies, which changes of the original do not affect. */
 #include "copied.h"
 
 #include "host/library/library_internal.h"

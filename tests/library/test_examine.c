@@ -1,5 +1,4 @@
-/* Tests the examination of libraries as data: findings in good ones, refusals of each kind of bad
- * one. */
+/* Tests the examination of libraries as data: findings in good ones, refusals of bad ones. */
 #include "files.h"
 
 #include "host/library/library.h"
@@ -257,8 +256,7 @@ static void names_that_are_macros_are_known(void **state)
     th_library_examination_free(&e);
 }
 
-/* This program exports some functions of the API; one that it lacks is known as one
- * nevertheless. */
+/* This program exports some functions of the API; one that it lacks is known as well. */
 static void functions_that_are_not_implemented_are_named(void **state)
 {
 #define NAME(group, type, name, parameters, since) #name,

@@ -206,8 +206,7 @@ static void a_copy_tells_when_the_file_was_replaced(void **state)
     th_library_release(library);
 }
 
-/* Separate debug information is found beside the original, and ignored if it is of another
- * build. */
+/* Separate debug information is found beside the original; one of another build is ignored. */
 static void a_copy_finds_what_is_beside_the_original(void **state)
 {
     struct th_library *library;

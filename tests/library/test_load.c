@@ -171,8 +171,7 @@ static void the_next_at_the_path_is_a_copy(void **state)
     th_library_release(second);
 }
 
-/* The loader keeps a library that cannot be unloaded, under its path, even after all have closed
- * it. */
+/* The loader keeps a library that cannot be unloaded, even after all have closed it. */
 static void what_stays_in_memory_is_not_taken_for_the_next(void **state)
 {
     (void)state;
@@ -289,8 +288,7 @@ static th_term call(struct th_library *library, const char *name, int argc, cons
     return result;
 }
 
-/* Uses a library compiled for NIF 2.MINOR: its functions are found and called, and call current
- * ones. */
+/* Uses a library compiled for NIF 2.MINOR: its functions are called, and call current ones. */
 static void use_old_library(int minor)
 {
     const th_term argv[5] = {th_small(20), th_small(22)};

@@ -256,8 +256,7 @@ static void types_are_opened_while_loading_only(void **state)
     th_library_release(library);
 }
 
-/* Resources of the old library get the new one's destructor, and the old library can be
- * unloaded. */
+/* The new library's destructor is used for old resources, and the old library can be unloaded. */
 static void a_takeover_inherits_resources(void **state)
 {
     struct journal first = {.flags = EITHER, .destructor = 1};

@@ -1,5 +1,4 @@
-/* Tests which function is called for each of the 18 slots, present and absent, in both forms of
- * library. */
+/* Tests the function called for each of the 18 slots, in both forms of library. */
 #include "files.h"
 
 #include "host/library/library.h"
@@ -25,8 +24,7 @@ static enum th_tracer_slot answer_of(const struct th_library *library, enum th_t
     return (enum th_tracer_slot)th_small_value(answer);
 }
 
-/* Asserts that each slot in HAS has its own function, and each other one that of `enabled` or
- * `trace`. */
+/* Asserts that slots in HAS have their own function, others that of `enabled` or `trace`. */
 static void assert_filled(const struct th_library *library, const bool has[TH_SLOTS])
 {
     const struct th_slots *slots = th_library_slots(library);

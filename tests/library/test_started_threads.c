@@ -39,8 +39,7 @@ static void *rest(void *unused)
     return unused;
 }
 
-/* A thread of the program that keeps creating threads; some of them live while a library is
- * opened. */
+/* A thread of the program that keeps creating threads while libraries are opened. */
 static void *make_others(void *unused)
 {
     while (!others_stop) {

@@ -78,7 +78,7 @@ static void its_types_are_forgotten(void **state)
     th_resource_release(dying);
     th_library_undo_load(library);
     assert_string_equal(journal.text, "load gone unload");
-    assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_OK); /* adds a type */
+    assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_OK); /* a new type */
     assert_int_equal(journal.tried, CREATE);
     th_library_release(library);
     assert_string_equal(journal.text, "load gone unload load unload"); /* no reference left */
@@ -144,8 +144,7 @@ static void private_data_comes_back(void **state)
     assert_string_equal(first.text, "load");
 }
 
-/* Hands the types back: OLD's upgrade() opens them with FLAGS, and its destructor writes into
- * LAST. */
+/* Hands the types back: OLD's upgrade() opens them with FLAGS; its destructor writes into LAST. */
 static void types_come_back(ErlNifResourceFlags flags)
 {
     struct journal first = {.flags = CREATE, .destructor = 1};

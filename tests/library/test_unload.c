@@ -301,8 +301,7 @@ static void *call_and_wait(void *library)
     return NULL;
 }
 
-/* The destructor of thread-specific data runs when its thread ends, after the library was
- * released. */
+/* A destructor of thread-specific data runs when its thread ends, after the release. */
 static void expect_destructor(const char *name, const char *function, const char *more,
                               struct shared *shared)
 {
@@ -378,8 +377,7 @@ static void *open_and_close(void *unused)
     return unused;
 }
 
-/* For the thread sanitizer: the next library is mapped at the same address, with locks that are
- * free. */
+/* For the thread sanitizer: the next library has the same address, with locks that are free. */
 static void a_tracer_has_no_lock_when_it_is_closed(void **state)
 {
     pthread_t thread;

@@ -70,8 +70,8 @@ static void the_first_clause_that_matches_decides(void **state)
     assert_string_equal(run(spec, "[a,b]"), "yes 3 3");
 }
 
-/* Returns the result for ARGUMENTS without a run, which run() compares with that of a run; "" if it
- * takes a run. */
+/* Returns the result without a run, which run() compares with that of a run; "" if there is
+ * none. */
 static const char *at_once(const char *text, const char *arguments)
 {
     struct th_match_spec *spec = compile(TH_MATCH_CALL, text);

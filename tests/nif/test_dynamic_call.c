@@ -39,8 +39,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Returns the result of enif_dynamic_resource_call(); only a successful call may have changed the
- * data. */
+/* Calls enif_dynamic_resource_call() and returns its result. Only a success changes the data. */
 static int call(const char *module, const char *name, ERL_NIF_TERM resource)
 {
     int data = 41;

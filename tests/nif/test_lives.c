@@ -149,8 +149,7 @@ static void an_upgrade_takes_over(void **state)
     assert_string_equal(events_noted(journal), "");
 }
 
-/* The new library has neither `stop` nor `down`, so no callback is called, least of all the old
- * ones. */
+/* The new library has neither `stop` nor `down`, so no callback is called, not even the old. */
 static void an_upgrade_may_drop_callbacks(void **state)
 {
     struct th_library *old = events_load(journal, NULL);

@@ -188,8 +188,8 @@ static void they_have_an_order_and_terms(void **state)
 
 enum { ROUNDS = 300 };
 
-/* In each round, a process ends in this thread while another thread removes its monitor or releases
- * its resource. */
+/* In each round a process ends here; another thread removes its monitor or releases its
+ * resource. */
 struct race {
     struct events_object *object;
     pthread_barrier_t start;

@@ -67,8 +67,7 @@ static void widths_and_pointers_are_a_beams(void **state)
 /* Compares each directive of C but %p with C. */
 static void all_else_is_as_in_c(void **state)
 {
-    /* Not an array: compilers would check it against the arguments and refuse that %hd
-     * truncates. */
+    /* Not an array: compilers would check its directives and refuse that %hd truncates. */
     static const char *format = "%d|%5i|%-5u|%05x|%#o|%X|%ld|%llu|%zu|%jd|%hd|%hhd|%c|%s|%.3s|%*d|"
                                 "%.*f|%e|%G|%a|%Lf|%%|%+d|% d|%td";
     char expected[sizeof text];

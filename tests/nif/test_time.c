@@ -1,5 +1,4 @@
-/* Tests time units and the forms of timestamps. test_callback.c tests the clocks of replayed
- * events. */
+/* Tests time units and forms of timestamps. test_callback.c tests clocks of replayed events. */
 #include "host/nif/nif.h"
 #include "host/self/self.h"
 #include "host/term/term.h"

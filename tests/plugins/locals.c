@@ -30,7 +30,7 @@ static __attribute__((noinline)) long number(ErlNifEnv *env, ERL_NIF_TERM term)
     return enif_get_long(env, term, &value) ? value : 0;
 }
 
-/* Returns TERM; prevents that the caller ends with a jump to the function that returned it. */
+/* Returns TERM through a barrier, so that the caller cannot end with a jump to its callee. */
 static ERL_NIF_TERM kept(ERL_NIF_TERM term)
 {
     __asm__ volatile("" : "+r"(term));
@@ -268,8 +268,7 @@ TH_FUNCTION(says_nothing, 0)(ErlNifEnv *env)
     return 0;
 }
 
-/* later(0, R): a function below schedules the rest; later(1, R): by a tail call; later(2, R): not
- * at all. */
+/* later(How, R): 0: a callee schedules the rest; 1: a callee makes a tail call; 2: returns 0. */
 NIF(later)
 {
     long how = number(env, argv[0]);

@@ -204,8 +204,7 @@ HOSTED(own_counts)
     return th_catch(env, NULL, NULL, NULL) ? argv[0] : atom(env, "nothing_caught");
 }
 
-/* exported(M, F, Args): like call, by the export entry. Returns `none` if the arguments make no
- * entry. */
+/* exported(M, F, Args): like call, by export entry; `none` if the arguments make no entry. */
 HOSTED(exported)
 {
     ERL_NIF_TERM found[MOST];
@@ -489,8 +488,7 @@ HOSTED(spawns)
     return argv[0];
 }
 
-/* chain(N, To): spawns N processes, each linked to its parent; the last one sends to To, and
- * waits. */
+/* chain(N, To): spawns N processes, each linked to its parent; the last sends to To and waits. */
 HOSTED(chain)
 {
     ERL_NIF_TERM next[2] = {enif_make_long(env, integer(env, argv[0]) - 1), argv[1]};

@@ -84,8 +84,7 @@ NIF(where)
 
 /* --- Chains ---------------------------------------------------------------------------------- */
 
-/* hop(Flags, Seen): schedules itself with each of Flags, and returns the types of its threads, the
- * last first. */
+/* hop(Flags, Seen): schedules itself with each flag; returns its threads' types, last first. */
 NIF(hop)
 {
     ERL_NIF_TERM head, next[2];

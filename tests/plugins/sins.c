@@ -222,8 +222,7 @@ NIF(read_kept_list)
                                   enif_make_reverse_list(env, kept, &tail));
 }
 
-/* Like read_kept(), for functions that take any term; the checker replaces the term with
- * `undefined`. */
+/* Like read_kept(), for functions of any term; the checker replaces the term with `undefined`. */
 NIF(read_kept_whole)
 {
     ERL_NIF_TERM undefined = enif_make_atom(env, "undefined");
@@ -323,8 +322,7 @@ NIF(send_foreign)
     return ok(env);
 }
 
-/* send_twice(To, Clears): sends two messages from one environment; if Clears is `clears`, clears it
- * in between. */
+/* send_twice(To, Clears): sends two messages of one environment; `clears` clears in between. */
 NIF(send_twice)
 {
     ErlNifEnv *mine = enif_alloc_env();

@@ -92,8 +92,7 @@ NIF(tell_often)
     return argv[1];
 }
 
-/* hear_of_ends(Module, N): spawns and links N processes that call Module:leave(), then runs N
- * trials. */
+/* hear_of_ends(Module, N): spawns N linked processes that call leave(), then runs N trials. */
 NIF(hear_of_ends)
 {
     (void)argc;

@@ -150,8 +150,7 @@ NIF(number_of)
     return th_call(env, argv[0], enif_make_atom(env, "number"), 0, NULL);
 }
 
-/* ask_all(Modules, N): calls number/0 of each module, N times, and returns the sum of the
- * results. */
+/* ask_all(Modules, N): calls number/0 of each module, N times, and returns the sum. */
 NIF(ask_all)
 {
     ERL_NIF_TERM number = enif_make_atom(env, "number"), list, head, said;
@@ -246,8 +245,7 @@ NIF(wait_for)
                         NULL);
 }
 
-/* serve(Module): tail calls Module:serve(Module) for ever, so each call reaches the current
- * version. */
+/* serve(Module): tail calls Module:serve(Module) for ever, always in the current version. */
 NIF(serve)
 {
     ERL_NIF_TERM module = argv[0];

@@ -1,5 +1,4 @@
-/* Tests the host's own processes, and messages to these and to recorded ones, from several
- * threads. */
+/* Tests the host's own processes, and messages to these and to recorded ones, by threads. */
 #include "host/process/process.h"
 #include "host/term/term.h"
 

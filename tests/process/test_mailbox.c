@@ -1,5 +1,4 @@
-/* Tests processes of the host with a mailbox, which keeps messages in order until they are
- * taken. */
+/* Tests processes with a mailbox, which keeps messages in order until they are taken. */
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"

@@ -230,8 +230,7 @@ static void *ask_all_along(void *context)
     return (void *)wrong;
 }
 
-/* One thread changes the host's names, another those of the recording, a third one looks names
- * up. */
+/* One thread changes the host's names, one those of the recording, and one looks names up. */
 static void names_are_asked_for_while_they_change(void **state)
 {
     struct th_mailbox *process = start();

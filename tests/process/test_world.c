@@ -1,5 +1,4 @@
-/* Tests the world of a recording: which processes were seen, ended, or have names, and what is
- * forgotten. */
+/* Tests the world of a recording: seen and ended processes, names, and forgotten processes. */
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"

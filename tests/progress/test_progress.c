@@ -316,8 +316,7 @@ static void threads_come_and_go_by_themselves(void **state)
 
 enum { REPLACEMENTS = 3000, FACTOR = 7, POISON = -1 };
 
-/* Plain fields, which the sanitizers check. `b` is FACTOR times `a` as long as the thing is
- * reachable. */
+/* Plain fields, which sanitizers check. `b` is FACTOR times `a` while the thing is reachable. */
 struct thing {
     struct th_later later; /* the first member */
     long a, b;

@@ -1,5 +1,4 @@
-/* Tests recordings as executions: the example of tail calls, and recordings of a BEAM traced
- * again. */
+/* Tests recordings as executions: the example of tail calls, and a BEAM's traced again. */
 #include "host/trace/trace.h"
 #include "tests/support/retraced.h"
 

@@ -59,8 +59,7 @@ static void make(const char *name, int records)
     th_buffer_add(&made, path_of(name), strlen(path_of(name)) + 1);
 }
 
-/* Returns the names in the set for NAME, without the folder, then the note or the causes, if
- * any. */
+/* Returns the names in NAME's set, without the folder, then the note or the causes, if any. */
 static const char *find(const char *name)
 {
     static struct th_buffer found;
@@ -139,8 +138,7 @@ static void inconsistent_sets(void **state)
     assert_non_null(strstr(find("none/w*.log"), "No such file or directory"));
 }
 
-/* A file is closed when a record passes the size limit, so the sizes differ by less than one
- * record. */
+/* A file is closed when a record passes the limit, so sizes differ by less than one record. */
 static void the_first_file_of_a_set(void **state)
 {
     (void)state;

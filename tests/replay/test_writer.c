@@ -163,8 +163,7 @@ static void messages_that_are_none(void **state)
 #define PID "\x58\x77\3a@b\0\0\0\1\0\0\0\2\0\0\0\7"
 #define FOREIGN "\x58\x77\3c@d\0\0\0\1\0\0\0\2\0\0\0\7"
 
-/* Atoms of a later OTP, a node with a name and a creation; a drop comes before the node is
- * known. */
+/* A later OTP's atoms, a node with name and creation; a drop comes before the node is known. */
 static void other_nodes_and_releases(void **state)
 {
     static const char message[] = "\x83\x68\5\x77\5trace" PID "\x77\4send\x68\2" PID FOREIGN PID;

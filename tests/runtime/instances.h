@@ -134,8 +134,7 @@ static inline void set_reached(struct th_export *entry, const struct th_callee *
     }
 }
 
-/* Makes calls reach NEXT; functions of OLD that NEXT lacks become unreachable. Either may be
- * NULL. */
+/* Makes calls reach NEXT, and not what only OLD has. Either may be NULL. */
 static inline void reach_instance(const struct instance *old, const struct instance *next)
 {
     for (size_t i = 0; next && i < next->count; i++)

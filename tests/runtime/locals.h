@@ -1,5 +1,4 @@
-/* Sets up tests of local calls: the library `locals`, compiled by COMPILER-LEVEL, is a module
- * beside party. */
+/* Sets up tests of local calls: `locals`, compiled by COMPILER-LEVEL, is a module beside party. */
 #ifndef LOCALS_H
 #define LOCALS_H
 

@@ -1,5 +1,4 @@
-/* Helpers for the tests of running processes: the library `party` as a module, and calls written as
- * Erlang text. */
+/* Helpers for the tests of running processes: the module `party`, and calls as Erlang text. */
 #ifndef PARTIES_H
 #define PARTIES_H
 

@@ -58,8 +58,7 @@ static inline void look_at_player(void *context)
     player_waits = ((struct th_process *)context)->waiting;
 }
 
-/* True if all processes but the player have ended and the player waits, so no further event can
- * come. */
+/* True if all processes but the player have ended and the player waits: no event can come. */
 static inline bool is_quiet(void)
 {
     th_process_with(player->mailbox, look_at_player, player);
@@ -112,8 +111,7 @@ static inline void trace_player(uint32_t flags)
     scene_log();
 }
 
-/* Appends TEXT with its pids as A, B, ... in the order of appearance, references as #R, and ports
- * as #Port<P>. */
+/* Appends TEXT with pids as A, B, ... by appearance, references as #R, ports as #Port<P>. */
 static inline void add_renamed(struct th_buffer *out, const char *text)
 {
     static char pids[26][32];

@@ -1,5 +1,4 @@
-/* Sets up tests of one process that calls functions of `twin` while its code is replaced step by
- * step. */
+/* Sets up tests of a process that calls functions of `twin` while its code is replaced. */
 #ifndef REPLACED_H
 #define REPLACED_H
 

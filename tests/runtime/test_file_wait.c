@@ -314,8 +314,7 @@ static void note_scheduled(const struct th_probe *probe, const union th_probe_va
         __atomic_fetch_add(&scheduled, 1, __ATOMIC_RELAXED);
 }
 
-/* The process is scheduled in twice, both times in the function that has requested the
- * operation. */
+/* The process is scheduled in twice, both times in the function that made the request. */
 static void who_waits_is_in_the_function_that_has_asked(void **state)
 {
     const struct th_probe *probe = th_probe_find("process__scheduled");

@@ -174,8 +174,7 @@ static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
     th_free(self);
 }
 
-/* Two signals come over one link. The first one removes the link, so the second one has no
- * effect. */
+/* Two signals come over one link. The first one removes the link; the second has no effect. */
 static void a_signal_over_a_link_that_has_ended(void **state)
 {
     struct th_process *watcher = th_runtime_run_start();

@@ -16,8 +16,7 @@ static void no_more_processes_than_there_may_be(void **state)
     stop_party();
 }
 
-/* A running process is killed after its function has returned, with the processes that it spawned
- * meanwhile. */
+/* A running process is killed when its function returns, and so are those it has spawned. */
 static void all_are_killed_in_the_end(void **state)
 {
     struct th_process *process;

@@ -5,8 +5,7 @@
 
 #include <unistd.h>
 
-/* Without optimisation, clang compiles each call as a call, never as a jump; then a callee returns
- * to its caller. */
+/* Without optimisation, clang compiles no jumps; then a callee returns to its caller. */
 static bool jumps(const char *made_by)
 {
     return strcmp(made_by, "clang-O0") != 0;

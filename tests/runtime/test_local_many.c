@@ -1,5 +1,4 @@
-/* Tests local calls in numbers beyond the room for return requests, and as deep as the stack
- * allows. */
+/* Tests local calls beyond the room for return requests, and as deep as the stack allows. */
 #include "tests/runtime/locals.h"
 
 #include <pthread.h>

@@ -1,5 +1,4 @@
-/* Tests return_to: the function to which control returns, after a return and after a caught
- * exception. */
+/* Tests return_to: the function to which control returns, also after a caught exception. */
 #include "tests/runtime/locals.h"
 
 static int begin_returning(void **state)

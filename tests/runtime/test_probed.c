@@ -110,8 +110,7 @@ static void a_message_is_sent_queued_received(void **state)
     th_free(server);
 }
 
-/* A message of a process to itself does not hit message__queued; a list of two elements takes four
- * words. */
+/* A message to itself does not hit message__queued; a list of two elements takes four words. */
 static void a_process_writes_to_itself(void **state)
 {
     (void)state;
@@ -259,8 +258,7 @@ static void call_with_list(const char *name, int n, int length)
     th_env_release(&env);
 }
 
-/* One function makes garbage; another keeps 10000 words, so the heap grows; a third releases
- * these. */
+/* One function makes garbage; one keeps 10000 words, so the heap grows; one releases these. */
 static void a_heap_is_collected_and_grows(void **state)
 {
     int numbers[2];

@@ -1,5 +1,4 @@
-/* Tests what a process keeps: its heap in long chains, resources and their destructors,
- * messages. */
+/* Tests the heap of a process in long chains, resources and their destructors, messages. */
 #include "runs.h"
 #include "host/process/process.h"
 #include "host/runtime/process_life.h"

@@ -153,8 +153,7 @@ static void in_place_of_a_local_one_it_goes_with_it(void **state)
 
 /* --- Patterns that change meanwhile ----------------------------------------------------------- */
 
-/* Requests PATTERN in a section: the request is queued when this returns, as a section cannot
- * wait. */
+/* Requests PATTERN in a section, which cannot wait: the request is queued on return. */
 static size_t ask_meanwhile(struct th_pattern pattern)
 {
     size_t matched;

@@ -20,8 +20,7 @@ static struct driver {
     unsigned long wrong;
 } drivers[DRIVERS];
 
-/* Calls that the lasting session got, by function; calls and ends that the other one got. Relaxed:
- * counts. */
+/* The lasting session's calls, by function; the other one's calls and ends. Relaxed: counts. */
 static _Atomic unsigned long told_outer, told_inner, told_plain, others_calls, others_ends;
 
 static _Atomic bool over; /* relaxed: a flag */

@@ -1,5 +1,4 @@
-/* Tests where and when functions run: types of threads, chains, turns, several processes at
- * once. */
+/* Tests where and when functions run: types of threads, chains, turns, several processes. */
 #include "runs.h"
 
 #include "host/runtime/queue.h"

@@ -1,5 +1,4 @@
-/* Tests lines of running functions in stack traces: of exceptions, of callers, and the moment of
- * their look-up. */
+/* Tests lines of running functions in stack traces: of exceptions, of callers, the look-up. */
 #include "traced.h"
 
 #include "host/base/base.h"
@@ -116,8 +115,7 @@ static void close_lines(void)
     th_free(lines_path);
 }
 
-/* Appends " FUNCTION:LINE", or " FUNCTION" without a line, for each entry of `lines` in a stack
- * trace. */
+/* Appends " FUNCTION:LINE", or " FUNCTION" without line, for each entry of `lines` in STACK. */
 static void add_lines(struct th_buffer *out, const char *stack)
 {
     while ((stack = strstr(stack, "{lines,"))) {

@@ -8,8 +8,7 @@
 #include <ctype.h>
 #include <unistd.h>
 
-/* outer() waits for guarded(), which catches; guarded() waits for calls(), which is on the C
- * stack. */
+/* outer() waits for guarded(), which catches and waits for calls(), which is on the C stack. */
 static const char source[] =
     "#line 1 \"stacked.c\"\n"
     "#include <nif_module.h>\n"

@@ -1,5 +1,4 @@
-/* Tests calls of library functions that hit breakpoints in export entries, and the ends of these
- * calls. */
+/* Tests calls that hit breakpoints in export entries, and the ends of these calls. */
 #include "host/code/code.h"
 #include "tests/runtime/traced.h"
 

@@ -124,8 +124,7 @@ static void *drive(void *context)
     return NULL;
 }
 
-/* Sets patterns of one function, or of a module, as local ones, turns them into global ones, and
- * clears them. */
+/* Sets local patterns of a function or a module, turns them into global ones, clears them. */
 static void change_one(const char *module, const char *name, size_t round)
 {
     struct th_pattern pattern = {th_atom(module), name ? th_atom(name) : TH_NONE, TH_ANY_ARITY,

@@ -1,5 +1,4 @@
-/* Tests user tags: put, read, spread with messages, restored. The rules are those of OTP's
- * emulator. */
+/* Tests user tags: put, read, spread with messages, restored, by the rules of OTP's emulator. */
 #include "parties.h"
 
 #include "host/base/base.h"
@@ -64,8 +63,8 @@ static void tags_spread_until_they_are_told_not_to(void **state)
     assert_string_equal(tag("get_tag_data", "[]"), "undefined");
 }
 
-/* Sends the process itself a message with the tag MESSAGE_TAG (NULL: none); its own tag is that of
- * STATE then. */
+/* Sends the process itself a message with tag MESSAGE_TAG (NULL: none), then sets its tag to
+ * STATE. */
 static void send_tagged(const char *message_tag, const char *state)
 {
     char text[128];

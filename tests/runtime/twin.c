@@ -6,7 +6,7 @@
 
 #define NIF(NAME) static ERL_NIF_TERM NAME(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
-/* Returns TERM; prevents that the caller ends with a jump to the function that returned it. */
+/* Returns TERM through a barrier, so that the caller cannot end with a jump to its callee. */
 static ERL_NIF_TERM kept(ERL_NIF_TERM term)
 {
     __asm__ volatile("" : "+r"(term));

@@ -121,8 +121,7 @@ static void test_funs_that_call_themselves(void **state)
          "#{[k] => true,[l] => {[m],<<1>>}}\n"});
 }
 
-/* Funs outlive the text of their definition, and are freed with the last term that refers to
- * them. */
+/* Funs outlive the text of their definition; the last term that refers to one frees it. */
 static void test_funs_are_kept(void **state)
 {
     struct evaluating t;

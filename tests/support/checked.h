@@ -37,8 +37,7 @@ const char *checked_call_as(const char *function, const char *list, const char *
 void checked_perform(const char *function, const char *list, const char *name,
                      struct th_buffer *text);
 
-/* Ends the run and returns all findings, without the prefix of each line. The caller frees the
- * text. */
+/* Ends the run and returns all findings, without prefixes. The caller frees the text. */
 char *checked_end(uint64_t *findings);
 
 /* Ends the run and asserts that the findings are COUNT and their text is LINES. */

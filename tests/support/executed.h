@@ -33,8 +33,7 @@ void executed_expect(const char *events, const char *answers);
 /* Returns the function that a word NAME names: module `erlang`, arity 0. */
 struct th_mfa executed_function(const char *name);
 
-/* Number of ends that are only probable or possible; number of return_to events that may end any of
- * several calls. */
+/* Number of ends that are not certain; number of return_to that may end any of several calls. */
 extern uint64_t executed_doubtful, executed_undecided;
 
 static inline struct th_execution_counts executed_counts(void)

@@ -9,8 +9,7 @@
 
 #include "tests/tracers/hooked.h"
 
-/* Opens a library without loading it, such as a tracer to attach. The caller releases the
- * library. */
+/* Opens a library, such as a tracer to attach, without loading it. The caller releases it. */
 struct th_library *loaded_open(const char *file);
 
 /* Opens a library and loads it; load() gets INFO. The caller releases the library. */

@@ -13,9 +13,8 @@ struct th_shared *thing_create(int number);
 /* Number of things and sessions that have not ended. */
 int things_alive(void);
 
-/* Waits until COUNT things and sessions are left, ten seconds at most; a change releases its
- * objects only after its turn, when the next change may have begun. Returns false if another number
- * is left. */
+/* Waits until COUNT things and sessions are left, ten seconds at most; false: another number. A
+ * change releases its objects after its turn, when the next one may have begun. */
 bool things_remain(int count);
 
 struct noting {
@@ -54,8 +53,7 @@ void clear_kinds(struct th_site *site, struct noting *noting, uint32_t kinds);
 /* Makes SETTINGS in one change and returns the change's counts. */
 struct th_change_counts make_settings(const struct th_bp_setting *settings, size_t count);
 
-/* Waits until SITE is armed, or is not, as ARMED requires; one minute at most. False if that did
- * not happen. */
+/* Waits until SITE's state is ARMED, one minute at most. False if that did not happen. */
 bool wait_for_site(struct th_site *site, bool armed);
 
 #endif

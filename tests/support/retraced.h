@@ -25,8 +25,7 @@ struct retracing {
     struct th_execution_options options;
 };
 
-/* Reads FILE to its end and returns the events. COUNTS may be NULL. The text is valid until the
- * next call. */
+/* Reads FILE and returns its events. COUNTS may be NULL. The text is valid until the next call. */
 const char *retraced(const char *file, const struct retracing *retracing,
                      struct th_execution_counts *counts);
 

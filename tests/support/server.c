@@ -19,8 +19,7 @@ struct server {
     char *name;
 };
 
-/* Ends the program instead of the test: the thread is not the test's, so cmocka's assertions do not
- * work here. */
+/* Ends the program, not the test: cmocka's assertions do not work in this thread. */
 static void must(bool done, const char *what)
 {
     if (!done)

@@ -2,8 +2,7 @@
 #ifndef TEST_SKIPPING_H
 #define TEST_SKIPPING_H
 
-/* Skips the test and leaves it. The arguments, a format of printf() with its values, are the
- * reason. */
+/* Skips the test and leaves it. The arguments, a printf() format and values, are the reason. */
 #define skip_because(...)                         \
     do {                                          \
         print_message("# skipped: " __VA_ARGS__); \

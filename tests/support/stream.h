@@ -7,8 +7,7 @@
 
 #include "host/replay/replay.h"
 
-/* Appends a record of a trace port: any OP, PAYLOAD and SIZE; a message, given as Erlang text; a
- * drop record. */
+/* Appends a record: any OP, PAYLOAD and SIZE; a message, given as Erlang text; a drop record. */
 void stream_add_record(struct th_buffer *stream, unsigned op, uint32_t size, const void *payload,
                        size_t bytes);
 void stream_add_message(struct th_buffer *stream, const char *term);
@@ -37,8 +36,7 @@ const char *stream_read(const struct th_buffer *stream);
 /* Returns the thread's chain of causes as one line, outermost first, and clears the chain. */
 const char *stream_causes(void);
 
-/* Calls TEST with the name of each .trace file in samples/recordings. Fewer than 25 files fail the
- * test. */
+/* Calls TEST with each .trace file in samples/recordings. Fewer than 25 files fail the test. */
 void stream_each_sample(void (*test)(const char *file));
 
 #endif

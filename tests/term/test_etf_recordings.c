@@ -70,8 +70,7 @@ static th_term decode(const unsigned char *payload, size_t size,
     return t;
 }
 
-/* Returns the recorded node, which is that of the first tracee. Decoded for another node, its pid
- * has the node. */
+/* Returns the node of the first tracee; decoded for another node, the pid contains the node. */
 static struct th_etf_node recorded_node(void)
 {
     const struct th_etf_options elsewhere = {.here = {th_atom("else@where"), 1}};

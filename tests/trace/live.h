@@ -1,5 +1,4 @@
-/* Sets up tests of live calls: a session `s` that traces the calls of all processes, and a
- * process. */
+/* Sets up tests of live calls: a session `s` that traces all calls, and a process. */
 #ifndef TH_TESTS_LIVE_H
 #define TH_TESTS_LIVE_H
 

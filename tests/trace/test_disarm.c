@@ -239,8 +239,7 @@ static void disarm_of_inner(void)
     answer = th_disarm(th_self.attachment ? &th_self.attachment->env : NULL);
 }
 
-/* A session that is created in a call's callback gets a callback for the trace status, not for the
- * call. */
+/* A session created in a call's callback gets a call for the trace status, not for the call. */
 static void nothing_of_the_callback_around_it(void **state)
 {
     (void)state;

@@ -341,8 +341,7 @@ static void a_return_to_comes_if_one_of_its_calls_was_wanted(void **state)
            "trace_call(return_to,s,<0.1.0>,{m,z,0},#{}) self\n");
 }
 
-/* Without return_from records, a return_to ends the calls above its function, or the topmost
- * call. */
+/* Without return_from records, a return_to ends the calls above its function, or the top one. */
 static void a_lone_return_to_ends_the_calls_above(void **state)
 {
     (void)state;
@@ -392,8 +391,7 @@ static void except_all(const char *names)
     scene_log();
 }
 
-/* After an exception, the call nearest to the catching one decides, whatever the other calls
- * are. */
+/* After an exception, the call nearest to the catching one decides, not the others. */
 static void a_return_to_after_an_exception_comes_if_its_nearest_call_was_wanted(void **state)
 {
     (void)state;

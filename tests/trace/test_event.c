@@ -133,8 +133,7 @@ static void every_tag_has_its_atom(void **state)
     }
 }
 
-/* One integer may be either. Only a call, a send or a receive can have a match specification's
- * result. */
+/* One integer may be either. Only calls, sends and receives can have a match result. */
 static void optional_elements(void **state)
 {
     (void)state;

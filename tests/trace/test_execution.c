@@ -1,5 +1,4 @@
-/* Tests the stack of a replayed process: certain and uncertain results from a recording. See
- * executed.h. */
+/* Tests the stack of a replayed process: certain and uncertain results. See executed.h. */
 #include "host/term/term.h"
 #include "tests/support/executed.h"
 
@@ -151,8 +150,7 @@ static void exceptions_end_frames_until_one_catches(void **state)
 static void frames_without_a_record_end_untold(void **state)
 {
     (void)state;
-    /* The end of the exception shows as the catcher's return_from, or as a return_to the
-     * catcher. */
+    /* The exception ends with the catcher's return_from, or with a return_to the catcher. */
     executed_expect("+w_ +f +g =h +i -f", "w<? f<w g<f h<f i<h ~i ~h ~g -f >w");
     assert_int_equal(executed_counts().repaired, 1);
     assert_int_equal(executed_counts().untold, 3);
@@ -283,8 +281,7 @@ static void a_return_to_ends_what_is_above(void **state)
     executed_expect("?a ?b >u_ ?c >u_ -a", "a<? b<? ~b >u c<? ~c >u -a >?");
 }
 
-/* A call that may have ended stays in doubt until its own record, or until no other call can have
- * ended. */
+/* A call that may have ended stays in doubt until its own record, or until only it can end. */
 static void a_return_to_a_function_that_is_not_traced(void **state)
 {
     (void)state;

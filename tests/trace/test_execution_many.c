@@ -1,5 +1,4 @@
-/* Tests the stack of a replayed process: several sessions with requests for one call, and very many
- * calls. */
+/* Tests the stack of a replayed process: several requests for one call, and very many calls. */
 #include "tests/support/executed.h"
 
 #include "host/base/base.h"

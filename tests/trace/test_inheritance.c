@@ -82,8 +82,7 @@ static void spawn_link(unsigned child)
     event("getting_linked", child);
 }
 
-/* USE spawns two children of a process with the flags GIVEN; asserts the flags of all three
- * then. */
+/* USE spawns two children of a process with flags GIVEN; asserts the flags of all three. */
 static void run(void (*use)(unsigned child), const char *given, const char *parent,
                 const char *first, const char *second)
 {

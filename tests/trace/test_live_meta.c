@@ -32,8 +32,7 @@ static enum th_status try_meta(struct th_session *of, const char *function, cons
     return status;
 }
 
-/* Sets a meta breakpoint at m:FUNCTION/1, or at all of m for NULL; the tracer's name is its
- * state. */
+/* Sets a meta breakpoint at m:FUNCTION/1 (NULL: at all of m); the tracer's state is its name. */
 static void set_meta(const char *function, const char *match, const char *state)
 {
     assert_int_equal(try_meta(session, function, match, state, state, scene_library()), TH_OK);

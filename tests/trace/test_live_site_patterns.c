@@ -1,5 +1,4 @@
-/* Tests patterns for functions with two sites, and with one: which breakpoints each gets, and
- * refusals. */
+/* Tests patterns for functions with two sites, and with one: breakpoints set, refusals. */
 #include "host/base/base.h"
 #include "tests/trace/sites.h"
 

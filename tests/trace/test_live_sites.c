@@ -1,5 +1,4 @@
-/* Tests functions of this host with two sites: global breakpoints are at one site, all others at
- * the other. */
+/* Tests functions with two sites: one has global breakpoints, the other has all others. */
 #include "tests/trace/sites.h"
 
 #include "host/trace/tracing.h"
@@ -269,8 +268,7 @@ static void *destroy_session(void *unused)
     return unused;
 }
 
-/* The thread that destroys the session waits for the lock, which is held while the first pattern is
- * set. */
+/* The thread that destroys the session waits for the lock while the first pattern is set. */
 static void a_first_pattern_goes_with_a_session_that_is_about_to_end(void **state)
 {
     const struct timespec moment = {.tv_nsec = 50000000};

@@ -114,8 +114,7 @@ static ERL_NIF_TERM note(const char *callback, ErlNifEnv *env, int argc, const E
     return TH_AM(ok);
 }
 
-/* True once the changed session had to see a call of a function with one site, and with two.
- * Relaxed. */
+/* The changed session had to see a call of a function with one site, with two. Relaxed. */
 static atomic_bool seen[2];
 
 static bool has_seen_enough(void)

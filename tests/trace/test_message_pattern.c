@@ -188,8 +188,7 @@ static void replace_while_it_is_told(void)
     sends("[{'_',[],[{message,{const,{other,\"constant\"}}}]}]");
 }
 
-/* The result is a term of the specification, which the callback replaces before the event is
- * delivered. */
+/* The result is a term of the specification, which a callback replaces before delivery. */
 static void a_specification_lives_as_long_as_its_result(void **state)
 {
     (void)state;

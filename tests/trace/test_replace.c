@@ -1,5 +1,4 @@
-/* Tests the replacement of a session's tracer: between events, in callbacks, with and without
- * upgrade(). */
+/* Tests replacement of a session's tracer: between events, in callbacks, by upgrade() or not. */
 #include "host/base/base.h"
 #include "tests/support/succession.h"
 #include "tests/trace/live.h"

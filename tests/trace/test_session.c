@@ -1,5 +1,4 @@
-/* Tests sessions that start and end at any time: outside of callbacks, in their own ones and in
- * others'. */
+/* Tests starts and ends of sessions: outside of callbacks, in their own and in others'. */
 #include "host/self/self.h"
 #include "tests/support/scene.h"
 

@@ -1,5 +1,4 @@
-/* Returns its state, the atom trace or discard, from `enabled`, and does nothing else: the smallest
- * tracer. */
+/* The smallest tracer: `enabled` returns the state, the atom trace or discard. */
 #include <erl_tracer.h>
 
 TH_TRACER_ENABLED(generic)

@@ -1,5 +1,4 @@
-/* Violates the rules for tracers: keeps terms across callbacks, leaks memory, sends to its
- * tracee. */
+/* Violates the rules of tracers: keeps terms across callbacks, leaks, sends to its tracee. */
 #include <erl_tracer.h>
 
 #include <stdio.h>

@@ -1,5 +1,4 @@
-/* A tracer in many instances, each replacing the one before: it counts its calls, and those at a
- * wrong time. */
+/* A tracer in many instances, each replacing the one before: counts calls, and wrong ones. */
 #include "successor.h"
 
 __attribute__((visibility("default"))) struct successor *successor;

@@ -1,4 +1,4 @@
-/* A tracer whose `enabled` returns its state, the atom trace or discard. Runs in tracehost and in a
+/* A tracer whose `enabled` returns its state, the atom trace or discard. For tracehost and a
  * BEAM. */
 #include <erl_nif.h>
 

@@ -1,5 +1,4 @@
-/* Measures calls of hit(). A file of its own, so that the compiler cannot see the called
- * function. */
+/* Measures calls of hit(). A file of its own, so that the compiler cannot see the callee. */
 #include "hit.h"
 
 #include <stdio.h>

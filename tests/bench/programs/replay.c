@@ -21,8 +21,7 @@ enum { BUFFER = 256 * 1024 };
 
 static const char *stream;
 
-/* Does the least that a reader must do: reads the file with read(2) and goes from header to
- * header. */
+/* Does the least that a reader must: reads the file with read(2), from header to header. */
 static uint64_t walk_headers(void)
 {
     static unsigned char buffer[BUFFER];

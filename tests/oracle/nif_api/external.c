@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* False for maps of more than 32 keys: each host orders the keys in its own way, so the bytes
- * differ. */
+/* False for maps of more than 32 keys, whose order and so whose bytes depend on the host. */
 static bool has_order(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ErlNifMapIterator iter;

@@ -78,8 +78,7 @@ ERL_NIF_TERM makers(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* Reports the result of a function that may have raised an exception in RAISED, an environment of
- * its own. */
+/* Reports RESULT of a function that may have raised an exception in the environment RAISED. */
 static void say_raised(ErlNifEnv *env, const char *name, ErlNifEnv *raised, ERL_NIF_TERM result)
 {
     ERL_NIF_TERM reason = atom(env, "none");

@@ -74,8 +74,7 @@ ERL_NIF_TERM small_maps(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
-/* Reports the number of pairs of an iterator and the sum of their keys; each pair must be in the
- * map. */
+/* Reports the number of an iterator's pairs and the sum of keys; each pair must be in the map. */
 static void say_sum(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry entry)
 {
     ErlNifMapIterator iter;

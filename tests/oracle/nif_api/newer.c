@@ -1,5 +1,4 @@
-/* Tests functions of NIF 2.17 (OTP 26), if the header has them: text in UTF-8, options of a
- * library. */
+/* Tests functions of NIF 2.17 (OTP 26) if the header has them: UTF-8, options of a library. */
 #include "nif_api.h"
 
 #include <stdio.h>

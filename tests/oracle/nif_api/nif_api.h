@@ -30,8 +30,8 @@ void say_pair(ErlNifEnv *env, const char *name, long result, ERL_NIF_TERM output
 /* Writes a result that differs on purpose. NAME is in the table of plugin_api/README.md. */
 void say_meant(ErlNifEnv *env, const char *name, ERL_NIF_TERM value);
 
-/* Like say_meant() if the BEAM is of NIF 2.17 (OTP 26) or later, or of an earlier version; else
- * like say(). */
+/* Like say_meant() for BEAMs of NIF 2.17 (OTP 26) and later, or for earlier ones; else like
+ * say(). */
 #define NEWER (ERL_NIF_MINOR_VERSION >= 17)
 void say_meant_in_newer(ErlNifEnv *env, const char *name, ERL_NIF_TERM value);
 void say_meant_in_older(ErlNifEnv *env, const char *name, ERL_NIF_TERM value);

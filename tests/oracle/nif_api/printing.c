@@ -77,8 +77,7 @@ static void print_term(ERL_NIF_TERM term)
     say_text("the text", buffer);
 }
 
-/* True if both hosts print the term alike: numbers of identifiers and the order of large maps
- * differ. */
+/* True if both hosts print the term alike: numbers of identifiers and large maps differ. */
 static bool has_one_text(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ERL_NIF_TERM head;

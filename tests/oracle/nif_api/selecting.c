@@ -5,8 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* The pipe, and a resource for each of its ends; valid from the first to the last of these
- * calls. */
+/* The pipe, and a resource for each end; valid from the first to the last of these calls. */
 static int ends[2];
 static void *reader, *writer;
 static int stopped, stopped_right; /* atomics: stop runs on any thread */

@@ -7,8 +7,7 @@
 static ErlNifEnv *kept_env; /* of a message built in several calls */
 static ERL_NIF_TERM kept_list;
 
-/* send_to(To, Term): sends a copy of Term from an environment of its own, and Term from the
- * caller's. */
+/* send_to(To, Term): sends Term, once copied to another environment, once from the caller's. */
 ERL_NIF_TERM send_to(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifEnv *own = enif_alloc_env();
@@ -173,8 +172,7 @@ ERL_NIF_TERM chain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return head;
 }
 
-/* slices(Percent, Turns): starts a new turn each time the time slice is used up; returns the counts
- * of all turns. */
+/* slices(Percent, Turns): starts a turn each time the slice is used up; returns all counts. */
 static ERL_NIF_TERM next_slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     int percent = integer(env, argv[0]), turns = integer(env, argv[1]), count = 1;

@@ -12,15 +12,13 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Writes a line that begins with the library's version. FORMAT is as for enif_snprintf().
- * Thread: any. */
+/* Writes a line with the library's version. FORMAT is as for enif_snprintf(). Any thread. */
 void note(const char *format, ...);
 
 ERL_NIF_TERM atom(ErlNifEnv *env, const char *name);
 int integer(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/* Opens the resource types that INFO, the argument of load(), lists. Returns the result for
- * load(). */
+/* Opens the resource types listed in INFO, the argument of load(). Returns load()'s result. */
 int open_types(ErlNifEnv *env, ERL_NIF_TERM info);
 
 /* Frees the list of message_add(), in unload(). */

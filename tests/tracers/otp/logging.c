@@ -32,8 +32,7 @@
 #define LOGGING_SLOTS TH_TRACER_SLOTS
 #endif
 
-/* Puts lines, records and answers from lists in one order, whichever threads the callbacks run
- * in. */
+/* Puts lines, records and answers from lists in one order across threads. */
 static ErlNifMutex *order;
 
 /* Number of answers taken from lists, for the last written log. Guarded by `order`. */
@@ -120,8 +119,7 @@ static void write_line(ErlNifEnv *env, const char *callback, ERL_NIF_TERM state,
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-/* Returns the time that KIND requests; *COMPARABLE gets it without parts that differ between
- * hosts. */
+/* Returns the time that KIND requests; *COMPARABLE lacks the parts that differ between hosts. */
 static ERL_NIF_TERM read_time(ErlNifEnv *env, ERL_NIF_TERM kind, ERL_NIF_TERM *comparable)
 {
     if (enif_is_identical(kind, atom(env, "timestamp")))
