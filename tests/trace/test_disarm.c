@@ -28,7 +28,7 @@ static struct th_site *site_of(const char *function, unsigned arity)
     return th_trace_functions_find(&scene_tracing()->functions, &name)->site;
 }
 
-/* A thread of its own carries out the requests. */
+/* A separate thread carries out the requests. */
 static bool wait_for_active(const char *function, uint32_t active)
 {
     struct th_bp_info info = {.active = ~active};

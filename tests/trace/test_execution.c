@@ -316,7 +316,7 @@ static void callers_tell_what_a_return_to_ends(void **state)
     /* u catches: the exception has passed b, which did not return to u. */
     executed_expect("?m/x ?a/u ?b/a >u_ >x_", "m<x a<u b<a ?b ~a >u ~m >x");
     assert_int_equal(executed_undecided, 1);
-    /* v has caught the exception without a record. */
+    /* c's caller is m, so control was back in m; the end of b was not recorded. */
     executed_expect("?m/x ?a/m ?b/u ?c/m >m_ >x_", "m<x a<m b<u c<m ~c ?b ~a >m ~m >x");
 }
 
