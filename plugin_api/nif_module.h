@@ -1,5 +1,5 @@
 /*
- * What a plugin or a tracer may ask of tracehost beyond the NIF API.
+ * Functions of tracehost for plugins and tracers, beyond the NIF API.
  *
  *   #include <nif_module.h>
  *
@@ -11,9 +11,9 @@
  *       return enif_make_atom(env, "ok");
  *   }
  *
- * All functions are weak symbols: where the library is loaded into a BEAM, or into a host that is
- * older than a function, that function's address is NULL, and it must not be called. So one .so
- * serves both; compile it with `pkg-config --cflags tracehost-plugin` and link it with nothing.
+ * All functions are weak symbols. In a BEAM, and in a host that is older than a function, the
+ * function's address is NULL, and the library must not call it. So one .so serves both; compile it
+ * with `pkg-config --cflags tracehost-plugin` and link it with nothing.
  *
  * Long because: everything that this host offers to libraries is to be found in one place.
  */
@@ -28,31 +28,30 @@
 extern "C" {
 #endif
 
-/* --- Versions ----------------------------------------------------------------------------------
- */
+/* --- Versions --------------------------------------------------------------------------------- */
 
 /*
- * This header's version. It grows by one with each release that adds functions; functions are never
- * changed or removed.
+ * Version of this header. It grows by one with each release that adds functions; functions are
+ * never changed or removed.
  *
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
  *
- * th_host_present(), at the end of the functions, has the ways to check what a host offers.
+ * th_host_present(), behind the functions, shows how a library checks which functions a host has.
  */
 #define TH_MODULE_VERSION 2
 
-/* The declaration of a function of the host: a weak symbol, NULL where the host lacks the function.
- * The table of the functions, module_functions.h, is made from the declarations. */
+/* Declares a function of the host: a weak symbol, NULL if the host lacks the function. The table of
+ * the functions, module_functions.h, is made from the declarations. */
 #define TH_MODULE_API extern __attribute__((weak, visibility("default")))
 
-/* Not 0 if the host has the function NAME. */
+/* Non-zero if the host has the function NAME. */
 #define TH_HAS(name) ((name) != NULL)
 
 /*
- * Parameters that take flags of one family. In C the parameter has the family's type, so that
- * compilers warn about a flag of another family (-Wenum-conversion, part of gcc's -Wextra). In C++,
- * where 0 and a set of flags do not convert to an enumeration, the parameter is an int.
+ * Type of a parameter that takes flags of one family. In C the parameter has the family's type, so
+ * that compilers warn about a flag of another family (-Wenum-conversion, part of gcc's -Wextra). In
+ * C++, where 0 and a set of flags do not convert to an enumeration, the parameter is an int.
  */
 #ifdef __cplusplus
 #define TH_FLAGS_OF(family) int
@@ -66,64 +65,62 @@ extern "C" {
  * @{
  */
 
-/** Returns the TH_MODULE_VERSION that the host implements: of two numbers the host's can be the
- * larger or the smaller one.
+/** Returns the TH_MODULE_VERSION of the host, which can be larger or smaller than the library's.
  * Thread: any, at any time.
  * Since: 2; see th_host_present(). */
 TH_MODULE_API int th_host_version(void);
 
 /** @} */
 
-/* --- Types and flags ---------------------------------------------------------------------------
- */
+/* --- Types and flags -------------------------------------------------------------------------- */
 
-/* The flags of one family are distinct from all others by their type; the numbers of different
- * families overlap. Older names of a flag stand behind the name that has the family in it. */
+/* Each family of flags has a type of its own; the numbers of different families overlap. The older
+ * name of a flag stands after the name that contains the family. */
 
-/* Facts about a call: th_call_fact(). */
+/* Facts about a call, for th_call_fact(). */
 typedef enum {
-    TH_CALL_EXTERNAL = 1, /* an external call, so that global breakpoints meet it */
-    TH_CALL_TAIL = 2      /* a tail call; only recordings have this fact */
+    TH_CALL_EXTERNAL = 1, /* an external call, at which global breakpoints act */
+    TH_CALL_TAIL = 2      /* a tail call; known for recordings only */
 } ThCallFact;
 
-/* A set: th_call_then(). */
+/* A set, for th_call_then(). */
 typedef enum {
-    TH_THEN_CATCHES = 1, /* an exception of the callee does not pass by THEN */
+    TH_THEN_CATCHES = 1, /* THEN also runs if the callee raises an exception */
     TH_CATCHES = TH_THEN_CATCHES
 } ThThenFlags;
 
-/* A set: th_load_code(), th_purge_code(), th_delete_code(). */
+/* A set, for th_load_code(), th_purge_code(), th_delete_code(). */
 typedef enum {
-    TH_CODE_HARD = 1, /* processes in old code that is in the way are killed */
+    TH_CODE_HARD = 1, /* kills processes that run in old code which must be purged */
     TH_HARD = TH_CODE_HARD
 } ThCodeFlags;
 
-/* A set: th_spawn(). */
+/* A set, for th_spawn(). */
 typedef enum { TH_SPAWN_LINK = 1, TH_SPAWN_MONITOR = 2 } ThSpawnFlags;
 
-/* A set: th_demonitor(). */
+/* A set, for th_demonitor(). */
 typedef enum {
-    TH_DEMONITOR_FLUSH = 1, /* the message is taken out of the mailbox */
+    TH_DEMONITOR_FLUSH = 1, /* removes the message from the mailbox */
     TH_FLUSH = TH_DEMONITOR_FLUSH
 } ThDemonitorFlags;
 
-/* A set: the result of th_user_trace_enabled(). */
+/* A set, returned by th_user_trace_enabled(). */
 typedef enum { TH_USER_TRACE_S1 = 1, TH_USER_TRACE_I4S4 = 2 } ThUserTraceProbes;
 
-/* A timeout: th_await() waits without end. */
+/* A timeout for th_await(): none. */
 enum { TH_INFINITY = -1 };
 
-/* A set: th_file_open(). The probes show these numbers. */
+/* A set, for th_file_open(). Probes show these numbers. */
 typedef enum {
     TH_OPEN_READ = 1,
-    TH_OPEN_WRITE = 2, /* the file is made if it is not there; see th_file_open() */
+    TH_OPEN_WRITE = 2, /* creates a missing file; see th_file_open() */
     TH_OPEN_APPEND = 4,
-    TH_OPEN_EXCLUSIVE = 16, /* {error, eexist} if the file is there */
-    TH_OPEN_KEEP = 32,      /* the file is not cut to nothing */
+    TH_OPEN_EXCLUSIVE = 16, /* {error, eexist} if the file exists */
+    TH_OPEN_KEEP = 32,      /* does not truncate the file */
     TH_OPEN_SYNC = 64
 } ThOpenFlags;
 
-/* One option: th_file_setopt(). */
+/* One option, for th_file_setopt(). */
 typedef enum {
     TH_SETOPT_DELAYED_WRITE = 0,
     TH_DELAYED_WRITE = TH_SETOPT_DELAYED_WRITE,
@@ -131,142 +128,144 @@ typedef enum {
     TH_READ_AHEAD = TH_SETOPT_READ_AHEAD
 } ThFileOption;
 
-/* An export entry: see th_export_entry(). Only the host looks inside. */
+/* An export entry, opaque: see th_export_entry(). */
 typedef struct th_export ThExport;
 
-/* A function that goes on in another one's place: as those of a library's table, with any number of
- * arguments. */
+/* A continuation: a function that continues in the place of another function. Its form is that of a
+ * library's functions, with any number of arguments. */
 typedef ERL_NIF_TERM ThContinuation(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
-/* An operation on a file: th_file_last(). The command is a number of OTP's guide to the probes, as
- * 12 for th_file_rename(). */
+/* An operation on a file, for th_file_last(). The command is a number of OTP's guide to the probes,
+ * as 12 for th_file_rename(). */
 typedef struct {
     int command;
-    int thread, tag; /* together, the operation's name */
+    int thread, tag; /* together, the name of the operation */
     int error;       /* errno, 0 if the operation succeeded */
 } ThFileLast;
 
-/* --- Functions ---------------------------------------------------------------------------------
- */
+/* --- Functions -------------------------------------------------------------------------------- */
 
 /*
- * What erl_nif.h says of environments, success and threads holds here as well. KEPT and TERMS,
- * which many functions have, are terms that the host keeps for the continuation THEN: KEPT of them
- * (at most 254), which THEN gets as its last arguments.
+ * The rules of erl_nif.h for environments, success and threads hold here as well. Many functions
+ * have parameters KEPT and TERMS: the host keeps these KEPT terms (at most 254) for the
+ * continuation THEN, which gets them as its last arguments.
  */
 
 /**
  * @defgroup module_tracing For tracers
- * ENV is the callback's, unless a function says otherwise. Facts about an event that a callback
- * reports, and that Opts does not carry, are those of now for a live event; for a recorded event
- * they are as complete as the recording.
+ * ENV is the callback's, unless a function's comment names another one. Some functions return facts
+ * about the event of a callback that Opts does not carry. For a live event they are the facts of
+ * this moment; for a recorded event they are as complete as the recording.
  *
  * On failure: 0, or -1 of th_call_fact().
  * @{
  */
 
-/** Pauses the breakpoint of the function that is called, for this session and this kind of
- * breakpoint (tracing or meta), until a pattern is set or restarted there: the tracer has seen
- * enough of the function, whose calls then cost the tracer nothing. Returns 1 if this will be done.
- * Order: in a callback about a call only, one that asks whether the call is to be traced
- * (`enabled_call`, or `enabled` with the tag `call`) or one that reports it (`trace_call`, or
- * `trace` with the tag `call`). It takes effect soon, not at once: the requests of many callbacks
- * are done in one change, and calls before that still ask. The answer of an `enabled` callback
- * counts as ever for the call at hand, and the call's end is reported if a match specification
- * asked for it. Errors: 0, and nothing happens, if there is no breakpoint to pause: the callback is
- * about something else, such as a return, or the session takes calls as they were recorded, without
- * patterns. */
+/** Pauses the breakpoint of the called function, for this session and this kind of breakpoint
+ * (tracing or meta), until a pattern is set or restarted there. From then on calls of the function
+ * cost the tracer nothing. Returns 1 if the request was queued.
+ * Order: only in a callback about a call: `enabled_call` or `trace_call`, or `enabled` or `trace`
+ * with the tag `call`. It takes effect soon, not at once: one change carries out the requests of
+ * many callbacks, and `enabled` is still called for calls before that change. The result of an
+ * `enabled` callback applies to the current call as usual, and the end of this call is delivered
+ * if a match specification has requested it.
+ * Errors: 0, without effect, if there is no breakpoint to pause: the callback is about another
+ * event, such as a return, or the session gets calls as they were recorded, without patterns. */
 TH_MODULE_API int th_disarm(ErlNifEnv *env);
 
 /** Lists the recorded streams that are replayed: a map for each stream that has begun, in their
- * order, the one at hand last.
+ * order, the current one last.
  *
  *     name         a binary: the stream's name, as the user gave it
- *     records      records that were read of the stream so far, damaged ones included
+ *     records      records read of the stream so far, damaged ones included
  *     lost         events that the recorder reports as dropped
  *     gaps         places where an unknown number of events was lost
- *     damaged      records that were skipped because they are damaged, and places where the stream
- * is damaged or cut off interrupted  1 if reading was ended before the stream's end, as by Ctrl-C;
- * else 0
+ *     damaged      records skipped because they are damaged, and places where the stream is damaged
+ *                  or cut off
+ *     interrupted  1 if reading was ended before the stream's end, as by Ctrl-C; else 0
  *
- * The list is [] where nothing was replayed; events of the host itself are no stream.
- * Thread: any; ENV is any in which terms can be made. In callbacks, load() and unload(). */
+ * The list is [] if nothing was replayed; events of the host itself are no stream.
+ * Thread: any, in callbacks, load() and unload(); ENV is any in which terms can be made. */
 TH_MODULE_API ERL_NIF_TERM th_recordings(ErlNifEnv *env);
 
-/** Returns the length of the list of th_recordings(), in a few nanoseconds: a callback that asks
- * each time sees when another stream begins, with other processes and names. Thread: as of
- * th_recordings(). */
+/** Returns the length of the list of th_recordings(), in a few nanoseconds. A callback that
+ * compares it each time notices that another stream has begun, with other processes and names.
+ * Thread: as th_recordings(). */
 TH_MODULE_API int th_recordings_begun(ErlNifEnv *env);
 
-/** Reports that the tracer cannot do its work. REASON is one line of UTF-8 that names the act that
- * failed and the cause: "cannot write calls.txt: No space left on device". The host shows it with
- * the tracer's name, once for each call of this function, and the command ends with status 1.
- *   - In the callback that asks whether the tracer can be attached (`enabled` with the tag
- *     `trace_status`), the tracer is not attached, whatever the callback answers, and REASON is the
- *     error.
- *   - In any other callback the session gets no more events; other sessions go on.
- *   - In load() and unload() it is shown, and counts.
+/** Reports that the tracer cannot do its work. REASON is one line of UTF-8 with the act that failed
+ * and the cause: "cannot write calls.txt: No space left on device". The host shows each report
+ * with the tracer's name, and the command ends with status 1.
+ *   - In the first `enabled` for `trace_status`, with which the host attaches the tracer: the
+ *     tracer is not attached, whatever the callback returns, and REASON is the error.
+ *   - In any other callback: the session gets no more events; other sessions continue.
+ *   - In load() and unload(): REASON is shown, and the status is 1.
  * Thread: that of the callback, of load() or of unload(), whose environment ENV is. */
 TH_MODULE_API void th_tracer_failed(ErlNifEnv *env, const char *reason);
 
 /** Returns 1 in a callback for `trace_status` while it is unknown whether the work for which the
- * tracer is attached can begin: another tracer may be refused, or the stream missing. So a tracer
- * that would replace a file checks that it can, and leaves the file as it is.
- * Order: as soon as all has begun, a tracer that called this function is asked for its
- * `trace_status` again, and then the answer is 0. If nothing begins, unload() follows without that.
- * 0 in all other callbacks. */
+ * tracer is attached can begin: the host may still refuse another tracer, or lack the stream. A
+ * tracer that would replace a file then only checks that it can, and leaves the file as it is.
+ * Returns 0 in all other callbacks.
+ * Order: once all has begun, the host calls `enabled` for `trace_status` again if the tracer
+ * called this function; the result is then 0. If nothing begins, unload() follows without this
+ * second call. */
 TH_MODULE_API int th_attach_pending(ErlNifEnv *env);
 
 /** Gets the time at which the recording begins, by the clock of the callback's event: *ZERO is the
- * value of enif_monotonic_time(UNIT) in a callback for the first record that has a time by that
- * clock, whatever filters and patterns let through. There are three clocks: system time
- * (`timestamp` in Opts), CPU time (`cpu_timestamp`), and monotonic time, strict or not. Their times
- * cannot be compared, so each has a zero of its own. Streams that are replayed together are parts
- * of one recording, and the first of them has its zeros; where a connection goes on with another
- * node, all zeros but system time's begin anew. Errors: 0 if the event has no recorded time, so
- * that enif_monotonic_time() reads the host's clock, or UNIT is no unit. */
+ * result of enif_monotonic_time(UNIT) in a callback for the first record that has a time by that
+ * clock, whether filters and patterns let the record through or not. There are three clocks:
+ * system time (`timestamp` in Opts), CPU time (`cpu_timestamp`), and monotonic time, strict or
+ * not. Times of different clocks cannot be compared, so each clock has a zero of its own. Streams
+ * that are replayed together are parts of one recording, and the first of them sets the zeros; if
+ * a connection continues with another node, the zeros of CPU time and monotonic time begin anew.
+ * Errors: 0 if the event has no recorded time (enif_monotonic_time() then reads the host's clock),
+ * or UNIT is no unit. */
 TH_MODULE_API int th_recording_zero(ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero);
 
-/** Returns 1 or 0, whether FACT is so of the call that the callback reports.
+/** Returns 1 if FACT holds for the call that the callback reports, else 0.
  * Errors: -1 if that is unknown. */
 TH_MODULE_API int th_call_fact(ErlNifEnv *env, TH_FLAGS_OF(ThCallFact) fact);
 
 /** Lists the callers of the call that the callback reports, the nearest first, at most eight:
- * {Module, Function, Arity, Location}, as a stack trace has them. The list is [] for a process'
- * first function; it ends with `undefined` in place of [] if the next caller is unknown. The stack
- * is walked, which takes about a microsecond for each caller. Errors: 0 if nothing is known. */
+ * {Module, Function, Arity, Location}, as in a stack trace. The list is [] for a process' first
+ * function; it ends with `undefined` in place of [] if the next caller is unknown. A walk of the
+ * stack takes about a microsecond for each caller.
+ * Errors: 0 if nothing is known. */
 TH_MODULE_API ERL_NIF_TERM th_call_callers(ErlNifEnv *env);
 
-/** Gets the integer that stood beside the time of a recorded event with the time stamp
- * strict_monotonic. It is the same in all callbacks that one record causes.
+/** Gets the integer that a recorded time stamp of the kind strict_monotonic carries. It is the same
+ * in all callbacks that one record causes.
  * Errors: 0 if there is none. */
 TH_MODULE_API int th_recorded_unique(ErlNifEnv *env, ErlNifSInt64 *unique);
 
 /** Writes TERM to TEXT as the host shows terms to people, in UTF-8: as io:format("~0p") in Erlang,
- * or, if the user's encoding is Unicode, "~0tp" in `erl +pc unicode`. At most SIZE bytes are
- * written, of which the last is a 0; the result is the bytes of the whole text, as of snprintf().
- * For text that does not depend on the user, use enif_snprintf("%T"). Thread: any. */
+ * or, if the user's encoding is Unicode, "~0tp" in `erl +pc unicode`. Writes at most SIZE bytes,
+ * the last of which is a 0; returns the bytes of the whole text, as snprintf() does. For a text
+ * that does not depend on the user, use enif_snprintf("%T").
+ * Thread: any. */
 TH_MODULE_API size_t th_show_term(char *text, size_t size, ERL_NIF_TERM term);
 
-/** Marks the file PATH, which the tracer has made, as of no use until it is complete (UNFINISHED
- * 1): if the program exits first, for want of memory, say, the host removes the file. UNFINISHED 0:
- * the tracer has completed, renamed or removed it. Returns 1. Thread: any. Errors: 0 if the program
- * exits already, so that nobody but the tracer removes the file. */
+/** Marks the file PATH, which the tracer has made, as useless until it is complete (UNFINISHED 1):
+ * if the program exits first, for example for want of memory, the host removes the file.
+ * UNFINISHED 0: the tracer has completed, renamed or removed the file. Returns 1.
+ * Thread: any.
+ * Errors: 0 if the program exits already, so that only the tracer can remove the file. */
 TH_MODULE_API int th_file_unfinished(const char *path, int unfinished);
 
 /** @} */
 
 /**
  * @defgroup module_calling Calling
- * An exception of a callee stays with ENV until it is taken (th_catch()): if the function returns
- * 0, the exception goes on to the function's caller; if the function returns a term, the exception
- * is dropped. A further th_call() replaces it. An exception that the function raises itself, with
- * enif_raise_exception() and the like, is another matter: it is raised whatever is returned, and
- * th_catch() does not see it. enif_is_exception() and enif_has_pending_exception() report both.
+ * An exception of a callee stays with ENV until th_catch() takes it. If the function returns 0, the
+ * exception passes to the function's caller; if the function returns a term, the exception is
+ * dropped. A further th_call() replaces it. An exception that the function raises itself, with
+ * enif_raise_exception() and the like, is different: it is raised whatever the function returns,
+ * and th_catch() does not see it. enif_is_exception() and enif_has_pending_exception() report both.
  *
- * th_tail_call(), th_call_then() and th_raise() request what is done when the function has returned
- * their result, which is 0, so that the thread's stack is not used meanwhile: `return
- * th_tail_call(...);`. As of enif_schedule_nif(), the last request counts. Any number of steps
+ * th_tail_call(), th_call_then() and th_raise() request an act for the time after the function has
+ * returned their result, which is 0; so the thread's stack is not in use meanwhile: `return
+ * th_tail_call(...);`. As with enif_schedule_nif(), the last request counts. Any number of steps
  * takes constant space.
  *
  * On failure: `badarg` is raised if ENV is not that of a function that runs for a process, a name
@@ -274,57 +273,62 @@ TH_MODULE_API int th_file_unfinished(const char *path, int unfinished);
  * @{
  */
 
-/** Calls MODULE:FUNCTION with ARGC arguments, as code in another module does: a breakpoint may be
- * there, and the code that the call reaches is decided now. The call runs on this thread to its
- * end. A callee that yields (enif_schedule_nif()) goes on in place. Returns the result, a term of
- * ENV. Calls of functions of the same library, in C, are local calls. Errors: 0 is an exception of
- * the callee. A callee that must wait or leave the thread raises the error `nested_await` or
- * `nested_dirty`; a function that is missing `undef`; a call that would use up the thread's stack
- * `system_limit`. */
+/** Calls MODULE:FUNCTION with ARGC arguments, as code in another module does: breakpoints apply,
+ * and the call reaches the code that is current now. The call runs on this thread to its end. A
+ * callee that yields (enif_schedule_nif()) continues in place. Returns the result, a term of ENV.
+ * C calls of functions of the same library are local calls.
+ * Errors: 0 if the callee raises an exception. Without a call, or in place of its result, these
+ * errors are raised as the callee's: `nested_await` if the callee must wait, `nested_dirty` if it
+ * must leave the thread, `undef` if the function is missing, `system_limit` if the call would use
+ * up the thread's stack. */
 TH_MODULE_API ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function,
                                    int argc, const ERL_NIF_TERM argv[]);
 
 /** Looks up MODULE:FUNCTION/ARITY once, for frequent calls, as a BEAM does when it loads code: the
- * entry holds the function that such a call reaches, now or later. There is one entry for each
- * name. Owner: the host; the entry is valid for ever, in any thread and any library, whether such a
- * function is loaded or not. It takes some 70 bytes until the program ends: ask for names that are
- * called, not for names that come from outside.
+ * entry leads to the function that such a call reaches, now or later. There is one entry for each
+ * name.
+ * Owner: the host; the entry is valid for ever, in any thread and any library, whether such a
+ * function is loaded or not. It takes some 70 bytes until the program ends: look up names that the
+ * library calls, not names that come from outside.
  * Thread: any, also in load() and outside of calls.
  * Errors: NULL if a name is no atom, or ARITY is below 0 or above 255. */
 TH_MODULE_API const ThExport *th_export_entry(ERL_NIF_TERM module, ERL_NIF_TERM function,
                                               int arity);
 
 /** Calls the function of ENTRY, with as many arguments as its arity, as th_call() does, and faster.
- * Errors: as of th_call(); a NULL ENTRY raises `badarg`. */
+ * Errors: as th_call(); a NULL ENTRY raises `badarg`. */
 TH_MODULE_API ERL_NIF_TERM th_call_export(ErlNifEnv *env, const ThExport *entry,
                                           const ERL_NIF_TERM argv[]);
 
-/** Takes the exception of a callee: 1, and its class (`error`, `exit`, `throw`), reason and stack
- * trace, where these are not NULL.
+/** Takes the exception of a callee and returns 1, with its class (`error`, `exit`, `throw`), reason
+ * and stack trace in the results that are not NULL.
  * Errors: 0 if there is none. */
 TH_MODULE_API int th_catch(ErlNifEnv *env, ERL_NIF_TERM *class_, ERL_NIF_TERM *reason,
                            ERL_NIF_TERM *stacktrace);
 
-/** Goes on with an external call, whose result is the function's result. The call is made when the
- * function has returned, which then is no caller any more.
+/** Makes an external call in the function's place: the callee's result is the function's result.
+ * The host makes the call after the function has returned, so the function is no caller of it.
  * Order: `return th_tail_call(...);`. */
 TH_MODULE_API ERL_NIF_TERM th_tail_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function,
                                         int argc, const ERL_NIF_TERM argv[]);
 
-/** Makes an external call that is not nested: the callee may wait and go dirty. Then THEN goes on
- * in the function's place, its arguments the result and the KEPT terms. An exception passes by,
- * unless FLAGS have TH_THEN_CATCHES: then THEN is called with 0 in place of the result, and
- * th_catch() takes the exception, which else goes on when THEN returns 0. For tracing, the function
- * has not returned while it waits for THEN. Order: `return th_call_then(...);`. */
+/** Makes an external call that is not nested, so that the callee may wait and go dirty; then THEN
+ * continues in the function's place, with the result and the KEPT terms as arguments. An exception
+ * of the callee skips THEN, unless FLAGS contain TH_THEN_CATCHES: then the host calls THEN with 0
+ * in place of the result, and th_catch() takes the exception; an exception that is not taken
+ * passes on when THEN returns 0. For tracing, the function has not returned while it waits for
+ * THEN.
+ * Order: `return th_call_then(...);`. */
 TH_MODULE_API ERL_NIF_TERM th_call_then(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function,
                                         int argc, const ERL_NIF_TERM argv[], ThContinuation *then,
                                         TH_FLAGS_OF(ThThenFlags) flags, int kept,
                                         const ERL_NIF_TERM terms[]);
 
-/** Raises an exception as erlang:raise/3: one that th_catch() took goes on to the function's
- * caller, with the class, reason and stack trace given. As an exception of a callee, it is dropped
- * if the function returns a term after all. Order: `return th_raise(...);`. Errors: also `badarg`
- * for a CLASS_ that is none, and a STACKTRACE that is no list. */
+/** Raises an exception as erlang:raise/3 does, with the class, reason and stack trace given, for
+ * example to pass on an exception that th_catch() took. As an exception of a callee, it is dropped
+ * if the function returns a term after all.
+ * Order: `return th_raise(...);`.
+ * Errors: also `badarg` for a CLASS_ that is none, and a STACKTRACE that is no list. */
 TH_MODULE_API ERL_NIF_TERM th_raise(ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF_TERM reason,
                                     ERL_NIF_TERM stacktrace);
 
@@ -332,33 +336,34 @@ TH_MODULE_API ERL_NIF_TERM th_raise(ErlNifEnv *env, ERL_NIF_TERM class_, ERL_NIF
  */
 TH_MODULE_API ERL_NIF_TERM th_throw(ErlNifEnv *env, ERL_NIF_TERM reason);
 
-/** Raises an exception of the class `exit`. If nobody catches it, the process ends with REASON,
- * which is as good an end as any, and not reported. */
+/** Raises an exception of the class `exit`. If no function catches it, the process ends with
+ * REASON, without a report: this is a regular end. */
 TH_MODULE_API ERL_NIF_TERM th_exit(ErlNifEnv *env, ERL_NIF_TERM reason);
 
 /** @} */
 
 /**
  * @defgroup module_waiting Waiting for messages
- * A process that waits takes no thread. In a nested call (th_call()) nobody can wait.
+ * A process that waits takes no thread. In a nested call (th_call()) a function cannot wait.
  *
  * On failure: `badarg` is raised if ENV is not that of a function that runs for a process.
  * @{
  */
 
-/** Has THEN go on in the function's place with the oldest message in the mailbox, at once or when
- * one arrives; its arguments are the message and the KEPT terms. If MILLISECONDS pass before
- * (TH_INFINITY: never), THEN gets 0 in place of the message; with 0 milliseconds that is so if
- * there is no message now. The message is taken out of the mailbox when THEN returns, unless THEN
- * returns the result of th_skip(). The next th_await() begins with the oldest message again. Order:
- * `return th_await(...);`. Errors: in a nested call raises `nested_await`. */
+/** Waits for a message; then THEN continues in the function's place with the oldest message in the
+ * mailbox and the KEPT terms as arguments. If no message arrives within MILLISECONDS (TH_INFINITY:
+ * no limit), THEN gets 0 in place of the message; with 0 milliseconds this happens if there is no
+ * message now. The message leaves the mailbox when THEN returns, unless THEN returns the result of
+ * th_skip(). The next th_await() begins with the oldest message again.
+ * Order: `return th_await(...);`.
+ * Errors: in a nested call raises `nested_await`. */
 TH_MODULE_API ERL_NIF_TERM th_await(ErlNifEnv *env, ThContinuation *then, long milliseconds,
                                     int kept, const ERL_NIF_TERM terms[]);
 
-/** Leaves the message at hand in the mailbox: THEN is offered the next one, with the same kept
- * terms; the time goes on running. So a selective receive looks at each message once. Order:
- * `return th_skip(env);`, in the THEN of th_await(). Errors: raises `badarg` where no message is
- * offered. */
+/** Leaves the current message in the mailbox: the host calls THEN with the next one and the same
+ * kept terms; the timeout keeps running. So a selective receive looks at each message once.
+ * Order: `return th_skip(env);`, in the THEN of th_await().
+ * Errors: raises `badarg` if THEN has no message. */
 TH_MODULE_API ERL_NIF_TERM th_skip(ErlNifEnv *env);
 
 /** @} */
@@ -368,42 +373,45 @@ TH_MODULE_API ERL_NIF_TERM th_skip(ErlNifEnv *env);
  * As erlang:prepare_loading/2 and finish_loading/1, for any number of modules, which become visible
  * at one instant, or not at all.
  *
- * `return th_load_code(...);` has THEN go on in the function's place when it is done; its arguments
- * are the result and the KEPT terms. As of th_await(), the last request counts: a request is not
- * done if the function returns another one. The process waits without a thread, its messages stay
- * in the mailbox, and a signal that ends it does. The request of a process that is killed before
- * its turn is not done.
+ * After `return th_load_code(...);` THEN continues in the function's place when the request is
+ * done, with the result and the KEPT terms as arguments. As with th_await(), the last request
+ * counts: a request is dropped if the function returns another one. The process waits without a
+ * thread, its messages stay in the mailbox, and a signal can end it. If it is killed before its
+ * turn, its request is dropped.
  *
- * The function that has asked waits in the code that it is of; so do the functions that wait for
- * it. If that is old code, it is in use. Old code that a module has is purged before there is other
- * old code of the module. With TH_CODE_HARD among FLAGS the processes that are in old code are
- * killed first, the one that has asked among them; without, old code is not purged while a process
- * is in it.
+ * The requesting function waits in the code that contains it; so do the functions that wait for
+ * this function. If that code is old, it is in use. The host purges the old code of a module before
+ * the module gets other old code. With TH_CODE_HARD in FLAGS it first kills the processes that are
+ * in old code, the requesting one included; without, it does not purge old code while a process is
+ * in it.
  *
- * If a request fails, THEN gets {error, {Why, Texts}}, and all is as it was. TEXTS is a list of
+ * If a request fails, THEN gets {error, {Why, Texts}}, and nothing has changed. TEXTS is a list of
  * binaries with details, the first cause last. WHY is
  *
  *   not_purged  a process is in the old code
  *   refused     a library was refused: by the host, because the file is missing or not a library
- * that the host takes, or by the library's own load(), th_upgrade_check() or upgrade() duplicate
- * two of PATHS are one module not_loaded  th_delete_code(): MODULE has no current code failed
- * anything else
+ *               that the host takes, or by the library's own load(), th_upgrade_check() or
+ *               upgrade()
+ *   duplicate   two of PATHS are one module
+ *   not_loaded  th_delete_code(): MODULE has no current code
+ *   failed      any other failure
  *
  * On failure: `badarg` is raised if ENV is not that of a function that runs for a process, PATHS is
- * no list of paths, MODULE no atom; `nested_await` in a nested call (th_call()), where nobody can
- * wait.
+ * no list of paths, MODULE no atom; `nested_await` in a nested call (th_call()), where a function
+ * cannot wait.
  * @{
  */
 
 /** Loads the libraries of PATHS, a list of files: binaries of any bytes, or lists of characters,
- * which become UTF-8. THEN gets [{Module, Generation}], in the order of PATHS: 1 is the first that
- * was loaded of a module. A module that has current code is upgraded: its current code becomes old
- * code, in which processes go on. If the new code of a function has no room for local breakpoints
- * that are set, stderr says so. Thread: a dirty I/O thread opens a private copy of each file,
- * examines it, and calls constructors and nif_init(), in the order of the list; several processes
- * do so at once. The rest, load() and upgrade() with LOAD_INFO and then making all of it visible,
- * is done by one thread of the host, which is no scheduler, in the order in which processes have
- * come to it. */
+ * which become UTF-8. THEN gets [{Module, Generation}], in the order of PATHS: Generation is 1 for
+ * the first load of a module. A module that has current code is upgraded: its current code becomes
+ * old code, in which processes continue. If the new code of a function has no room for local
+ * breakpoints that are set, the host logs a warning on stderr.
+ * Thread: a dirty I/O thread opens a private copy of each file, examines it, and calls
+ * constructors and nif_init(), in the order of the list; several processes do so at once. One
+ * thread of the host, which is no scheduler, does the rest, request by request in the order of
+ * their arrival: load() and upgrade() with LOAD_INFO, then the step that makes all of it visible.
+ */
 TH_MODULE_API ERL_NIF_TERM th_load_code(ErlNifEnv *env, ERL_NIF_TERM paths, ERL_NIF_TERM load_info,
                                         TH_FLAGS_OF(ThCodeFlags) flags, ThContinuation *then,
                                         int kept, const ERL_NIF_TERM terms[]);
@@ -423,15 +431,15 @@ TH_MODULE_API ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module,
 
 /**
  * @defgroup module_processes Processes
- * As Erlang's functions of these names, for the process that runs. Messages and signals of one
+ * Erlang's functions of these names, for the process that runs. Messages and signals from one
  * process to another arrive in the order in which they were sent. The receiver acts on signals when
  * the function that runs there has returned: a process that is killed never stops in the middle of
  * a function. On a dirty thread, a process that a signal ends is dead for all others at once, and
- * the function still runs to its end: its links, monitors, signals and messages then do nothing,
- * enif_send() returns 0, and th_spawn() raises `system_limit`.
+ * the function still runs to its end: its links, monitors, signals and messages then have no
+ * effect, enif_send() returns 0, and th_spawn() raises `system_limit`.
  *
- * Sending, names and who is alive are the NIF API's: enif_send(), enif_whereis_pid(),
- * enif_is_process_alive().
+ * The NIF API has the functions for messages, names and live processes: enif_send(),
+ * enif_whereis_pid(), enif_is_process_alive().
  *
  * On failure: 0; `badarg` is raised if ENV is not that of a function that runs for a process.
  * @{
@@ -440,36 +448,38 @@ TH_MODULE_API ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module,
 /** Starts a process with a call of MODULE:FUNCTION. OPTIONS is a set of TH_SPAWN_LINK and
  * TH_SPAWN_MONITOR; *PID gets its pid and *MONITOR, if monitored, a reference (NULL: not wanted).
  * The process ends with `normal` when its function has returned; with the reason of an exit; with
- * {Reason, Stack} of an error, with {{nocatch, Term}, Stack} of a throw, which are both reported on
- * stderr. Errors: also raises `badarg` for names that are no atoms and more than 255 arguments;
+ * {Reason, Stack} of an error, with {{nocatch, Term}, Stack} of a throw, which are both reported
+ * on stderr.
+ * Errors: also raises `badarg` for names that are no atoms and more than 255 arguments;
  * `system_limit` if there are 1,048,576 processes. */
 TH_MODULE_API int th_spawn(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
                            const ERL_NIF_TERM argv[], TH_FLAGS_OF(ThSpawnFlags) options,
                            ErlNifPid *pid, ERL_NIF_TERM *monitor);
 
-/** Links the process that runs with PID; if PID is dead, an exit signal with the reason `noproc`
- * comes. Errors: 0, and nothing happens, for a pid of another node. */
+/** Links the running process with PID; if PID is dead, an exit signal with the reason `noproc`
+ * arrives.
+ * Errors: 0, without effect, for a pid of another node. */
 TH_MODULE_API int th_link(ErlNifEnv *env, const ErlNifPid *pid);
 
-/** Ends a link: signals that the link caused and that have not come yet do not come any more. */
+/** Ends a link: signals of the link that have not arrived yet are dropped. */
 TH_MODULE_API int th_unlink(ErlNifEnv *env, const ErlNifPid *pid);
 
 /** Monitors PID, and returns a reference: one message {'DOWN', Reference, process, Pid, Reason}
- * will come, with the reason `noproc` if PID is dead already. */
+ * will arrive, with the reason `noproc` if PID is dead already. */
 TH_MODULE_API ERL_NIF_TERM th_monitor(ErlNifEnv *env, const ErlNifPid *pid);
 
-/** Ends a monitor: its message does not come any more, but can be in the mailbox already; with
- * TH_DEMONITOR_FLUSH it is taken out, whatever the result.
+/** Ends a monitor: its message does not arrive any more, but can be in the mailbox already;
+ * TH_DEMONITOR_FLUSH removes it from there, whatever the result.
  * Errors: 0 if the process has no such monitor (any more). */
 TH_MODULE_API int th_demonitor(ErlNifEnv *env, ERL_NIF_TERM monitor,
                                TH_FLAGS_OF(ThDemonitorFlags) flags);
 
 /** Sends an exit signal, as exit/2: TO ends with REASON, unless REASON is `normal` (and TO another
  * process), or TO traps exits and gets {'EXIT', From, Reason}; `kill` ends any process, with the
- * reason `killed`. Returns 1, also for a process that is dead, which gets nothing. */
+ * reason `killed`. Returns 1, also if TO is dead. */
 TH_MODULE_API int th_exit_signal(ErlNifEnv *env, const ErlNifPid *to, ERL_NIF_TERM reason);
 
-/** Sets whether the process that runs traps exits, and returns the setting before, 0 or 1. */
+/** Sets whether the running process traps exits, and returns the setting before, 0 or 1. */
 TH_MODULE_API int th_trap_exit(ErlNifEnv *env, int on);
 
 /** Registers PID as NAME.
@@ -477,76 +487,78 @@ TH_MODULE_API int th_trap_exit(ErlNifEnv *env, int on);
  * name. */
 TH_MODULE_API int th_register(ErlNifEnv *env, ERL_NIF_TERM name, const ErlNifPid *pid);
 
-/** Takes the name NAME away.
- * Errors: 0 if nobody has it. */
+/** Unregisters NAME.
+ * Errors: 0 if NAME is not registered. */
 TH_MODULE_API int th_unregister(ErlNifEnv *env, ERL_NIF_TERM name);
 
 /** @} */
 
 /**
  * @defgroup module_seq_tokens Sequential tokens, as of the module seq_trace
- * Messages of a process that has a token carry it, and a process that receives such a message has
- * the token then.
+ * Messages of a process that has a token carry it; a process that receives such a message gets the
+ * token.
  *
  * On failure: 0; `badarg` is raised for a COMPONENT that is none, a VALUE that the component cannot
  * have, and if ENV is not that of a function that runs for a process.
  * @{
  */
 
-/** Sets a component of the token, as seq_trace:set_token/2, with a new token if there was none, and
- * returns the value before. Components: `label`, any term; `serial`, {Previous, Current}; `send`,
- * 'receive', `print`, `timestamp`, `monotonic_timestamp`, `strict_monotonic_timestamp`, true or
- * false. */
+/** Sets a component of the token, as seq_trace:set_token/2, and returns the value before; makes a
+ * new token if there was none. Components: `label`, any term; `serial`, {Previous, Current};
+ * `send`, 'receive', `print`, `timestamp`, `monotonic_timestamp`, `strict_monotonic_timestamp`,
+ * true or false. */
 TH_MODULE_API ERL_NIF_TERM th_seq_set_token(ErlNifEnv *env, ERL_NIF_TERM component,
                                             ERL_NIF_TERM value);
 
 /** Makes {Component, Value} of the token, as seq_trace:get_token/1; [] without a token. */
 TH_MODULE_API ERL_NIF_TERM th_seq_get_token(ErlNifEnv *env, ERL_NIF_TERM component);
 
-/** Takes the token away, as seq_trace:set_token([]). */
+/** Removes the token, as seq_trace:set_token([]). */
 TH_MODULE_API int th_seq_reset_token(ErlNifEnv *env);
 
-/** Delivers INFO to tracers, as seq_trace:print/2; 1 if the process has a token with LABEL. */
+/** Delivers INFO to tracers, as seq_trace:print/2; returns 1 if the process has a token with LABEL.
+ */
 TH_MODULE_API int th_seq_print(ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM info);
 
 /** @} */
 
 /**
  * @defgroup module_files Files
- * Threads of the host's own do the operations; the process waits without a thread.
+ * Threads of the host carry out the operations; the process waits without a thread.
  *
- * `return th_file_...(...);` has the operation done when the function has returned, and then THEN
- * goes on in the function's place; its arguments are the result and the KEPT terms. As of
- * th_await(), the last request counts: an operation is not done if the function returns another
- * request.
+ * `return th_file_...(...);` requests an operation. The host carries it out after the function has
+ * returned; then THEN continues in the function's place, with the result and the KEPT terms as
+ * arguments. As with th_await(), the last request counts: an operation is dropped if the function
+ * returns another request.
  *
  * A result is `ok`, {ok, Value}, or {error, Reason}, where Reason is the atom of an errno
- * (`enoent`); of functions that read also `eof`. Each does what the system call of its name does,
- * with all of the data: after a write that stops short, the rest is tried again.
+ * (`enoent`); functions that read can also return `eof`. Each function does what the system call of
+ * its name does, with all of the data: after a write that stops short, the rest is tried again.
  *
  * A PATH is a binary of any bytes, or a list of characters, which become UTF-8, and of such
- * binaries; without a character 0. A FILE is a port of th_file_open(). The operations on one file
- * are done in the order in which they are requested. An operation whose process ends while it is
- * queued is not done; one that is under way is, and a file that it has opened is closed.
+ * binaries; without a character 0. A FILE is a port of th_file_open(). The host carries out the
+ * operations on one file in the order of the requests. If a process ends, its operation is dropped
+ * while it is queued, and completed if it has begun; a file that it has opened is then closed.
  *
  * The probes efile_drv__... of provider `erlang` report each operation, with the process' user tag.
  * In all of them {thread, tag} names the operation: see th_file_last().
  *
  * On failure: `badarg` is raised for a term that is no path, data, pieces or port, for negative
  * sizes and offsets (other than th_file_lseek()'s), and if ENV is not that of a function that runs
- * for a process; `nested_await` in a nested call (th_call()), where nobody can wait.
+ * for a process; `nested_await` in a nested call (th_call()), where a function cannot wait.
  * @{
  */
 
-/** Opens PATH: {ok, File}. A file that is opened for writing is made if it is not there, and cut to
- * nothing, unless it is opened for reading as well, or with TH_OPEN_APPEND or TH_OPEN_KEEP.
+/** Opens PATH: {ok, File}. A file that is opened for writing is created if it does not exist. It is
+ * truncated to 0 bytes, unless it is opened for reading as well, or with TH_OPEN_APPEND or
+ * TH_OPEN_KEEP.
  * Owner: the process that opens: the file is closed when that process ends. The port can be sent,
  * and other processes can use it. */
 TH_MODULE_API ERL_NIF_TERM th_file_open(ErlNifEnv *env, ERL_NIF_TERM path,
                                         TH_FLAGS_OF(ThOpenFlags) flags, ThContinuation *then,
                                         int kept, const ERL_NIF_TERM terms[]);
 
-/** Reads at most SIZE bytes: {ok, Binary} of as many as there are, or come at once. */
+/** Reads at most SIZE bytes: {ok, Binary} with the bytes that are available at once. */
 TH_MODULE_API ERL_NIF_TERM th_file_read(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifUInt64 size,
                                         ThContinuation *then, int kept, const ERL_NIF_TERM terms[]);
 
@@ -560,8 +572,9 @@ TH_MODULE_API ERL_NIF_TERM th_file_write(ErlNifEnv *env, ERL_NIF_TERM file, ERL_
                                          ThContinuation *then, int kept,
                                          const ERL_NIF_TERM terms[]);
 
-/** Describes the file: {ok, Map} with size, type (`regular`, `directory`, `symlink`, `device`,
- * `other`), mode, links, inode, device, rdev, uid, gid; atime, mtime, ctime in seconds. */
+/** Returns {ok, Map}, a description of the file with size, type (`regular`, `directory`, `symlink`,
+ * `device`, `other`), mode, links, inode, device, rdev, uid, gid; atime, mtime, ctime in seconds.
+ */
 TH_MODULE_API ERL_NIF_TERM th_file_fstat(ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then,
                                          int kept, const ERL_NIF_TERM terms[]);
 
@@ -577,7 +590,7 @@ TH_MODULE_API ERL_NIF_TERM th_file_readdir(ErlNifEnv *env, ERL_NIF_TERM path, Th
 TH_MODULE_API ERL_NIF_TERM th_file_chdir(ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then,
                                          int kept, const ERL_NIF_TERM terms[]);
 
-/** Has the system write the file's data and description to the device. */
+/** Writes the file's data and metadata to the device. */
 TH_MODULE_API ERL_NIF_TERM th_file_fsync(ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then,
                                          int kept, const ERL_NIF_TERM terms[]);
 
@@ -598,7 +611,7 @@ TH_MODULE_API ERL_NIF_TERM th_file_rename(ErlNifEnv *env, ERL_NIF_TERM old_name,
 TH_MODULE_API ERL_NIF_TERM th_file_rmdir(ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then,
                                          int kept, const ERL_NIF_TERM terms[]);
 
-/** Ends the file at its position. */
+/** Truncates the file at its position. */
 TH_MODULE_API ERL_NIF_TERM th_file_truncate(ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then,
                                             int kept, const ERL_NIF_TERM terms[]);
 
@@ -613,7 +626,7 @@ TH_MODULE_API ERL_NIF_TERM th_file_write_info(ErlNifEnv *env, ERL_NIF_TERM path,
                                               ThContinuation *then, int kept,
                                               const ERL_NIF_TERM terms[]);
 
-/** Describes a file by its path, a symbolic link itself: as th_file_fstat(). */
+/** Describes a file by its path, as th_file_fstat() does; for a symbolic link, the link itself. */
 TH_MODULE_API ERL_NIF_TERM th_file_lstat(ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then,
                                          int kept, const ERL_NIF_TERM terms[]);
 
@@ -621,7 +634,7 @@ TH_MODULE_API ERL_NIF_TERM th_file_lstat(ErlNifEnv *env, ERL_NIF_TERM path, ThCo
 TH_MODULE_API ERL_NIF_TERM th_file_readlink(ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then,
                                             int kept, const ERL_NIF_TERM terms[]);
 
-/** Makes a further name of a file. */
+/** Makes a further name (a hard link) of a file. */
 TH_MODULE_API ERL_NIF_TERM th_file_link(ErlNifEnv *env, ERL_NIF_TERM existing_path,
                                         ERL_NIF_TERM new_path, ThContinuation *then, int kept,
                                         const ERL_NIF_TERM terms[]);
@@ -631,8 +644,8 @@ TH_MODULE_API ERL_NIF_TERM th_file_symlink(ErlNifEnv *env, ERL_NIF_TERM existing
                                            ERL_NIF_TERM new_path, ThContinuation *then, int kept,
                                            const ERL_NIF_TERM terms[]);
 
-/** Closes a file, for all processes at once: operations of others that were requested and not begun
- * get {error, ebadf}, and so do all later ones. */
+/** Closes a file, for all processes at once: operations of others that were requested and have not
+ * begun get {error, ebadf}, and so do all later ones. */
 TH_MODULE_API ERL_NIF_TERM th_file_close(ErlNifEnv *env, ERL_NIF_TERM file, ThContinuation *then,
                                          int kept, const ERL_NIF_TERM terms[]);
 
@@ -646,23 +659,23 @@ TH_MODULE_API ERL_NIF_TERM th_file_preadv(ErlNifEnv *env, ERL_NIF_TERM file, ERL
                                           ThContinuation *then, int kept,
                                           const ERL_NIF_TERM terms[]);
 
-/** Sets a buffer of VALUE bytes; 0 ends it. TH_SETOPT_DELAYED_WRITE: so many bytes are gathered
- * before they are written: by the next operation on the file that is no write, at the latest when
- * the file is closed, and errors come then. TH_SETOPT_READ_AHEAD: so many bytes are read at once.
- */
+/** Sets the size of a buffer to VALUE bytes; 0 ends the buffer. TH_SETOPT_DELAYED_WRITE: VALUE
+ * bytes are gathered before they are written; the next operation on the file that is no write also
+ * writes them, at the latest the close, and errors are returned then. TH_SETOPT_READ_AHEAD: VALUE
+ * bytes are read at once. */
 TH_MODULE_API ERL_NIF_TERM th_file_setopt(ErlNifEnv *env, ERL_NIF_TERM file,
                                           TH_FLAGS_OF(ThFileOption) option, ErlNifSInt64 value,
                                           ThContinuation *then, int kept,
                                           const ERL_NIF_TERM terms[]);
 
-/** Reads through a pointer: at OFFSET stand four bytes of a size and four of a position, the
- * highest first: {ok, {Size, Position, Binary or eof}}; `eof` if they are not there, or the size is
- * more than SIZE. */
+/** Reads through a pointer: at OFFSET the file has four bytes of a size and four of a position, the
+ * highest byte first. Returns {ok, {Size, Position, Binary or eof}}; `eof` if the pointer is not
+ * there, or its size is more than SIZE. */
 TH_MODULE_API ERL_NIF_TERM th_file_ipread(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset,
                                           ErlNifSInt64 size, ThContinuation *then, int kept,
                                           const ERL_NIF_TERM terms[]);
 
-/** Answers {error, enotsup}: short names are another system's. */
+/** Returns {error, enotsup}: only another operating system has short names. */
 TH_MODULE_API ERL_NIF_TERM th_file_altname(ErlNifEnv *env, ERL_NIF_TERM path, ThContinuation *then,
                                            int kept, const ERL_NIF_TERM terms[]);
 
@@ -671,12 +684,12 @@ TH_MODULE_API ERL_NIF_TERM th_file_read_line(ErlNifEnv *env, ERL_NIF_TERM file,
                                              ThContinuation *then, int kept,
                                              const ERL_NIF_TERM terms[]);
 
-/** Has the system write the file's data to the device. */
+/** Writes the file's data to the device. */
 TH_MODULE_API ERL_NIF_TERM th_file_fdatasync(ErlNifEnv *env, ERL_NIF_TERM file,
                                              ThContinuation *then, int kept,
                                              const ERL_NIF_TERM terms[]);
 
-/** Announces how LENGTH bytes from OFFSET on will be used; ADVICE is POSIX_FADV_... */
+/** Advises the system how LENGTH bytes from OFFSET on will be used; ADVICE is POSIX_FADV_... */
 TH_MODULE_API ERL_NIF_TERM th_file_fadvise(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offset,
                                            ErlNifSInt64 length, int advice, ThContinuation *then,
                                            int kept, const ERL_NIF_TERM terms[]);
@@ -689,26 +702,26 @@ TH_MODULE_API int th_file_last(ErlNifEnv *env, ThFileLast *last);
 
 /**
  * @defgroup module_tags User tags, as of OTP's module dyntrace
- * A user tag is a binary with which a process marks its work, for tools that look on by probes.
+ * A user tag is a binary with which a process marks its work, for tools that observe it by probes.
  *
  * On failure: 0; `badarg` is raised for a tag that is no binary, for a state that th_spread_tag()
  * has not returned, and if ENV is not that of a function that runs for a process.
  * @{
  */
 
-/** Sets the process' tag, or with `undefined` takes it away, and returns the tag before. */
+/** Sets the process' tag, or removes it if TAG is `undefined`, and returns the tag before. */
 TH_MODULE_API ERL_NIF_TERM th_put_tag(ErlNifEnv *env, ERL_NIF_TERM tag);
 
 /** Returns the process' tag, or `undefined`. */
 TH_MODULE_API ERL_NIF_TERM th_get_tag(ErlNifEnv *env);
 
-/** Returns the process' tag, or, if the process has set none, the one that came with the message
- * that it received last, or `undefined`. */
+/** Returns the process' tag; if the process has set none, the tag of the message that it received
+ * last, or `undefined`. */
 TH_MODULE_API ERL_NIF_TERM th_get_tag_data(ErlNifEnv *env);
 
-/** Sets whether the tag goes with the messages that the process sends from now on, until it
- * receives one without a tag; a process that receives one with a tag spreads it as well. Returns
- * the state before, for th_restore_tag(). */
+/** Sets whether messages that the process sends from now on carry the tag, until it receives a
+ * message without a tag; a process that receives a message with a tag passes the tag on as well.
+ * Returns the state before, for th_restore_tag(). */
 TH_MODULE_API ERL_NIF_TERM th_spread_tag(ErlNifEnv *env, int spreads);
 
 /** Restores a state that th_spread_tag() has returned. */
@@ -718,25 +731,25 @@ TH_MODULE_API int th_restore_tag(ErlNifEnv *env, ERL_NIF_TERM state);
 
 /**
  * @defgroup module_probes User probes, as of OTP's module dyntrace
- * A library's own reports to users of SystemTap, bpftrace, perf or gdb. The arguments of the probes
- * stand in probe_table.h. Texts end with a 0 and are in UTF-8; NULL stands for "". They are needed
- * during the call only.
+ * Reports of a library to users of SystemTap, bpftrace, perf or gdb. probe_table.h lists the
+ * arguments of the probes. Texts end with a 0 and are in UTF-8; NULL stands for "". The host needs
+ * them during the call only.
  *
  * Thread: any, also in load() and outside of calls; ENV may be NULL.
  *
- * On failure: nothing fails; 0 if nobody watched.
+ * On failure: nothing fails; 0 if no tool watches the probe.
  * @{
  */
 
-/** Returns the set of probes that are watched now (ThUserTraceProbes), 0 if none: then no text
- * needs to be made. It takes some nanoseconds. */
+/** Returns the set of probes that are watched now (ThUserTraceProbes), 0 if none: then a library
+ * need not make their texts. Takes some nanoseconds. */
 TH_MODULE_API int th_user_trace_enabled(void);
 
-/** Hits user_trace__s1; 1 if it was watched. */
+/** Fires user_trace__s1; returns 1 if a tool watches it. */
 TH_MODULE_API int th_user_trace_s1(const char *message);
 
-/** Hits user_trace__i4s4, with the process that runs in ENV, if there is one, as its first
- * argument; 1 if it was watched. */
+/** Fires user_trace__i4s4, with the process that runs in ENV, if there is one, as its first
+ * argument; returns 1 if a tool watches it. */
 TH_MODULE_API int th_user_trace_i4s4(ErlNifEnv *env, const char *user_tag, int i_1, int i_2,
                                      int i_3, int i_4, const char *s_1, const char *s_2,
                                      const char *s_3, const char *s_4);
@@ -744,12 +757,12 @@ TH_MODULE_API int th_user_trace_i4s4(ErlNifEnv *env, const char *user_tag, int i
 /** @} */
 
 /*
- * Returns 1 if the host is tracehost, of any version: then all functions of version 1 are there.
- * 0: the library is in a BEAM or another host.
+ * Returns 1 if the host is tracehost, of any version: then all functions of version 1 exist.
+ * Returns 0 in a BEAM or another host.
  *
- * A library that is compiled with a newer header goes on working in an older host, so this function
- * does not look for newer functions. A library that uses one (its comment has "Since: N") checks
- * for that function, or for the version:
+ * A library that is compiled with a newer header still works in an older host, so this function
+ * does not check for newer functions. A library that uses a newer function (its comment has "Since:
+ * N") checks for that function, or for the version:
  *
  *     if (TH_HAS(th_some_function))
  *         th_some_function(env);
@@ -762,54 +775,55 @@ static inline int th_host_present(void)
     return TH_HAS(th_disarm);
 }
 
-/* --- Functions of the library -------------------------------------------------------------------
- */
+/* --- Functions of the library ----------------------------------------------------------------- */
 
 /*
- * Not of the host: a function that a library may define, to be asked whether it can take over from
- * the version that is loaded, before its upgrade() or that of any module loaded along with it is
- * called. OLD_PRIVATE_DATA is that version's, which goes on using it: it may be read as far as both
- * versions know how to, and is not to be changed. LOAD_INFO is what upgrade() will get. Nothing of
- * the new version has run but constructors and nif_init(); resource types cannot be opened here.
+ * Checks whether this version of a library can take over from the loaded version. A library may
+ * define this function; it is not the host's. The host calls it before the library's upgrade(), and
+ * before the upgrade() of any module that is loaded along with it. OLD_PRIVATE_DATA belongs to the
+ * loaded version, which continues to use it: the function may read what both versions understand,
+ * and must not write. LOAD_INFO is the argument that upgrade() will get. Before this call the host
+ * has run only constructors and nif_init() of the new version; resource types cannot be opened
+ * here.
  *
- * 0: it can. Anything else refuses the upgrade, and all stays as it is; so it costs less to refuse
- * here than in upgrade(), after which those that were upgraded before must be handed back. It must
- * be defined in the library itself, and be visible, which this declaration says. A BEAM does not
- * call it: upgrade() is still to refuse what it cannot take over.
+ * Returns 0 to accept. Any other result refuses the upgrade, and nothing changes; so a refusal here
+ * costs less than one in upgrade(), after which the modules that were upgraded before must be
+ * handed back. The library itself must define the function, with default visibility, as this
+ * declaration makes it. A BEAM does not call the function: upgrade() must still refuse data that it
+ * cannot take over.
  */
 extern int th_upgrade_check(ErlNifEnv *env, void *old_private_data, ERL_NIF_TERM load_info)
     __attribute__((weak, visibility("default")));
 
 /*
- * Functions that can be traced where they are called in C, by others of the library; such a call is
- * a local call. Of two kinds.
+ * Functions that can be traced where other functions of the library call them in C; such a call is
+ * a local call. There are two kinds.
  *
- * Of the library's table, Module:lookup/2 if the table says so. (One that is not made so can be
- * traced just the same, but C calls of it may not be seen: compilers put its body in their place.)
+ * A function of the library's table, Module:lookup/2 if the table has that name and arity. (Without
+ * TH_NIF it can be traced as well, but C calls of it may be invisible: compilers inline its body.)
  *
  *   TH_NIF(lookup)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
  *   {
  *       ...
  *   }
  *
- * Not in a table, Module:indirections/1. Their arguments are terms, up to five; the name and the
- * number of these are a local function's, once in a library:
+ * A function in no table, Module:indirections/1. Its arguments are terms, up to five; its name and
+ * arity are those of the local function, once in a library:
  *
  *   TH_FUNCTION(indirections, 1)(ErlNifEnv *env, ERL_NIF_TERM depth)
  *   {
  *       ...
  *   }
  *
- * Both declare and begin the definition of a static function that returns a term. The compiler
- * neither inlines nor clones it, nor changes how it is called; and on x86-64 leaves room for a
- * breakpoint at its entry: NOPs that cost next to nothing (with gcc -fcf-protection=none, which
- * `pkg-config --cflags tracehost-plugin` has: what else is put there takes the room). For
- * TH_FUNCTION, the section `tracehost_functions` of the library tells where it is. In a BEAM all of
- * that does no harm. For gcc and clang.
+ * Both macros declare and begin the definition of a static function that returns a term. The
+ * compiler neither inlines nor clones the function, nor changes how it is called; on x86-64 it
+ * leaves room for a breakpoint at the entry: NOPs that cost next to nothing (with gcc
+ * -fcf-protection=none, which `pkg-config --cflags tracehost-plugin` contains, as the instruction
+ * of that option would take the room). TH_FUNCTION puts the function's address into the section
+ * `tracehost_functions` of the library. In a BEAM none of this does harm. For gcc and clang.
  *
- * A function that ends with a call of itself is made a loop, where the compiler optimises, with no
- * call in it. TH_SELF is the function it is given, of which the compiler does not know that it is
- * that:
+ * An optimising compiler turns a function that ends with a call of itself into a loop, without a
+ * call. TH_SELF hides from the compiler that the function calls itself:
  *
  *       return TH_SELF(indirections)(env, enif_make_int(env, n - 1));
  */
@@ -825,7 +839,7 @@ struct th_local_function {
 #define TH_AS_WRITTEN noipa, used
 #endif
 
-/* Nothing refers to the section: linkers that look for what is not needed are to leave it. */
+/* Nothing refers to the section: the attribute keeps linkers from removing it as unused. */
 #ifdef __has_attribute
 #if __has_attribute(retain)
 #define TH_RETAINED used, retain

@@ -430,8 +430,8 @@ enum tracehost_flag {
     TRACEHOST_FLAG_RUNNING_PORTS = 1 << 8,
     TRACEHOST_FLAG_EXITING = 1 << 9,
     TRACEHOST_FLAG_GARBAGE_COLLECTION = 1 << 10,
-    TRACEHOST_FLAG_TIMESTAMP = 1 << 11, /* requests a time stamp of the tracer, as do the next
-                                           three */
+    TRACEHOST_FLAG_TIMESTAMP = 1 << 11,     /* requests a time stamp of the tracer, as do the next
+                                               three */
     TRACEHOST_FLAG_CPU_TIMESTAMP = 1 << 12, /* for all processes or none */
     TRACEHOST_FLAG_MONOTONIC_TIMESTAMP = 1 << 13,
     TRACEHOST_FLAG_STRICT_MONOTONIC_TIMESTAMP = 1 << 14,
@@ -569,8 +569,8 @@ struct tracehost_function {
     ERL_NIF_TERM match_spec; /* as given to LOCAL or GLOBAL, without these kinds to META; true:
                                 none */
     uint64_t calls;          /* call_count */
-    int64_t time;        /* call_time: nanoseconds of all processes, by the records' clock */
-    uint64_t time_calls; /* call_time: calls */
+    int64_t time;            /* call_time: nanoseconds of all processes, by the records' clock */
+    uint64_t time_calls;     /* call_time: calls */
     const struct tracehost_usage *usage; /* call_time of each process, in no order */
     size_t usage_count;
     int64_t words; /* call_memory: words of all processes */
@@ -773,8 +773,8 @@ struct tracehost_record {
     uint64_t number;   /* number in its stream, from 1 */
     uint64_t position; /* offset of its first byte in its file, from 0 */
     enum tracehost_record_kind kind;
-    const char *tag; /* "call", "send", ..., valid for ever; NULL unless kind is
-                        TRACEHOST_RECORD_TRACE */
+    const char *tag;     /* "call", "send", ..., valid for ever; NULL unless kind is
+                            TRACEHOST_RECORD_TRACE */
     ERL_NIF_TERM tracee; /* a pid or port of the recorded node; 0: none */
     enum tracehost_time_kind time_kind;
     int64_t time;     /* nanoseconds of that clock */

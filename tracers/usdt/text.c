@@ -45,7 +45,7 @@ const char *text_of_function(ErlNifEnv *env, struct text *text, ERL_NIF_TERM ter
     return print(text, "%#T:%#T/%d", parts[0], parts[1], arity);
 }
 
-/* --- Sizes ----------------------------------------------------------------------------------- */
+/* --- Sizes ------------------------------------------------------------------------------------ */
 
 static uint32_t words_in(ErlNifEnv *env, ERL_NIF_TERM term, int depth);
 
