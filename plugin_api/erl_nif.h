@@ -1,13 +1,13 @@
 /*
- * The NIF API as a shared object sees it, tracer or plugin: types, constants, functions in groups,
- * each with its contract, and ERL_NIF_INIT. A table of the functions is made from the declarations:
- * nif_functions.h, which is installed beside this header.
+ * Declares the NIF API for shared objects, tracers and plugins: types, constants, functions in
+ * groups, each with its contract, and ERL_NIF_INIT. A table of the functions is made from the
+ * declarations: nif_functions.h, which is installed beside this header.
  *
- * It is compatible with OTP's header of the same name, in source and in binary: a library compiled
- * with either loads into either host, within what its version allows. It says NIF 2.18, which a
- * BEAM older than OTP 29 refuses as too new. Compile with -DERL_NIF_MINOR_VERSION=16 (OTP 24 and
- * up) or 17 (OTP 26 and up) for those; the structures are the same. Functions whose comment has a
- * later "Since:" must not be called then.
+ * The header is compatible with OTP's header of the same name, in source and in binary: a library
+ * compiled with either loads into either host, within the limits of its version. It declares NIF
+ * 2.18, which a BEAM older than OTP 29 refuses as too new. Compile with -DERL_NIF_MINOR_VERSION=16
+ * (OTP 24 and up) or 17 (OTP 26 and up) for those; the structures are the same. A library for an
+ * older version must not call functions whose comment has a later "Since:".
  *
  * A library exports nif_init(), which returns an ErlNifEntry. ERL_NIF_INIT writes it:
  *
@@ -21,7 +21,7 @@
 #ifndef __ERL_NIF_H__
 #define __ERL_NIF_H__
 
-/* Sources with a configuration expect to get it from here, and SysIOVec depends on it. */
+/* Sources with a configuration expect this header to include it, and SysIOVec depends on it. */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
@@ -35,12 +35,12 @@
 #include "erl_drv_nif.h"
 #include "nif_layout.h"
 
-/* OTP's erl_drv_nif.h, if that one came first, has this only in later releases. */
+/* If OTP's erl_drv_nif.h was included first, it defines this macro only in later releases. */
 #ifndef ERL_NAPI_EXPORT
 #define ERL_NAPI_EXPORT __attribute__((visibility("default")))
 #endif
 
-/* The version that the library declares; a host refuses one that is newer than its own. */
+/* Version that the library declares; a host refuses a version newer than its own. */
 #define ERL_NIF_MAJOR_VERSION 2
 #ifndef ERL_NIF_MINOR_VERSION
 #define ERL_NIF_MINOR_VERSION 18
@@ -48,17 +48,17 @@
 #error "ERL_NIF_MINOR_VERSION: this header can make libraries for NIF 2.16, 2.17 and 2.18"
 #endif
 
-/* The oldest runtime system that knows the version. A host may show it in a refusal. */
+/* Oldest runtime system that supports the version. A host may show it in a refusal. */
 #if ERL_NIF_MINOR_VERSION == 16
 #define ERL_NIF_MIN_ERTS_VERSION "erts-12.0"
 #else
 #define ERL_NIF_MIN_ERTS_VERSION "erts-14.0"
 #endif
 
-/* Libraries of a lower major version are refused. */
+/* The host refuses libraries of a lower major version. */
 #define ERL_NIF_MIN_REQUIRED_MAJOR_VERSION_ON_LOAD 2
 
-/* The only variant there is. Part of the entry, compared as a string. */
+/* The only variant. Part of the entry, compared as a string. */
 #define ERL_NIF_VM_VARIANT "beam.vanilla"
 
 #ifdef __cplusplus
@@ -70,14 +70,14 @@ typedef ErlNapiSInt64 ErlNifSInt64;
 typedef ErlNapiUInt ErlNifUInt;
 typedef ErlNapiSInt ErlNifSInt;
 
-/* A term: one word, of which only the host knows the meaning. 0 is no term. */
+/* A term: one opaque word. 0 is no term. */
 typedef ErlNifUInt ERL_NIF_TERM;
 typedef ERL_NIF_TERM ERL_NIF_UINT;
 
-/* Where terms live, and who is calling. */
+/* An environment: holds terms, and identifies the caller. */
 typedef struct enif_environment_t ErlNifEnv;
 
-/* Time: a count of units. */
+/* A time: a count of units. */
 typedef ErlNifSInt64 ErlNifTime;
 #define ERL_NIF_TIME_ERROR ERTS_NAPI_TIME_ERROR__
 
@@ -89,9 +89,10 @@ typedef enum {
 } ErlNifTimeUnit;
 
 /*
- * One function of a library. `argc` is `arity`; argv[] is read only and good during the call. The
- * result is a term, or what enif_raise_exception() and its like returned. flags: 0, or the kind of
- * dirty scheduler to run on. Libraries older than 2.7 have no flags and a shorter structure.
+ * A function of a library. `argc` is `arity`; argv[] is read only and valid during the call. The
+ * result is a term, or the result of enif_raise_exception() and the like. flags: 0, or the kind of
+ * dirty scheduler that runs the function. Libraries older than 2.7 have no flags and a shorter
+ * structure.
  */
 typedef struct enif_func_t {
     const char *name;
@@ -101,17 +102,17 @@ typedef struct enif_func_t {
 } ErlNifFunc;
 
 /*
- * A library. Everything in it stays where it is until the library is closed.
+ * The entry of a library. Everything in it stays at its address until the library is closed.
  *
- * load, upgrade and unload may be NULL. load runs when no instance of the library has private data
- * yet, upgrade when an older one gives way; both leave the new instance's data in *priv_data and
- * return 0, anything else refuses the library. unload runs when the last call into this instance
- * has returned. reload is never called.
+ * load, upgrade and unload may be NULL. The host calls load if no instance of the library has
+ * private data yet, and upgrade if the new instance replaces an older one; both store the new
+ * instance's data in *priv_data and return 0; any other result refuses the library. The host calls
+ * unload after the last call into this instance has returned. It never calls reload.
  */
 typedef struct enif_entry_t {
     int major;
     int minor;
-    const char *name; /* of the module; for a tracer, of the tracer */
+    const char *name; /* name of the module, or of the tracer */
     int num_of_funcs;
     ErlNifFunc *funcs;
     int (*load)(ErlNifEnv *env, void **priv_data, ERL_NIF_TERM load_info);
@@ -119,13 +120,13 @@ typedef struct enif_entry_t {
     int (*upgrade)(ErlNifEnv *env, void **priv_data, void **old_priv_data, ERL_NIF_TERM load_info);
     void (*unload)(ErlNifEnv *env, void *priv_data);
     const char *vm_variant;               /* from 2.1 on */
-    unsigned options;                     /* from 2.7 on; 1, of no consequence */
+    unsigned options;                     /* from 2.7 on; 1, without effect */
     size_t sizeof_ErlNifResourceTypeInit; /* from 2.12 on */
     const char *min_erts;                 /* from 2.14 on */
 } ErlNifEntry;
 
-/* size and data are the caller's to read, and data's bytes to write if it allocated them; the rest
- * is the host's. Copying the structure does not copy the binary. */
+/* A binary. A library may read size and data, and write data's bytes if it allocated them; the rest
+ * is the host's. A copy of the structure is no copy of the binary. */
 typedef struct {
     size_t size;
     unsigned char *data;
@@ -136,7 +137,7 @@ typedef struct {
 /* A file descriptor. */
 typedef int ErlNifEvent;
 
-/* What enif_select() says that it did, a set of bits. */
+/* Bits of the result of enif_select(). */
 #define ERL_NIF_SELECT_STOP_CALLED (1 << 0)
 #define ERL_NIF_SELECT_STOP_SCHEDULED (1 << 1)
 #define ERL_NIF_SELECT_INVALID_EVENT (1 << 2)
@@ -146,13 +147,13 @@ typedef int ErlNifEvent;
 #define ERL_NIF_SELECT_ERROR_CANCELLED (1 << 6)
 #define ERL_NIF_SELECT_NOTSUP (1 << 7)
 
-/* How a resource type may be opened: flags both asked for and, in *tried, reported. */
+/* Ways to open a resource type: a set of bits as an argument, one of them in *tried as a result. */
 typedef enum { ERL_NIF_RT_CREATE = 1, ERL_NIF_RT_TAKEOVER = 2 } ErlNifResourceFlags;
 
 /* UTF-8 from 2.17 on. */
 typedef enum { ERL_NIF_LATIN1 = 1, ERL_NIF_UTF8 = 2 } ErlNifCharEncoding;
 
-/* Identifiers as values, without environment. Compare pids with enif_compare_pids(). */
+/* Identifiers as values, valid without an environment. Compare pids with enif_compare_pids(). */
 typedef struct {
     ERL_NIF_TERM pid;
 } ErlNifPid;
@@ -164,9 +165,10 @@ typedef struct {
 typedef ErlDrvMonitor ErlNifMonitor;
 
 /*
- * What a resource type does when: its last reference is gone (dtor), a file event is stopped and
- * may be closed (stop), a monitored process has ended (down), another library calls it (dyncall).
- * Any may be NULL. enif_init_resource_type() looks only at the first `members` of the four.
+ * Callbacks of a resource type: dtor when its last reference is gone; stop when a file event is
+ * stopped and the descriptor may be closed; down when a monitored process has ended; dyncall when
+ * another library calls it. Any may be NULL. enif_init_resource_type() reads only the first
+ * `members` of the four.
  */
 typedef struct enif_resource_type_t ErlNifResourceType;
 typedef void ErlNifResourceDtor(ErlNifEnv *caller_env, void *obj);
@@ -199,7 +201,7 @@ typedef enum {
     ERL_NIF_DIRTY_JOB_IO_BOUND = ERL_DIRTY_JOB_IO_BOUND
 } ErlNifDirtyTaskFlags;
 
-/* An iterator's memory, which is the caller's; its contents are the host's. */
+/* Memory of a map iterator, owned by the caller; its contents are the host's. */
 typedef struct {
     ERL_NIF_TERM map;
     ERL_NIF_UINT size;
@@ -217,7 +219,7 @@ typedef struct {
     void *__spare__[2];
 } ErlNifMapIterator;
 
-/* Where an iterator starts. HEAD and TAIL are the names that these had first. */
+/* Start of a map iterator. HEAD and TAIL are the older names. */
 typedef enum {
     ERL_NIF_MAP_ITERATOR_FIRST = 1,
     ERL_NIF_MAP_ITERATOR_LAST = 2,
@@ -235,8 +237,8 @@ typedef enum { ERL_NIF_BIN2TERM_SAFE = 0x20000000 } ErlNifBinaryToTerm;
 
 typedef enum { ERL_NIF_INTERNAL_HASH = 1, ERL_NIF_PHASH2 = 2 } ErlNifHash;
 
-/* Runs of bytes, for readv() and writev(). iovcnt, size and iov are the caller's to read; up to
- * ERL_NIF_IOVEC_SIZE runs need no memory beside the structure. */
+/* A vector of byte ranges, for readv() and writev(). A library may read iovcnt, size and iov; up to
+ * ERL_NIF_IOVEC_SIZE ranges need no memory outside of the structure. */
 #define ERL_NIF_IOVEC_SIZE 16
 
 typedef struct erl_nif_io_vec {
@@ -252,8 +254,8 @@ typedef struct erl_nif_io_vec {
 typedef struct erts_io_queue ErlNifIOQueue;
 typedef enum { ERL_NIF_IOQ_NORMAL = 1 } ErlNifIOQueueOpts;
 
-/* Answers of enif_term_type(). The last is never given: it makes compilers ask for a `default` in a
- * switch that has all the others. */
+/* Results of enif_term_type(). The last is never returned: it makes compilers warn about a switch
+ * that has all the others and no `default`. */
 typedef enum {
     ERL_NIF_TERM_TYPE_ATOM = 1,
     ERL_NIF_TERM_TYPE_BITSTRING = 2,
@@ -269,14 +271,14 @@ typedef enum {
     ERL_NIF_TERM_TYPE__MISSING_DEFAULT_CASE__READ_THE_MANUAL = -1
 } ErlNifTermType;
 
-/* Answers of enif_thread_type(). */
+/* Results of enif_thread_type(). */
 #define ERL_NIF_THR_UNDEFINED 0
 #define ERL_NIF_THR_NORMAL_SCHEDULER 1
 #define ERL_NIF_THR_DIRTY_CPU_SCHEDULER 2
 #define ERL_NIF_THR_DIRTY_IO_SCHEDULER 3
 
-/* What enif_set_option() sets: ON_HALT and ON_UNLOAD_THREAD take one of these callbacks. From 2.17;
- * ON_UNLOAD_THREAD came a release later, so a 2.17 host may answer that it is unknown. */
+/* Options of enif_set_option(): ON_HALT and ON_UNLOAD_THREAD take one of the callbacks below. From
+ * 2.17; ON_UNLOAD_THREAD came a release later, so a 2.17 host may refuse it as unknown. */
 typedef enum {
     ERL_NIF_OPT_DELAY_HALT = 1,
     ERL_NIF_OPT_ON_HALT = 2,
@@ -287,20 +289,22 @@ typedef void ErlNifOnHaltCallback(void *priv_data);
 typedef void ErlNifOnUnloadThreadCallback(void *priv_data);
 
 /*
- * The functions. The rules for all of them, unless a group or a function says otherwise:
+ * The functions. Rules for all of them, unless a group or a function has another one:
  *
- * Environments. An ErlNifEnv is where terms live. The environment that a NIF or callback is given
- * is valid until that call returns, on that thread; one of enif_alloc_env() until it is cleared or
- * freed, used by one thread at a time. A term is used with its own environment and copied to get
- * into another; atoms, pids, ports and small integers are the same word in every environment.
+ * Environments. An ErlNifEnv holds terms. The environment of a NIF or callback is valid until that
+ * call returns, on that thread; an environment of enif_alloc_env() is valid until it is cleared or
+ * freed, and one thread at a time uses it. A term is used with its own environment;
+ * enif_make_copy() copies it into another one. Atoms, pids, ports and small integers are the same
+ * word in every environment.
  *
- * Success. An `int` result is non-zero for yes and for done, 0 for no and for "not such a term"; on
- * 0 nothing was written to the outputs. Getters do not raise. An ERL_NIF_TERM result is always a
- * term, except after an exception: then the caller returns that result at once.
+ * Success. An `int` result is non-zero for yes and for success, 0 for no and for "not such a term";
+ * with the result 0, nothing was written to the outputs. Getters do not raise. An ERL_NIF_TERM
+ * result is always a term, except after an exception: then the caller must return that result at
+ * once.
  *
  * Thread: functions without an environment may be called from any thread. On a thread of the
- * library's own, NULL is passed where an environment only names the caller: when sending, looking
- * up names, asking who is alive, monitoring.
+ * library's own, the library passes NULL for an environment that only identifies the caller: to
+ * send, to look up names, to check whether a process or port is alive, to monitor.
  *
  * Since: the first NIF version that has the function; 2.0 if the line is missing.
  *
@@ -312,29 +316,29 @@ typedef void ErlNifOnUnloadThreadCallback(void *priv_data);
 
 /**
  * @defgroup nif_env Environments and private data
- * Environments of the library's own are for terms that outlive a call, and for messages.
+ * Environments of the library's own hold terms that outlive a call, and messages.
  *
  * On failure: nothing fails; NULL for private data where no code of a library runs.
  * @{
  */
 
-/** Returns the pointer that `load` or `upgrade` left in *priv_data.
- * Owner: the library; it decides who may write to the memory behind the pointer. */
+/** Returns the pointer that `load` or `upgrade` stored in *priv_data.
+ * Owner: the library, which also decides who may write to the memory behind the pointer. */
 ERL_NAPI_EXPORT void *enif_priv_data(ErlNifEnv *env);
 
-/** Makes an empty environment that no call is bound to.
+/** Makes an empty environment that is bound to no call.
  * Owner: the caller, until enif_free_env(). */
 ERL_NAPI_EXPORT ErlNifEnv *enif_alloc_env(void) ERL_NAPI_ATTR_WUR;
 
-/** Ends an environment of enif_alloc_env() and all its terms.
+/** Frees an environment of enif_alloc_env() and all its terms.
  * Order: never the environment of a call. */
 ERL_NAPI_EXPORT void enif_free_env(ErlNifEnv *env);
 
-/** Ends all terms of an environment of enif_alloc_env(), which can then be used again.
+/** Frees all terms of an environment of enif_alloc_env(), which stays usable.
  * Order: never the environment of a call. */
 ERL_NAPI_EXPORT void enif_clear_env(ErlNifEnv *env);
 
-/** Copies the whole of SRC_TERM into DST_ENV, binaries by reference. */
+/** Copies SRC_TERM completely into DST_ENV, binaries by reference. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_copy(ErlNifEnv *dst_env, ERL_NIF_TERM src_term);
 
 /** @} */
@@ -347,29 +351,29 @@ ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_copy(ErlNifEnv *dst_env, ERL_NIF_TERM src
  * @{
  */
 
-/** Asks whether TERM is a reference. */
+/** Returns whether TERM is a reference. */
 ERL_NAPI_EXPORT int enif_is_ref(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Asks whether the terms are equal as by Erlang's `=:=`: 1 and 1.0 differ. */
+/** Returns whether the terms are equal as by Erlang's `=:=`: 1 and 1.0 differ. */
 ERL_NAPI_EXPORT int enif_is_identical(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs);
 
 /** Compares by Erlang's order of all terms, in which 1 and 1.0 are equal: negative, 0 or positive.
  */
 ERL_NAPI_EXPORT int enif_compare(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs);
 
-/** Asks whether TERM is a fun. */
+/** Returns whether TERM is a fun. */
 ERL_NAPI_EXPORT int enif_is_fun(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Asks whether TERM is an integer or a float.
+/** Returns whether TERM is an integer or a float.
  * Since: 2.3. */
 ERL_NAPI_EXPORT int enif_is_number(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Returns the type of TERM. Later versions have more types: a switch wants a `default`.
+/** Returns the type of TERM. Later versions may add types: a switch needs a `default`.
  * Since: 2.15. */
 ERL_NAPI_EXPORT ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Returns the bytes that a copy of TERM would take: without the word that is the term itself, and
- * without the data that binaries refer to.
+/** Returns the bytes of a copy of TERM, without the word of the term itself and without the data
+ * that binaries refer to.
  * Since: 2.18. */
 ERL_NAPI_EXPORT size_t enif_term_size(ERL_NIF_TERM term);
 
@@ -378,28 +382,27 @@ ERL_NAPI_EXPORT size_t enif_term_size(ERL_NIF_TERM term);
 /**
  * @defgroup nif_atoms Atoms
  * An atom is one word, the same in every environment, for ever: make it once in `load` and compare
- * with ==. The table of atoms never shrinks: for names from outside use the functions that take
- * existing atoms only. An atom has at most 255 characters. Lengths are in bytes of the encoding
- * asked for.
+ * with ==. The table of atoms never shrinks: for names from outside use the functions that only
+ * find existing atoms. An atom has at most 255 characters. Lengths are in bytes of the given
+ * encoding.
  *
  * On failure: 0; enif_make_atom() and enif_make_atom_len() raise badarg.
  * @{
  */
 
-/** Asks whether TERM is an atom. */
+/** Returns whether TERM is an atom. */
 ERL_NAPI_EXPORT int enif_is_atom(ErlNifEnv *env, ERL_NIF_TERM term);
 
 /** Makes the atom of the Latin-1 text NAME, which ends with a 0.
  * Errors: over 255 characters raise badarg. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_atom(ErlNifEnv *env, const char *name);
 
-/** Finds the atom NAME, which ends with a 0, and never makes one.
+/** Finds the atom NAME, which ends with a 0, without making one.
  * Errors: 0 if there is no such atom. */
 ERL_NAPI_EXPORT int enif_make_existing_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom,
                                             ErlNifCharEncoding encoding);
 
-/** Writes the name of ATOM and a 0 to BUF, which has LEN bytes; returns the bytes written, the 0
- * among them.
+/** Writes the name of ATOM and a 0 to BUF of LEN bytes; returns the bytes written, the 0 included.
  * Errors: 0 if BUF is too short, or the name has a character that ENCODING lacks. */
 ERL_NAPI_EXPORT int enif_get_atom(ErlNifEnv *env, ERL_NIF_TERM atom, char *buf, unsigned len,
                                   ErlNifCharEncoding encoding);
@@ -413,19 +416,20 @@ ERL_NAPI_EXPORT int enif_get_atom_length(ErlNifEnv *env, ERL_NIF_TERM atom, unsi
  * Errors: over 255 characters raise badarg. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_atom_len(ErlNifEnv *env, const char *name, size_t len);
 
-/** Finds the atom of LEN bytes at NAME, and never makes one.
+/** Finds the atom of LEN bytes at NAME, without making one.
  * Errors: 0 if there is no such atom. */
 ERL_NAPI_EXPORT int enif_make_existing_atom_len(ErlNifEnv *env, const char *name, size_t len,
                                                 ERL_NIF_TERM *atom, ErlNifCharEncoding encoding);
 
 /** Makes the atom NAME, which ends with a 0.
- * Errors: 0, and no exception, over 255 characters and for bytes that are not of ENCODING.
+ * Errors: 0, without an exception, for over 255 characters and for bytes that are invalid in
+ * ENCODING.
  * Since: 2.17. */
 ERL_NAPI_EXPORT int enif_make_new_atom(ErlNifEnv *env, const char *name, ERL_NIF_TERM *atom,
                                        ErlNifCharEncoding encoding);
 
 /** Makes the atom of LEN bytes at NAME.
- * Errors: as of enif_make_new_atom().
+ * Errors: as enif_make_new_atom().
  * Since: 2.17. */
 ERL_NAPI_EXPORT int enif_make_new_atom_len(ErlNifEnv *env, const char *name, size_t len,
                                            ERL_NIF_TERM *atom, ErlNifCharEncoding encoding);
@@ -444,8 +448,8 @@ ERL_NAPI_EXPORT unsigned enif_max_atom_cache_index(void);
 /**
  * @defgroup nif_numbers Numbers
  * A getter fails for a term of another kind (an integer, for enif_get_double()) and for an integer
- * that the C type cannot hold. The four 64-bit functions are `long` twins on LP64, where libraries
- * import only the twins.
+ * that the C type cannot hold. On LP64 the names of the four 64-bit functions stand for the `long`
+ * functions, which are the ones that libraries import.
  *
  * On failure: 0; enif_make_double() raises badarg.
  * @{
@@ -457,7 +461,7 @@ ERL_NAPI_EXPORT int enif_get_int(ErlNifEnv *env, ERL_NIF_TERM term, int *ip);
 /** Gets an integer as an unsigned long. */
 ERL_NAPI_EXPORT int enif_get_ulong(ErlNifEnv *env, ERL_NIF_TERM term, unsigned long *ip);
 
-/** Gets a float; an integer is none. */
+/** Gets a float; fails for an integer. */
 ERL_NAPI_EXPORT int enif_get_double(ErlNifEnv *env, ERL_NIF_TERM term, double *dp);
 
 /** Makes an integer of an int. */
@@ -498,19 +502,19 @@ ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_uint64(ErlNifEnv *env, ErlNifUInt64 i);
 
 /**
  * @defgroup nif_binaries Binaries and vectors of them
- * There are two kinds of ErlNifBinary. An *inspected* one shows a term's bytes: read only, valid as
- * long as the term, never released. An *allocated* one (enif_alloc_binary(), enif_term_to_binary(),
- * enif_realloc_binary() of such) is the caller's to write, and ends in either enif_release_binary()
- * or enif_make_binary(). Sizes and positions are in bytes.
+ * There are two kinds of ErlNifBinary. An *inspected* one refers to a term's bytes: read only,
+ * valid as long as the term, never released. An *allocated* one (enif_alloc_binary(),
+ * enif_term_to_binary(), enif_realloc_binary() of such) may be written, and is given to either
+ * enif_release_binary() or enif_make_binary() in the end. Sizes and positions are in bytes.
  *
  * On failure: 0, or NULL; enif_make_sub_binary() raises badarg.
  * @{
  */
 
-/** Asks whether TERM is a binary: a bitstring of whole bytes. */
+/** Returns whether TERM is a binary: a bitstring of whole bytes. */
 ERL_NAPI_EXPORT int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Shows the bytes of a binary in *BIN.
+/** Sets *BIN to the bytes of a binary.
  * Owner: the term; the bytes are read only, and valid as long as the term. */
 ERL_NAPI_EXPORT int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin);
 
@@ -519,41 +523,43 @@ ERL_NAPI_EXPORT int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, E
 ERL_NAPI_EXPORT int enif_alloc_binary(size_t size, ErlNifBinary *bin);
 
 /** Changes the size of an allocated binary; an inspected one is copied first.
- * Errors: 0, and the binary is as it was. */
+ * Errors: 0; the binary is unchanged. */
 ERL_NAPI_EXPORT int enif_realloc_binary(ErlNifBinary *bin, size_t size);
 
-/** Frees an allocated binary that no term was made of. */
+/** Frees an allocated binary that was not made a term. */
 ERL_NAPI_EXPORT void enif_release_binary(ErlNifBinary *bin);
 
 /** Makes a term of an allocated binary.
- * Owner: the term; the bytes stay readable, and no more than that, until the call returns. */
+ * Owner: the term; the bytes stay valid, but read only, until the call returns. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin);
 
-/** Shows the bytes of iodata as one binary.
+/** Sets *BIN to the bytes of iodata, as one binary.
  * Owner: the environment of TERM; the bytes are read only and never released. */
 ERL_NAPI_EXPORT int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term,
                                                   ErlNifBinary *bin);
 
-/** Makes a binary of SIZE bytes of BIN_TERM from POS on, which shares them.
+/** Makes a binary of SIZE bytes of BIN_TERM from POS on, which shares these bytes.
  * Errors: a range that is not inside BIN_TERM raises badarg. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, size_t pos,
                                                   size_t size);
 
-/** Makes a binary term of SIZE bytes, and returns them to be written.
+/** Makes a binary term of SIZE bytes, and returns the bytes for writing.
  * Owner: the term.
- * Order: the bytes are written before anybody else gets the term. */
+ * Order: the caller writes the bytes before it passes on the term. */
 ERL_NAPI_EXPORT unsigned char *enif_make_new_binary(ErlNifEnv *env, size_t size,
                                                     ERL_NIF_TERM *termp);
 
-/** Shows a list of binaries as a vector for writev(): at least one binary of the list, at most
- * MAX_LENGTH; empty ones count and are not shown. *TAIL gets the rest of the list.
- * Owner: if *IOVEC is given, that structure is filled and stays the caller's, if it has room; if it
- * is NULL, the vector is valid as long as ENV, or, with ENV NULL, until enif_free_iovec().
+/** Sets *IOVEC to the bytes of a list of binaries, for writev(): of at least one binary of the
+ * list, at most MAX_LENGTH; empty binaries count and add no range. *TAIL gets the rest of the
+ * list.
+ * Owner: if *IOVEC is not NULL, that structure is filled and stays the caller's, if it has room;
+ * if *IOVEC is NULL, the vector is valid as long as ENV, or, with ENV NULL, until
+ * enif_free_iovec().
  * Since: 2.13. */
 ERL_NAPI_EXPORT int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_term,
                                        ERL_NIF_TERM *tail, ErlNifIOVec **iovec);
 
-/** Ends a vector that enif_inspect_iovec() made without an environment.
+/** Frees a vector that enif_inspect_iovec() made without an environment.
  * Since: 2.13. */
 ERL_NAPI_EXPORT void enif_free_iovec(ErlNifIOVec *iov);
 
@@ -580,13 +586,14 @@ ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_list_cell(ErlNifEnv *env, ERL_NIF_TERM ca
                                                  ERL_NIF_TERM cdr);
 
 /** Makes the list of the characters of STRING, which ends with a 0.
- * Errors: bytes that are not of ENCODING raise badarg. */
+ * Errors: bytes that are invalid in ENCODING raise badarg. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_string(ErlNifEnv *env, const char *string,
                                               ErlNifCharEncoding encoding);
 
-/** Writes a list of characters and a 0 to BUF, which has LEN bytes; returns the bytes written, the
- * 0 among them. Errors: if the text was cut, minus the bytes written: whole characters, and the 0.
- * 0 if LIST is no string in ENCODING. */
+/** Writes a list of characters and a 0 to BUF of LEN bytes; returns the bytes written, the 0
+ * included.
+ * Errors: if the text was cut, minus the bytes written: whole characters, and the 0. 0 if LIST is
+ * no string in ENCODING. */
 ERL_NAPI_EXPORT int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
                                     ErlNifCharEncoding encoding);
 
@@ -594,10 +601,10 @@ ERL_NAPI_EXPORT int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[],
                                                        unsigned cnt);
 
-/** Asks whether TERM is []. */
+/** Returns whether TERM is []. */
 ERL_NAPI_EXPORT int enif_is_empty_list(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Asks whether TERM is [] or a cell, of a proper list or not. */
+/** Returns whether TERM is [] or a cell, of a proper list or not. */
 ERL_NAPI_EXPORT int enif_is_list(ErlNifEnv *env, ERL_NIF_TERM term);
 
 /** Gets the number of elements.
@@ -605,7 +612,7 @@ ERL_NAPI_EXPORT int enif_is_list(ErlNifEnv *env, ERL_NIF_TERM term);
 ERL_NAPI_EXPORT int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *len);
 
 /** Makes the list of the characters of LEN bytes at STRING.
- * Errors: bytes that are not of ENCODING raise badarg. */
+ * Errors: bytes that are invalid in ENCODING raise badarg. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_string_len(ErlNifEnv *env, const char *string, size_t len,
                                                   ErlNifCharEncoding encoding);
 
@@ -629,7 +636,8 @@ ERL_NAPI_EXPORT int enif_get_string_length(ErlNifEnv *env, ERL_NIF_TERM list, un
  * @{
  */
 
-/** Gets the number of elements, and the elements themselves; an empty tuple's array is not read.
+/** Gets the number of elements, and a pointer to them; the array of an empty tuple must not be
+ * read.
  * Owner: the term; the array is read only, and valid as long as the term. */
 ERL_NAPI_EXPORT int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity,
                                    const ERL_NIF_TERM **array);
@@ -641,21 +649,22 @@ ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned cnt, ...);
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_tuple_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[],
                                                         unsigned cnt);
 
-/** Asks whether TERM is a tuple. */
+/** Returns whether TERM is a tuple. */
 ERL_NAPI_EXPORT int enif_is_tuple(ErlNifEnv *env, ERL_NIF_TERM term);
 
 /** @} */
 
 /**
  * @defgroup nif_maps Maps
- * Maps are values: put, update and remove make a new map and leave the old one. An iterator stands
- * on a pair, before the first (head) or behind the last (tail). The order of pairs is unspecified.
+ * Maps are values: put, update and remove make a new map and leave the old one unchanged. An
+ * iterator is at a pair, before the first one (head) or behind the last one (tail). The order of
+ * pairs is unspecified.
  *
  * On failure: 0.
  * @{
  */
 
-/** Asks whether TERM is a map.
+/** Returns whether TERM is a map.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_is_map(ErlNifEnv *env, ERL_NIF_TERM term);
 
@@ -667,7 +676,7 @@ ERL_NAPI_EXPORT int enif_get_map_size(ErlNifEnv *env, ERL_NIF_TERM term, size_t 
  * Since: 2.6. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_new_map(ErlNifEnv *env);
 
-/** Makes a map in which KEY has VALUE, whether KEY was there or not.
+/** Makes a map in which KEY has VALUE, whether MAP_IN has KEY or not.
  * Errors: 0 only if MAP_IN is no map.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
@@ -679,7 +688,7 @@ ERL_NAPI_EXPORT int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_N
 ERL_NAPI_EXPORT int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM map, ERL_NIF_TERM key,
                                        ERL_NIF_TERM *value);
 
-/** Makes a map in which KEY, which is there, has VALUE.
+/** Makes a map in which KEY, which MAP_IN must have, has VALUE.
  * Errors: 0 also if KEY is absent.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_make_map_update(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key,
@@ -692,7 +701,7 @@ ERL_NAPI_EXPORT int enif_make_map_remove(ErlNifEnv *env, ERL_NIF_TERM map_in, ER
                                          ERL_NIF_TERM *map_out);
 
 /** Begins an iteration at ENTRY, the first or the last pair.
- * Owner: the caller, until enif_map_iterator_destroy(), in the same call, while the map lives.
+ * Owner: the caller, until enif_map_iterator_destroy() in the same call, while the map is valid.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM map,
                                              ErlNifMapIterator *iter, ErlNifMapIteratorEntry entry);
@@ -701,23 +710,23 @@ ERL_NAPI_EXPORT int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM map,
  * Since: 2.6. */
 ERL_NAPI_EXPORT void enif_map_iterator_destroy(ErlNifEnv *env, ErlNifMapIterator *iter);
 
-/** Asks whether the iterator stands before the first pair.
+/** Returns whether the iterator is before the first pair.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_map_iterator_is_head(ErlNifEnv *env, ErlNifMapIterator *iter);
 
-/** Asks whether the iterator stands behind the last pair.
+/** Returns whether the iterator is behind the last pair.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_map_iterator_is_tail(ErlNifEnv *env, ErlNifMapIterator *iter);
 
-/** Moves to the next pair; non-zero if the iterator then stands on one.
+/** Moves to the next pair; returns non-zero if the iterator is then at a pair.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_map_iterator_next(ErlNifEnv *env, ErlNifMapIterator *iter);
 
-/** Moves to the pair before; non-zero if the iterator then stands on one.
+/** Moves to the previous pair; returns non-zero if the iterator is then at a pair.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_map_iterator_prev(ErlNifEnv *env, ErlNifMapIterator *iter);
 
-/** Gets the pair that the iterator stands on.
+/** Gets the pair at the iterator.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_map_iterator_get_pair(ErlNifEnv *env, ErlNifMapIterator *iter,
                                                ERL_NIF_TERM *key, ERL_NIF_TERM *value);
@@ -739,8 +748,8 @@ ERL_NAPI_EXPORT int enif_make_map_from_arrays(ErlNifEnv *env, ERL_NIF_TERM keys[
  * @{
  */
 
-/** Encodes TERM.
- * Owner: the caller, of the binary that is allocated: to release, or to make a term of.
+/** Encodes TERM into a newly allocated binary.
+ * Owner: the caller, who releases the binary or makes it a term.
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin);
 
@@ -755,46 +764,47 @@ ERL_NAPI_EXPORT size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *
 
 /**
  * @defgroup nif_pids Processes, ports and sending
- * ErlNifPid and ErlNifPort are values: copy and keep them freely; to be alive is another question.
- * A tracer must not send to its tracee, nor command it.
+ * ErlNifPid and ErlNifPort are values: copy and keep them freely; the process or port may be dead.
+ * A tracer must not send to its tracee, nor send it port commands.
  *
  * On failure: 0, or NULL.
  * @{
  */
 
-/** Asks whether TERM is a pid. */
+/** Returns whether TERM is a pid. */
 ERL_NAPI_EXPORT int enif_is_pid(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Asks whether TERM is a port. */
+/** Returns whether TERM is a port. */
 ERL_NAPI_EXPORT int enif_is_port(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Sends MSG to a process. MSG lives in MSG_ENV, of enif_alloc_env(), or, with MSG_ENV NULL, in ENV,
- * and is copied. A success ends all terms of MSG_ENV: call enif_free_env(), or enif_clear_env()
- * before terms are made in it again, as a BEAM would write them into the message.
- * Thread: any; with ENV NULL on a thread of the library's own, where MSG_ENV is not NULL.
+/** Sends MSG to a process. MSG is a term of MSG_ENV, which enif_alloc_env() made, or, with MSG_ENV
+ * NULL, of ENV, and is then copied. Success ends all terms of MSG_ENV: call enif_free_env(), or
+ * call enif_clear_env() before making terms in it again, as a BEAM would write them into the
+ * message.
+ * Thread: any; on a thread of the library's own ENV is NULL and MSG_ENV is not.
  * Errors: 0 if the receiver is not alive. */
 ERL_NAPI_EXPORT int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env,
                               ERL_NIF_TERM msg);
 
 /** Gets the pid of the process that runs, and returns PID.
- * Errors: NULL where no process runs: in destructors, and in tracer callbacks other than those that
+ * Errors: NULL if no process runs: in destructors, and in tracer callbacks other than those that
  * erl_tracer.h names. */
 ERL_NAPI_EXPORT ErlNifPid *enif_self(ErlNifEnv *caller_env, ErlNifPid *pid);
 
 /** Gets the pid of a process of this node. */
 ERL_NAPI_EXPORT int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPid *pid);
 
-/** Asks whether the process that runs is alive; a dirty NIF may outlive its process.
+/** Returns whether the process that runs is alive; a dirty NIF may outlive its process.
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_is_current_process_alive(ErlNifEnv *env);
 
-/** Asks whether a process is alive.
- * Thread: any; with ENV NULL on a thread of the library's own.
+/** Returns whether a process is alive.
+ * Thread: any; on a thread of the library's own ENV is NULL.
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid);
 
-/** Asks whether a port is alive.
- * Thread: as of enif_is_process_alive().
+/** Returns whether a port is alive.
+ * Thread: as enif_is_process_alive().
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id);
 
@@ -802,27 +812,27 @@ ERL_NAPI_EXPORT int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id);
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_get_local_port(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPort *port_id);
 
-/** Sends MSG, iodata, to a port, with environments as of enif_send().
+/** Sends MSG, iodata, to a port, with environments as for enif_send().
  * Errors: 0 if the port is not alive.
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_env,
                                       ERL_NIF_TERM msg);
 
 /** Looks up the process that is registered as NAME.
- * Thread: any; with ENV NULL on a thread of the library's own.
+ * Thread: any; on a thread of the library's own ENV is NULL.
  * Since: 2.12. */
 ERL_NAPI_EXPORT int enif_whereis_pid(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPid *pid);
 
 /** Looks up the port that is registered as NAME.
- * Thread: as of enif_whereis_pid().
+ * Thread: as enif_whereis_pid().
  * Since: 2.12. */
 ERL_NAPI_EXPORT int enif_whereis_port(ErlNifEnv *env, ERL_NIF_TERM name, ErlNifPort *port);
 
-/** Makes *PID the pid of nobody.
+/** Sets *PID to the undefined pid, which names no process.
  * Since: 2.15. */
 ERL_NAPI_EXPORT void enif_set_pid_undefined(ErlNifPid *pid);
 
-/** Asks whether *PID is the pid of nobody.
+/** Returns whether *PID is the undefined pid.
  * Since: 2.15. */
 ERL_NAPI_EXPORT int enif_is_pid_undefined(const ErlNifPid *pid);
 
@@ -830,9 +840,9 @@ ERL_NAPI_EXPORT int enif_is_pid_undefined(const ErlNifPid *pid);
 
 /**
  * @defgroup nif_exceptions Exceptions
- * An exception marks the environment. The result of the function that raises it is no term to build
- * with, only to be returned. After that only enif_is_exception(), enif_has_pending_exception() and
- * releasing of memory make sense.
+ * An exception marks the environment. The function that raises it returns a result that is no term:
+ * the caller may only return it. Until then only enif_is_exception(), enif_has_pending_exception()
+ * and the release of memory make sense.
  *
  * On failure: nothing fails; 0 is no.
  * @{
@@ -841,11 +851,11 @@ ERL_NAPI_EXPORT int enif_is_pid_undefined(const ErlNifPid *pid);
 /** Raises the error `badarg`. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_badarg(ErlNifEnv *env);
 
-/** Asks whether TERM is the result of a function that raised an exception.
+/** Returns whether TERM is the result of a function that raised an exception.
  * Since: 2.2. */
 ERL_NAPI_EXPORT int enif_is_exception(ErlNifEnv *env, ERL_NIF_TERM term);
 
-/** Asks whether an exception was raised in ENV; *REASON gets its reason, unless REASON is NULL.
+/** Returns whether an exception was raised in ENV; *REASON gets its reason, unless REASON is NULL.
  * Since: 2.8. */
 ERL_NAPI_EXPORT int enif_has_pending_exception(ErlNifEnv *env, ERL_NIF_TERM *reason);
 
@@ -857,8 +867,8 @@ ERL_NAPI_EXPORT ERL_NIF_TERM enif_raise_exception(ErlNifEnv *env, ERL_NIF_TERM r
 
 /**
  * @defgroup nif_memory Memory
- * Blocks are aligned for any C type, and any thread may free them. They cannot be exchanged with
- * those of malloc(): compilers know, and warn.
+ * Blocks are aligned for any C type, and any thread may free them. They cannot be mixed with blocks
+ * of malloc(); compilers warn about that.
  *
  * On failure: NULL.
  * @{
@@ -872,25 +882,26 @@ ERL_NAPI_EXPORT void enif_free(void *ptr);
 ERL_NAPI_EXPORT void *enif_alloc(size_t size) ERL_NAPI_ATTR_MALLOC_USD(1, enif_free, 1);
 
 /** Changes the size of a block to SIZE bytes; the block may move.
- * Errors: NULL, and the block is as it was. */
+ * Errors: NULL; the block is unchanged. */
 ERL_NAPI_EXPORT void *enif_realloc(void *ptr, size_t size) ERL_NAPI_ATTR_ALLOC_SIZE(2);
 
 /** @} */
 
 /**
  * @defgroup nif_resources Resources, monitors and file events
- * A resource is memory of a named type with a destructor, and is counted: its creator holds one
- * reference, enif_keep_resource() adds one, and each term of it holds one while the term lives. The
- * destructor runs after the last reference is gone, on any thread. Types are opened in `load` and
- * `upgrade` only; a takeover gives a new library the living resources of the old one.
+ * A resource is memory of a named type with a destructor and a reference count: its creator holds
+ * one reference, enif_keep_resource() adds one, and each term of the resource holds one as long as
+ * the term is valid. The destructor runs after the last reference is gone, on any thread. Types are
+ * opened in `load` and `upgrade` only; a takeover gives a new library the existing resources of the
+ * old one.
  *
  * On failure: NULL, or 0; non-zero for monitors and calls of other libraries; negative for file
  * events.
  * @{
  */
 
-/** Opens the type NAME_STR with a destructor, or none. MODULE_STR is NULL. FLAGS say whether the
- * type may be made, taken over or both; *TRIED, unless TRIED is NULL, gets the flag that was used.
+/** Opens the type NAME_STR with a destructor, or none. MODULE_STR is NULL. FLAGS allow to create
+ * the type, to take it over, or both; *TRIED, unless TRIED is NULL, gets the flag that was used.
  * Order: in `load` and `upgrade` only. */
 ERL_NAPI_EXPORT ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, const char *module_str,
                                                             const char *name_str,
@@ -903,7 +914,7 @@ ERL_NAPI_EXPORT ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, cons
 ERL_NAPI_EXPORT void *enif_alloc_resource(ErlNifResourceType *type, size_t size)
     ERL_NAPI_ATTR_MALLOC_US(2);
 
-/** Gives one reference back. */
+/** Releases one reference. */
 ERL_NAPI_EXPORT void enif_release_resource(void *obj);
 
 /** Makes a term of a resource; the term holds a reference of its own. */
@@ -920,14 +931,15 @@ ERL_NAPI_EXPORT size_t enif_sizeof_resource(void *obj);
 /** Adds one reference. */
 ERL_NAPI_EXPORT void enif_keep_resource(void *obj);
 
-/** Makes a binary of SIZE bytes at DATA, not copied, that holds a reference to OBJ.
- * Owner: OBJ; the bytes do not change until its destructor runs. */
+/** Makes a binary of SIZE bytes at DATA, not copied, which holds a reference to OBJ.
+ * Owner: OBJ; the bytes must not change until its destructor runs. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_resource_binary(ErlNifEnv *env, void *obj, const void *data,
                                                        size_t size);
 
-/** Asks for one message {select, Obj, Ref, Event} to PID (NULL: the caller) for each event of
- * FLAGS, or ends that (CANCEL, STOP). Returns a set of ERL_NIF_SELECT_ bits. Owner: the type's
- * `stop` closes E, after ERL_NIF_SELECT_STOP, once E was ever selected. Errors: negative.
+/** Requests one message {select, Obj, Ref, Event} to PID (NULL: the caller) for each event of
+ * FLAGS, or cancels requests (CANCEL, STOP). Returns a set of ERL_NIF_SELECT_ bits.
+ * Owner: once E was selected, only the type's `stop` closes E, after ERL_NIF_SELECT_STOP.
+ * Errors: negative.
  * Since: 2.12. */
 ERL_NAPI_EXPORT int enif_select(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags,
                                 void *obj, const ErlNifPid *pid, ERL_NIF_TERM ref);
@@ -939,14 +951,14 @@ ERL_NAPI_EXPORT ErlNifResourceType *enif_open_resource_type_x(ErlNifEnv *env, co
                                                               ErlNifResourceFlags flags,
                                                               ErlNifResourceFlags *tried);
 
-/** Has the type's `down` called once, when the process ends, unless enif_demonitor_process() comes
- * before. *MONITOR, unless MONITOR is NULL, names the monitor.
+/** Monitors a process: the host calls the type's `down` once, when the process ends, unless
+ * enif_demonitor_process() comes first. *MONITOR, unless MONITOR is NULL, names the monitor.
  * Errors: positive if the process is not alive, negative if the type has no `down`.
  * Since: 2.12. */
 ERL_NAPI_EXPORT int enif_monitor_process(ErlNifEnv *env, void *obj, const ErlNifPid *pid,
                                          ErlNifMonitor *monitor);
 
-/** Ends a monitor: after 0, `down` is not called for it.
+/** Ends a monitor: if the result is 0, the host does not call `down` for it.
  * Errors: non-zero if the monitor was ended before, or has fired.
  * Since: 2.12. */
 ERL_NAPI_EXPORT int enif_demonitor_process(ErlNifEnv *env, void *obj, const ErlNifMonitor *monitor);
@@ -956,14 +968,14 @@ ERL_NAPI_EXPORT int enif_demonitor_process(ErlNifEnv *env, void *obj, const ErlN
 ERL_NAPI_EXPORT int enif_compare_monitors(const ErlNifMonitor *monitor1,
                                           const ErlNifMonitor *monitor2);
 
-/** Selects as enif_select() does, with the message MSG, which lives in MSG_ENV as of enif_send().
- * enif_select_read() and its like, below, are easier to call.
+/** Selects as enif_select() does, with the message MSG of MSG_ENV, as for enif_send().
+ * enif_select_read() and the like, below, are easier to call.
  * Since: 2.15. */
 ERL_NAPI_EXPORT int enif_select_x(ErlNifEnv *env, ErlNifEvent e, enum ErlNifSelectFlags flags,
                                   void *obj, const ErlNifPid *pid, ERL_NIF_TERM msg,
                                   ErlNifEnv *msg_env);
 
-/** Makes a term that names a monitor, to be shown and compared.
+/** Makes a term that names a monitor, for output and comparison.
  * Since: 2.15. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_monitor_term(ErlNifEnv *env, const ErlNifMonitor *monitor);
 
@@ -1000,13 +1012,13 @@ ERL_NAPI_EXPORT void enif_ioq_destroy(ErlNifIOQueue *q);
 ERL_NAPI_EXPORT ErlNifIOQueue *enif_ioq_create(ErlNifIOQueueOpts opts)
     ERL_NAPI_ATTR_MALLOC_D(enif_ioq_destroy, 1);
 
-/** Appends a binary but its first SKIP bytes.
- * Owner: the queue, of the binary, also if this fails.
+/** Appends a binary without its first SKIP bytes.
+ * Owner: the queue owns the binary, also on failure.
  * Since: 2.13. */
 ERL_NAPI_EXPORT int enif_ioq_enq_binary(ErlNifIOQueue *q, ErlNifBinary *bin, size_t skip);
 
-/** Appends a vector but its first SKIP bytes.
- * Owner: the caller frees the vector as ever; its bytes are shared.
+/** Appends a vector without its first SKIP bytes.
+ * Owner: the caller still frees the vector; the queue shares its bytes.
  * Since: 2.13. */
 ERL_NAPI_EXPORT int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t skip);
 
@@ -1014,13 +1026,13 @@ ERL_NAPI_EXPORT int enif_ioq_enqv(ErlNifIOQueue *q, ErlNifIOVec *iov, size_t ski
  * Since: 2.13. */
 ERL_NAPI_EXPORT size_t enif_ioq_size(ErlNifIOQueue *q);
 
-/** Removes the first COUNT bytes; *SIZE, unless SIZE is NULL, gets the number that is left.
+/** Removes the first COUNT bytes; *SIZE, unless SIZE is NULL, gets the number of bytes left.
  * Errors: 0 if there are fewer.
  * Since: 2.13. */
 ERL_NAPI_EXPORT int enif_ioq_deq(ErlNifIOQueue *q, size_t count, size_t *size);
 
-/** Shows the queue's bytes as *IOVLEN pieces, for writev().
- * Owner: the queue; the pieces are valid until it changes.
+/** Returns the queue's bytes as *IOVLEN pieces, for writev().
+ * Owner: the queue; the pieces are valid until the queue changes.
  * Since: 2.13. */
 ERL_NAPI_EXPORT SysIOVec *enif_ioq_peek(ErlNifIOQueue *q, int *iovlen);
 
@@ -1034,25 +1046,28 @@ ERL_NAPI_EXPORT int enif_ioq_peek_head(ErlNifEnv *env, ErlNifIOQueue *q, size_t 
 
 /**
  * @defgroup nif_scheduling Scheduling
- * A long function gives way by returning the result of enif_schedule_nif().
+ * A long function yields by returning the result of enif_schedule_nif().
  *
  * On failure: enif_schedule_nif() raises badarg.
  * @{
  */
 
-/** Reports PERCENT (1 to 100) of a turn as used since the last report; 1 if it is time to give way.
+/** Reports PERCENT (1 to 100) of a time slice as used since the last report; returns 1 if the
+ * function should yield.
  * Since: 2.4. */
 ERL_NAPI_EXPORT int enif_consume_timeslice(ErlNifEnv *env, int percent);
 
-/** Has FP called later with ARGV in the function's place, and known as FUN_NAME; on a dirty
- * scheduler if FLAGS are a dirty job kind. Order: the function returns the result at once.
+/** Schedules a call of FP with ARGV in the function's place, named FUN_NAME; on a dirty scheduler
+ * if FLAGS are a dirty job kind.
+ * Order: the function returns the result at once.
  * Since: 2.7. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_schedule_nif(ErlNifEnv *env, const char *fun_name, int flags,
                                                ERL_NIF_TERM (*fp)(ErlNifEnv *, int,
                                                                   const ERL_NIF_TERM[]),
                                                int argc, const ERL_NIF_TERM argv[]);
 
-/** Returns the kind of the calling thread, ERL_NIF_THR_; negative for other threads of the host.
+/** Returns the kind of the calling thread, ERL_NIF_THR_...; negative for other threads of the
+ * host.
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_thread_type(void);
 
@@ -1060,15 +1075,15 @@ ERL_NAPI_EXPORT int enif_thread_type(void);
 
 /**
  * @defgroup nif_threads Threads, locks and thread-specific data
- * POSIX's things under portable names. Locks are not recursive. Names are copied, and serve
- * diagnosis only. Functions that return int return 0 for success or an errno value (EBUSY, of the
- * try functions), except enif_equal_tids(). A tracer's callback waits for nothing.
+ * POSIX threads and locks under portable names. Locks are not recursive. Names are copied, and used
+ * for diagnosis only. Functions that return int return 0 for success or an errno value (EBUSY, of
+ * the try functions), except enif_equal_tids(). A tracer's callback must not wait.
  *
  * On failure: NULL, or an errno value.
  * @{
  */
 
-/** Frees a mutex, which nobody holds. */
+/** Frees a mutex that no thread holds. */
 ERL_NAPI_EXPORT void enif_mutex_destroy(ErlNifMutex *mtx);
 
 /** Makes a mutex.
@@ -1076,16 +1091,16 @@ ERL_NAPI_EXPORT void enif_mutex_destroy(ErlNifMutex *mtx);
 ERL_NAPI_EXPORT ErlNifMutex *enif_mutex_create(char *name)
     ERL_NAPI_ATTR_MALLOC_D(enif_mutex_destroy, 1);
 
-/** Locks a mutex if nobody holds it. */
+/** Locks a mutex if no thread holds it. */
 ERL_NAPI_EXPORT int enif_mutex_trylock(ErlNifMutex *mtx);
 
-/** Locks a mutex, after a wait if need be. */
+/** Locks a mutex, and waits if necessary. */
 ERL_NAPI_EXPORT void enif_mutex_lock(ErlNifMutex *mtx);
 
 /** Unlocks a mutex, on the thread that locked it. */
 ERL_NAPI_EXPORT void enif_mutex_unlock(ErlNifMutex *mtx);
 
-/** Frees a condition variable, for which nobody waits. */
+/** Frees a condition variable for which no thread waits. */
 ERL_NAPI_EXPORT void enif_cond_destroy(ErlNifCond *cnd);
 
 /** Makes a condition variable.
@@ -1102,7 +1117,7 @@ ERL_NAPI_EXPORT void enif_cond_broadcast(ErlNifCond *cnd);
 /** Unlocks MTX, waits, and locks MTX again; may also return without a signal. */
 ERL_NAPI_EXPORT void enif_cond_wait(ErlNifCond *cnd, ErlNifMutex *mtx);
 
-/** Frees a reader-writer lock, which nobody holds. */
+/** Frees a reader-writer lock that no thread holds. */
 ERL_NAPI_EXPORT void enif_rwlock_destroy(ErlNifRWLock *rwlck);
 
 /** Makes a reader-writer lock.
@@ -1110,25 +1125,25 @@ ERL_NAPI_EXPORT void enif_rwlock_destroy(ErlNifRWLock *rwlck);
 ERL_NAPI_EXPORT ErlNifRWLock *enif_rwlock_create(char *name)
     ERL_NAPI_ATTR_MALLOC_D(enif_rwlock_destroy, 1);
 
-/** Locks for reading, unless that would wait. */
+/** Locks for reading, unless it would have to wait. */
 ERL_NAPI_EXPORT int enif_rwlock_tryrlock(ErlNifRWLock *rwlck);
 
-/** Locks for reading, after a wait if need be. */
+/** Locks for reading, and waits if necessary. */
 ERL_NAPI_EXPORT void enif_rwlock_rlock(ErlNifRWLock *rwlck);
 
-/** Ends a lock for reading. */
+/** Unlocks a lock held for reading. */
 ERL_NAPI_EXPORT void enif_rwlock_runlock(ErlNifRWLock *rwlck);
 
-/** Locks for writing, unless that would wait. */
+/** Locks for writing, unless it would have to wait. */
 ERL_NAPI_EXPORT int enif_rwlock_tryrwlock(ErlNifRWLock *rwlck);
 
-/** Locks for writing, after a wait if need be. */
+/** Locks for writing, and waits if necessary. */
 ERL_NAPI_EXPORT void enif_rwlock_rwlock(ErlNifRWLock *rwlck);
 
-/** Ends a lock for writing. */
+/** Unlocks a lock held for writing. */
 ERL_NAPI_EXPORT void enif_rwlock_rwunlock(ErlNifRWLock *rwlck);
 
-/** Makes a key, for which each thread has a pointer of its own, NULL at first. */
+/** Makes a key, for which each thread has a pointer of its own, initially NULL. */
 ERL_NAPI_EXPORT int enif_tsd_key_create(char *name, ErlNifTSDKey *key);
 
 /** Frees a key.
@@ -1144,7 +1159,7 @@ ERL_NAPI_EXPORT void *enif_tsd_get(ErlNifTSDKey key);
 /** Frees options of enif_thread_opts_create(). */
 ERL_NAPI_EXPORT void enif_thread_opts_destroy(ErlNifThreadOpts *opts);
 
-/** Makes options for enif_thread_create(), with the defaults in them.
+/** Makes options for enif_thread_create(), with default values.
  * Owner: the caller, until enif_thread_opts_destroy(). */
 ERL_NAPI_EXPORT ErlNifThreadOpts *enif_thread_opts_create(char *name)
     ERL_NAPI_ATTR_MALLOC_D(enif_thread_opts_destroy, 1);
@@ -1157,10 +1172,10 @@ ERL_NAPI_EXPORT int enif_thread_create(char *name, ErlNifTid *tid, void *(*func)
 /** Returns the calling thread. */
 ERL_NAPI_EXPORT ErlNifTid enif_thread_self(void);
 
-/** Asks whether both are one thread. */
+/** Returns whether both are the same thread. */
 ERL_NAPI_EXPORT int enif_equal_tids(ErlNifTid tid1, ErlNifTid tid2);
 
-/** Ends the calling thread, which enif_thread_create() started; RESP is for enif_thread_join(). */
+/** Ends the calling thread, which enif_thread_create() started; enif_thread_join() returns RESP. */
 ERL_NAPI_EXPORT void enif_thread_exit(void *resp);
 
 /** Waits for a thread's end; *RESPP, unless RESPP is NULL, gets its result. */
@@ -1182,7 +1197,7 @@ ERL_NAPI_EXPORT char *enif_cond_name(ErlNifCond *cnd);
 ERL_NAPI_EXPORT char *enif_rwlock_name(ErlNifRWLock *rwlck);
 
 /** Returns a thread's name.
- * Owner: the thread, while it is not joined.
+ * Owner: the thread, until it is joined.
  * Since: 2.14. */
 ERL_NAPI_EXPORT char *enif_thread_name(ErlNifTid tid);
 
@@ -1203,7 +1218,7 @@ ERL_NAPI_EXPORT char *enif_thread_name(ErlNifTid tid);
 ERL_NAPI_EXPORT ErlNifTime enif_monotonic_time(ErlNifTimeUnit unit);
 
 /** Returns the difference of system time and monotonic time in UNIT.
- * Errors: as of enif_monotonic_time().
+ * Errors: as enif_monotonic_time().
  * Since: 2.10. */
 ERL_NAPI_EXPORT ErlNifTime enif_time_offset(ErlNifTimeUnit unit);
 
@@ -1224,16 +1239,16 @@ ERL_NAPI_EXPORT ERL_NIF_TERM enif_cpu_time(ErlNifEnv *env);
 
 /**
  * @defgroup nif_unique References, unique integers, hashes
- * All are of this run of the host, but ERL_NIF_PHASH2.
+ * All are valid within this run of the host, except ERL_NIF_PHASH2.
  *
  * On failure: 0 for an unknown hash.
  * @{
  */
 
-/** Makes a reference that no other equals, as erlang:make_ref(). */
+/** Makes a unique reference, as erlang:make_ref(). */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_ref(ErlNifEnv *env);
 
-/** Makes an integer that no other equals, with PROPERTIES a set of ERL_NIF_UNIQUE_ bits.
+/** Makes a unique integer; PROPERTIES is a set of ERL_NIF_UNIQUE_ bits.
  * Since: 2.11. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_unique_integer(ErlNifEnv *env,
                                                       ErlNifUniqueInteger properties);
@@ -1253,31 +1268,32 @@ ERL_NAPI_EXPORT ErlNifUInt64 enif_hash(ErlNifHash type, ERL_NIF_TERM term, ErlNi
  * @{
  */
 
-/** Fills at most the first SI_SIZE bytes of *SIP: an older library gets the shorter structure that
- * it knows. */
+/** Fills at most the first SI_SIZE bytes of *SIP: an older library gets the shorter structure of
+ * its version. */
 ERL_NAPI_EXPORT void enif_system_info(ErlNifSysInfo *sip, size_t si_size);
 
 /** Opens the shared object LIB with ".so" appended, whatever LIB ends in.
- * Errors: NULL, and ERR_HANDLER, unless it is NULL, is called with ERR_ARG and a text.
+ * Errors: NULL; ERR_HANDLER, unless it is NULL, is called with ERR_ARG and a text.
  * Since: 2.4. */
 ERL_NAPI_EXPORT void *enif_dlopen(const char *lib, void (*err_handler)(void *, const char *),
                                   void *err_arg);
 
 /** Finds SYMBOL in a shared object of enif_dlopen().
- * Errors: as of enif_dlopen().
+ * Errors: as enif_dlopen().
  * Since: 2.4. */
 ERL_NAPI_EXPORT void *enif_dlsym(void *handle, const char *symbol,
                                  void (*err_handler)(void *, const char *), void *err_arg);
 
 /** Copies the variable KEY and a 0 to VALUE, which has *VALUE_SIZE bytes; *VALUE_SIZE gets its
  * length without the 0. Returns 0.
- * Errors: positive if VALUE is too short, with the bytes that are needed in *VALUE_SIZE; negative
- * if the variable is not set. Since: 2.9. */
+ * Errors: positive if VALUE is too short, with the necessary bytes in *VALUE_SIZE; negative if
+ * the variable is not set.
+ * Since: 2.9. */
 ERL_NAPI_EXPORT int enif_getenv(const char *key, char *value, size_t *value_size);
 
-/** Sets an option: ERL_NIF_OPT_ON_HALT has a callback called at the program's end,
- * ERL_NIF_OPT_DELAY_HALT has functions that then run waited for, ERL_NIF_OPT_ON_UNLOAD_THREAD has a
- * callback called by each scheduler before `unload`. Returns 0.
+/** Sets an option. ERL_NIF_OPT_ON_HALT: the host calls a callback at the program's end.
+ * ERL_NIF_OPT_DELAY_HALT: the end waits for functions that run. ERL_NIF_OPT_ON_UNLOAD_THREAD:
+ * each scheduler calls a callback before `unload`. Returns 0.
  * Order: in `load` and `upgrade` only, each option once.
  * Since: 2.17. */
 ERL_NAPI_EXPORT int enif_set_option(ErlNifEnv *env, ErlNifOption opt, ...);
@@ -1286,10 +1302,9 @@ ERL_NAPI_EXPORT int enif_set_option(ErlNifEnv *env, ErlNifOption opt, ...);
 
 /**
  * @defgroup nif_printf Printing
- * As the C functions without enif_, plus %T, which takes an ERL_NIF_TERM and prints it as a BEAM's
- * %T does. %#T prints it as io:format("~0p") does, which a BEAM takes for %T. Because of %T no
- * declaration has the printf attribute: a compiler that checked these formats would refuse good
- * ones.
+ * The C functions without enif_, plus %T, which takes an ERL_NIF_TERM and prints it as a BEAM's %T
+ * does. %#T prints it as io:format("~0p") does; a BEAM treats %#T as %T. Because of %T no
+ * declaration has the printf attribute: compilers would warn about correct formats.
  *
  * On failure: negative.
  * @{
@@ -1299,7 +1314,8 @@ ERL_NAPI_EXPORT int enif_set_option(ErlNifEnv *env, ErlNifOption opt, ...);
 ERL_NAPI_EXPORT int enif_fprintf(FILE *filep, const char *format, ...);
 
 /** Prints at most SIZE bytes to BUFFER, the last of which is a 0; returns the bytes of the whole
- * text. Since: 2.11. */
+ * text.
+ * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_snprintf(char *buffer, size_t size, const char *format, ...);
 
 /** Prints as enif_fprintf() does, with the arguments in AP.
@@ -1320,28 +1336,29 @@ ERL_NAPI_EXPORT int enif_vsnprintf(char *buffer, size_t size, const char *format
  * @{
  */
 
-/** Returns the name of an errno value in lower case, as "enoent"; the driver API has it.
+/** Returns the name of an errno value in lower case, as "enoent"; a function of the driver API.
  * Owner: the host; the text is constant.
  * Since: no version. */
 ERL_NAPI_EXPORT char *erl_errno_id(int error);
 
 /** Returns the number of the calling scheduler, from 1; 0 on other threads. Tracers that were
- * written for an unreleased OTP want it. Since: no version. */
+ * written for an unreleased OTP import it.
+ * Since: no version. */
 ERL_NAPI_EXPORT int enif_scheduler_id(void);
 
 /** @} */
 
-/* `long` has 64 bits, so these are the same functions, and only the long ones are imported: a BEAM
- * exports no others. A host that defines the others too has to undefine these first. */
+/* `long` has 64 bits, so these are the same functions, and libraries import only the `long` ones: a
+ * BEAM exports no others. A host that defines the others too must undefine these macros first. */
 #define enif_get_int64 enif_get_long
 #define enif_get_uint64 enif_get_ulong
 #define enif_make_int64 enif_make_long
 #define enif_make_uint64 enif_make_ulong
 
 /*
- * enif_make_tuple1(env, e1) to enif_make_tuple9(env, e1, ... e9), and lists alike. Functions,
- * because an argument of enif_make_tuple() itself that is not a whole term, such as 0, goes
- * unnoticed.
+ * enif_make_tuple1(env, e1) to enif_make_tuple9(env, e1, ... e9), and lists likewise. These are
+ * functions because the compiler does not notice if an argument of the variadic enif_make_tuple()
+ * is not a whole term, such as 0.
  */
 #define TH_NIF_P1 ERL_NIF_TERM e1
 #define TH_NIF_P2 TH_NIF_P1, ERL_NIF_TERM e2
@@ -1386,13 +1403,13 @@ TH_NIF_MAKE(9, e1, e2, e3, e4, e5, e6, e7, e8, e9)
 #undef TH_NIF_P8
 #undef TH_NIF_P9
 
-/* The term in an ErlNifPid: good in every environment. */
+/* The term of an ErlNifPid: valid in every environment. */
 #define enif_make_pid(ENV, PID) ((void)(ENV), (PID)->pid)
 
-/* The order of two pids, as enif_compare() has it. */
+/* Compares two pids, as enif_compare() does. */
 #define enif_compare_pids(A, B) (enif_compare((A)->pid, (B)->pid))
 
-/* enif_select_x() for one kind of event: send MSG, of MSG_ENV, to PID. */
+/* enif_select_x() for one kind of event: sends MSG, a term of MSG_ENV, to PID. */
 #define enif_select_read(ENV, E, OBJ, PID, MSG, MSG_ENV) \
     enif_select_x(ENV, E, TH_NIF_SELECT_CUSTOM(READ), OBJ, PID, MSG, MSG_ENV)
 #define enif_select_write(ENV, E, OBJ, PID, MSG, MSG_ENV) \
@@ -1416,10 +1433,10 @@ TH_NIF_MAKE(9, e1, e2, e3, e4, e5, e6, e7, e8, e9)
 #endif
 
 /*
- * The function that returns the entry: nif_init() of a shared object; MODULE_nif_init() with
- * STATIC_ERLANG_NIF, LIBNAME_nif_init() with STATIC_ERLANG_NIF_LIBNAME=LIBNAME, for libraries that
- * are linked into a host. The pieces have the names that they have in OTP's header, for sources
- * which write a nif_init() of their own.
+ * Declaration of the function that returns the entry: nif_init() of a shared object;
+ * MODULE_nif_init() with STATIC_ERLANG_NIF, LIBNAME_nif_init() with
+ * STATIC_ERLANG_NIF_LIBNAME=LIBNAME, for libraries that are linked into a host. The macros have the
+ * names of OTP's header, for sources that write a nif_init() of their own.
  */
 #define ERL_NIF_INIT_GLOB
 #define ERL_NIF_INIT_ARGS void
@@ -1468,7 +1485,8 @@ TH_NIF_MAKE(9, e1, e2, e3, e4, e5, e6, e7, e8, e9)
     }                                                                 \
     ERL_NIF_INIT_EPILOGUE
 
-/* The structures above against the measured layout, the constants against the measured values. */
+/* Checks the structures above against the measured layout, the constants against the measured
+ * values. */
 #if defined(__cplusplus) && __cplusplus >= 201103L
 #define TH_NIF_ASSERT_TYPE(type, size, align) \
     static_assert(sizeof(type) == (size) && alignof(type) == (align), "layout of " #type);
