@@ -1,13 +1,12 @@
 /*
- * What the NIF API shares with Erlang's driver API: integers, file events, job kinds, and the
- * structures that both call by their own names.
+ * Declarations that the NIF API shares with Erlang's driver API: integers, file events, job kinds,
+ * and structures that both APIs rename.
  *
- * A NIF library includes erl_nif.h, which includes this. The names, sizes and values are those of
- * OTP's header of the same name, and so is the include guard: where a source includes OTP's
- * erl_driver.h beside our erl_nif.h, whichever of the two erl_drv_nif.h comes first serves both.
+ * A NIF library includes erl_nif.h, which includes this header. The names, sizes and values are
+ * those of OTP's header of the same name, and so is the include guard: if a source includes OTP's
+ * erl_driver.h beside our erl_nif.h, the first of the two erl_drv_nif.h serves both.
  *
- * Nothing here is a promise about other machines: the host runs where `long` and pointers have 64
- * bits.
+ * Other machines are not supported: the host runs where `long` and pointers have 64 bits.
  */
 #ifndef __ERL_DRV_NIF_H__
 #define __ERL_DRV_NIF_H__
@@ -19,7 +18,7 @@
 #error "tracehost's NIF API is for machines where long and pointers have 64 bits"
 #endif
 
-/* The sizes of C's types, which sources ask for in #if. */
+/* Sizes of C's types, for sources that test them in #if. */
 #ifndef SIZEOF_CHAR
 #define SIZEOF_CHAR 1
 #endif
@@ -49,7 +48,7 @@ typedef ErlNapiSInt64 ErlNapiSInt;
 #define ERL_NAPI_SINT64_MAX__ 0x7fffffffffffffffL
 #define ERL_NAPI_SINT64_MIN__ (-ERL_NAPI_SINT64_MAX__ - 1)
 
-/* Time units, and the time that stands for an error. */
+/* Time units, and the time that means an error. */
 #define ERTS_NAPI_SEC__ 0
 #define ERTS_NAPI_MSEC__ 1
 #define ERTS_NAPI_USEC__ 2
@@ -57,8 +56,8 @@ typedef ErlNapiSInt64 ErlNapiSInt;
 #define ERTS_NAPI_TIME_ERROR__ ERL_NAPI_SINT64_MIN__
 
 /*
- * What enif_system_info() fills. It has grown and may grow again, at its end only: the caller's
- * sizeof decides how much of it is written. The strings are constant and the host's.
+ * Result of enif_system_info(). New members are added at its end only: the caller's sizeof limits
+ * how much of it is written. The strings are constant and the host's.
  */
 typedef struct {
     int driver_major_version;
@@ -74,21 +73,23 @@ typedef struct {
     int dirty_scheduler_support;
 } ErlDrvSysInfo;
 
-/* Made by enif_thread_opts_create() only, with the stack size in kilowords; -1 is the default. */
+/* Thread options; only enif_thread_opts_create() makes them. Stack size in kilowords; -1: default.
+ */
 typedef struct {
     int suggested_stack_size;
 } ErlDrvThreadOpts;
 
-/* Which kind of dirty scheduler runs a function; 0 where flags are asked for: a normal one. */
+/* Kind of dirty scheduler that runs a function; as flags, 0 means a normal scheduler. */
 typedef enum { ERL_DIRTY_JOB_CPU_BOUND = 1, ERL_DIRTY_JOB_IO_BOUND = 2 } ErlDirtyJobFlags;
 
-/* What to wait for on a file descriptor, and how. A set: any bits together, but STOP alone. */
+/* Events of a file descriptor, and options: a set of any bits; STOP stands alone. */
 enum ErlNifSelectFlags {
     ERL_NIF_SELECT_READ = 1 << 0,
     ERL_NIF_SELECT_WRITE = 1 << 1,
-    ERL_NIF_SELECT_STOP = 1 << 2,       /* no more events; the type's `stop` may close it */
-    ERL_NIF_SELECT_CANCEL = 1 << 3,     /* with READ, WRITE or ERROR: take the request back */
-    ERL_NIF_SELECT_CUSTOM_MSG = 1 << 4, /* send the caller's message (enif_select_x) */
+    ERL_NIF_SELECT_STOP = 1 << 2,       /* ends all events; the type's `stop` may close the
+                                           descriptor */
+    ERL_NIF_SELECT_CANCEL = 1 << 3,     /* with READ, WRITE or ERROR: cancels the request */
+    ERL_NIF_SELECT_CUSTOM_MSG = 1 << 4, /* sends the caller's message (enif_select_x) */
     ERL_NIF_SELECT_ERROR = 1 << 5
 };
 
@@ -97,8 +98,8 @@ typedef struct {
     unsigned char data[4 * sizeof(void *)];
 } ErlDrvMonitor;
 
-/* One run of bytes to read or write. It is a struct iovec in any case; it has that name where the
- * source's configuration says that the system's header exists, as with OTP's header. */
+/* A range of bytes to read or write. A SysIOVec has the layout of struct iovec; it has that name if
+ * the source's configuration declares the system's header, as with OTP's header. */
 #ifdef HAVE_SYS_UIO_H
 #include <sys/uio.h>
 typedef struct iovec SysIOVec;
@@ -109,13 +110,13 @@ typedef struct {
 } SysIOVec;
 #endif
 
-/* Visible from other shared objects, whatever -fvisibility says. */
+/* Visible to other shared objects, whatever -fvisibility is. */
 #define ERL_NAPI_EXPORT __attribute__((visibility("default")))
 
 /*
- * What compilers are told of functions that hand out memory, so that they can find lost results,
- * overruns, and memory given back to the wrong function. The letters: U contents undefined; S the
- * argument numbered `size` is how many bytes; D `destroy` gives it back, as its argument `n`.
+ * Attributes of functions that return memory, so that compilers find lost results, overruns, and
+ * memory passed to the wrong function. The letters: U contents undefined; S the argument number
+ * `size` is the size in bytes; D `destroy` frees the memory, as its argument number `n`.
  */
 #define ERL_NAPI_ATTR_WUR __attribute__((warn_unused_result))
 #define ERL_NAPI_ATTR_ALLOC_SIZE(size) __attribute__((alloc_size(size))) ERL_NAPI_ATTR_WUR

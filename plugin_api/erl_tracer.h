@@ -1,13 +1,12 @@
 /*
- * The erl_tracer behaviour for C: its trace tags and callbacks as tables, and macros to write a
- * tracer with.
+ * The erl_tracer behaviour for C: its trace tags and callbacks as tables, and macros for a tracer.
  *
- * A tracer is asked, then told. Of each event the host first asks an `enabled` callback, which
- * answers trace, discard or remove; only after trace does it build the event and call the `trace`
- * callback. `enabled` is called very often, must be quick and must have no side effects. Callbacks
- * may run in many threads at once, and must never send to the tracee or command it.
+ * For each event the host first calls an `enabled` callback, which returns trace, discard or
+ * remove; only after trace does it build the event and call the `trace` callback. `enabled` is
+ * called very often, must be quick and must have no side effects. Callbacks may run in many threads
+ * at once. They must never send to the tracee, nor send it port commands.
  *
- * A whole tracer:
+ * A complete tracer:
  *
  *     #include <erl_tracer.h>
  *
@@ -22,14 +21,14 @@
  *     }
  *
  * Its callbacks are exported C symbols, `enabled` and `trace` here, which tracehost finds by name.
- * A BEAM wants an entry, too, of a version that it knows (see erl_nif.h). The same functions serve
- * in it:
+ * A BEAM also needs an entry, of a version that it supports (see erl_nif.h). The same functions
+ * serve in it:
  *
  *     static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
  *     ERL_NIF_INIT(my_tracer, functions, NULL, NULL, NULL, NULL)
  *
- * Works with OTP's erl_nif.h as with ours: where a source has included one already, none is looked
- * for. C11 or C++11, gcc or clang.
+ * The header works with OTP's erl_nif.h and with ours: if a source has included one already, it
+ * includes none. C11 or C++11, gcc or clang.
  */
 #ifndef TH_ERL_TRACER_H
 #define TH_ERL_TRACER_H
@@ -43,11 +42,12 @@
 /*
  * TH_TRACER_GROUPS(X): X(group, self) for each group of events.
  *
- * A group has two callbacks, enabled_GROUP and trace_GROUP. One that the library does not define is
- * filled by the generic group's, `enabled` or `trace`, which are mandatory. `self` is 1 where,
- * during the trace callback for an event of this group, enif_self() gives the tracee if that is a
- * process; elsewhere, and in all enabled callbacks, it gives NULL. It goes by the event's group,
- * also when the generic callback stands in.
+ * A group has two callbacks, enabled_GROUP and trace_GROUP. If the library does not define one of
+ * them, the generic group's callback, `enabled` or `trace`, takes its place; these two are
+ * mandatory. `self` is 1 if enif_self() returns the tracee in the trace callback for an event of
+ * this group, provided that the tracee is a process; otherwise, and in all enabled callbacks,
+ * enif_self() returns NULL. `self` depends on the event's group, also when the generic callback is
+ * called.
  */
 #define TH_TRACER_GROUPS(X) \
     X(generic, 0) \
@@ -63,9 +63,9 @@
 /*
  * TH_TRACER_SLOTS(X): X(name, arity, group) for each callback.
  *
- * In the order of the groups, enabled before trace, so that a group's slots are 2 * group and 2 *
- * group + 1, and the slot that stands in for an empty one is slot % 2. Callbacks under any other
- * name (enabled_spawn, trace_return_to) are never called.
+ * In the order of the groups, enabled before trace: a group's slots are 2 * group and 2 * group +
+ * 1, and slot % 2 is the slot that replaces an empty one. Callbacks under any other name
+ * (enabled_spawn, trace_return_to) are never called.
  */
 #define TH_TRACER_SLOTS(X) \
     X(enabled, 3, generic) \
@@ -90,11 +90,11 @@
 /*
  * TH_TRACER_TAGS(X): X(tag, process, port, calls, term, extra) for each trace tag.
  *
- * `process` and `port` are the groups that the tag belongs to when the tracee is one, `none` where
- * that cannot be. `calls` is what is called: `both`, enabled and then trace; `trace` alone, because
- * return and exception events follow from a call that was enabled; `enabled` alone, a question.
- * `term` and `extra` say what the trace callback gets as its argument and under opts' key; "" is
- * nothing.
+ * `process` and `port` are the tag's groups for a tracee of that kind; `none` if such a tracee has
+ * no such event. `calls` names the callbacks: `both`, enabled and then trace; `trace` alone,
+ * because return and exception events follow from a call that was enabled; `enabled` alone, a
+ * question. `term` and `extra` describe the trace callback's argument and the value of opts' key;
+ * "" is nothing.
  */
 #define TH_TRACER_TAGS(X) \
     X(send, send, send, both, "the message", "the receiver, as the sender named it") \
@@ -157,17 +157,17 @@ enum th_tracer_calls { TH_CALLS_both, TH_CALLS_enabled, TH_CALLS_trace };
 /*
  * TH_TRACER_ENABLED(GROUP) { ... } defines GROUP's enabled callback. The block returns one of
  *
- *     TH_TRACER_ATOM(env, trace)      the event is wanted
- *     TH_TRACER_ATOM(env, discard)    it is not
- *     TH_TRACER_ATOM(env, remove)     to the tag trace_status: stop tracing this tracee
+ *     TH_TRACER_ATOM(env, trace)      the event shall be delivered
+ *     TH_TRACER_ATOM(env, discard)    the event shall be dropped
+ *     TH_TRACER_ATOM(env, remove)     for the tag trace_status: stop tracing this tracee
  *
  * and has the arguments
  *
  *     ErlNifEnv *env          for this call only, without a process
  *     ERL_NIF_TERM tag        an atom; in the generic callback also trace_status
  *     ERL_NIF_TERM state      the tracer's state, as given when tracing was started
- *     ERL_NIF_TERM tracee     the process or port; of seq_trace who sends, receives or prints;
- *                             `undefined` where trace_status asks of none
+ *     ERL_NIF_TERM tracee     the process or port; for seq_trace the one that sends, receives or
+ *                             prints; `undefined` for a trace_status without a tracee
  */
 #define TH_TRACER_ENABLED(GROUP)                                   \
     TH_TRACER_CHECK(GROUP);                                        \
@@ -180,11 +180,11 @@ enum th_tracer_calls { TH_CALLS_both, TH_CALLS_enabled, TH_CALLS_trace };
 
 /*
  * TH_TRACER_TRACE(GROUP) { ... } defines GROUP's trace callback. The block returns nothing: the
- * result of a trace callback has no meaning. Besides the arguments above it has
+ * result of a trace callback is ignored. In addition to the arguments above it has
  *
- *     ERL_NIF_TERM term       what happened, by tag: TH_TRACER_TAGS
+ *     ERL_NIF_TERM term       the content of the event, by tag: TH_TRACER_TAGS
  *     ERL_NIF_TERM opts       a map with any of the keys extra, match_spec_result, scheduler_id,
- *                             and timestamp: the kind of clock that the tracer is to read
+ *                             and timestamp: the kind of clock that the tracer shall read
  *
  * For seq_trace, which has no tracee, `tracee` is the label.
  */
@@ -199,11 +199,12 @@ enum th_tracer_calls { TH_CALLS_both, TH_CALLS_enabled, TH_CALLS_trace };
     static void th_trace_##GROUP(TH_TRACER_EVENT)
 
 /*
- * Optional: TH_TRACER_LOAD() { ... } runs before the first callback, TH_TRACER_UPGRADE() instead of
- * it when the tracer replaces an older instance of itself, TH_TRACER_UNLOAD() after the last
- * callback. load and upgrade return 0, or anything else to refuse; what they leave in *priv_data,
- * enif_priv_data(env) gives to all callbacks, and unload gets. Arguments as in ErlNifEntry: env,
- * priv_data, old_priv_data (upgrade), load_info (load, upgrade).
+ * Optional functions: TH_TRACER_LOAD() { ... } runs before the first callback; TH_TRACER_UPGRADE()
+ * runs instead of it when the tracer replaces an older instance of itself; TH_TRACER_UNLOAD() runs
+ * after the last callback. load and upgrade return 0, or any other value to refuse.
+ * enif_priv_data(env) returns the pointer that they stored in *priv_data to all callbacks; unload
+ * gets the pointer as its argument. Arguments as in ErlNifEntry: env, priv_data, old_priv_data
+ * (upgrade), load_info (load, upgrade).
  */
 #define TH_TRACER_LOAD()                                                                    \
     TH_TRACER_FUNCTION(int, load,                                                           \
@@ -219,8 +220,8 @@ enum th_tracer_calls { TH_CALLS_both, TH_CALLS_enabled, TH_CALLS_trace };
                        (TH_TRACER_ARG(ErlNifEnv *, env), TH_TRACER_ARG(void *, priv_data)))
 
 /*
- * The atom NAME: made when control first comes here, afterwards one load. For answers, for looking
- * up in opts, and to compare with: tag == TH_TRACER_ATOM(env, send).
+ * The atom NAME, which the first use makes; later uses are one load. For results of `enabled`, for
+ * keys of opts, and for comparisons: tag == TH_TRACER_ATOM(env, send).
  */
 #define TH_TRACER_ATOM(env, NAME)                       \
     __extension__({                                     \
@@ -228,8 +229,8 @@ enum th_tracer_calls { TH_CALLS_both, TH_CALLS_enabled, TH_CALLS_trace };
         th_tracer_atom((env), &th_tracer_atom_, #NAME); \
     })
 
-/* *cache, filled with the atom NAME if it is 0. Threads that get here together make the same word,
- * so that no order is needed. */
+/* Returns *CACHE, which the first call sets to the atom NAME. Relaxed: threads that set *CACHE at
+ * the same time store the same word. */
 static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cache, const char *name)
 {
     ERL_NIF_TERM atom = __atomic_load_n(cache, __ATOMIC_RELAXED);
@@ -243,11 +244,12 @@ static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cach
 /*
  * Settings.
  *
- * A tracer whose state is a map of settings, as `-t NAME,key=value,...` makes one, may declare
- * them: then tracehost refuses a state with another key or value, or that is neither a map nor [],
- * before any callback gets it; it suggests the one that was meant, shows them (`tracehost tracers
- * NAME`) and completes them in shells. A tracer without a declaration takes any state. A BEAM does
- * not look at it. It is data, found by its name also beside nif_init():
+ * A tracer's state may be a map of settings, as `-t NAME,key=value,...` makes one. If the tracer
+ * declares its settings, tracehost refuses, before any callback gets it, a state with another key
+ * or value, or a state that is neither a map nor []; it suggests the nearest key, shows the
+ * settings (`tracehost tracers NAME`) and completes them in shells. A tracer without a declaration
+ * takes any state. A BEAM ignores the declaration. It is data, found by its name, also in a library
+ * with nif_init():
  *
  *     const struct th_tracer_setting th_tracer_settings[] = {
  *         {"output", TH_SETTING_OUTPUT, .otherwise = "-", .help = "the file to write to"},
@@ -255,28 +257,28 @@ static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cach
  *         {"format", TH_SETTING_WORD, "text json", "text", "how it is shown"},
  *         {0}};
  *
- * In C++ all members of a row are given, in their order. The table has its last row, {0}, within
- * its size as the file's symbol table tells it. tracehost refuses the library if a pointer leads to
- * no memory, if a name can be no atom, if a TH_SETTING_WORD has no words, or if it does not know a
- * type: a tracer that uses types of a later version of this header needs that version of tracehost.
+ * In C++ a row gives all members, in their order. The last row, {0}, must be inside of the table's
+ * size in the file's symbol table. tracehost refuses the library if a pointer leads to no memory,
+ * if a name cannot be an atom, if a TH_SETTING_WORD has no words, or if it does not know a type: a
+ * tracer that uses types of a later version of this header needs that version of tracehost.
  */
 enum th_setting_type {
-    TH_SETTING_TEXT,   /* a binary, string or atom, or an integer for its digits; so are the next
-                          three */
+    TH_SETTING_TEXT,   /* a binary, string or atom, or an integer for its digits; the next three
+                          take the same terms */
     TH_SETTING_WORD,   /* one of `words` */
-    TH_SETTING_INPUT,  /* a file that is read: the tracer is refused if it cannot be */
-    TH_SETTING_OUTPUT, /* a file that is written, "-" for stdout: never one of the streams that are
-                          read, nor one that another tracer writes or that stdout or stderr goes
-                          to, unless it is a device or FIFO; where a tracer is replaced, only one
-                          with upgrade() goes on in it */
+    TH_SETTING_INPUT,  /* a file to read; the tracer is refused if the file cannot be read */
+    TH_SETTING_OUTPUT, /* a file to write, "-" for stdout. Refused, unless it is a device or FIFO: a
+                          stream that is read, a file that another tracer writes, or the target of
+                          stdout or stderr. When a tracer is replaced, only a new one with upgrade()
+                          continues in the file */
     TH_SETTING_NUMBER  /* an integer from 0 to 4294967295 */
 };
 
 struct th_tracer_setting {
-    const char *name;      /* the key, an atom; NULL: behind the last one */
+    const char *name;      /* the key, an atom; NULL: end of the table */
     int type;              /* enum th_setting_type */
-    const char *words;     /* of TH_SETTING_WORD, with a blank between them; else NULL */
-    const char *otherwise; /* what it is where it is not given, in words; NULL: nothing */
+    const char *words;     /* words of TH_SETTING_WORD, separated by blanks; else NULL */
+    const char *otherwise; /* the default, as text; NULL: none */
     const char *help;      /* one line */
 };
 
@@ -289,11 +291,11 @@ extern const struct th_tracer_setting th_tracer_settings[] __attribute__((visibi
 #endif
 
 /*
- * What the macros above are made of.
+ * Internals of the macros above.
  *
- * Protected: found by name from outside, and never taken from elsewhere by our own references. With
- * default visibility an entry's array would hold whatever `trace_send` the program has, and a BEAM
- * does have one.
+ * Protected visibility: the symbols are found by name from outside, and references of the library
+ * itself never bind to another definition. With default visibility an entry's array would contain
+ * whatever `trace_send` the program has, and a BEAM has one.
  */
 #ifdef __cplusplus
 #define TH_TRACER_EXPORT extern "C" __attribute__((visibility("protected")))

@@ -6,10 +6,10 @@
  *     TH_NIF_CONSTANTS(X) calls X(name, value) for each constant that libraries are compiled with,
  *     TH_NIF_LATER_CONSTANTS(X) the same for those that came with NIF 2.17.
  *
- * They are measured, the same in every NIF version from 2.16 to 2.18, and not derived from
- * erl_nif.h: erl_nif.h asserts them of itself when a library is compiled, and the tests hold OTP's
- * own header against them. Whoever changes a structure or a constant has to change this list, and
- * so learns that no compiled library will load any more.
+ * The numbers are measured, the same in every NIF version from 2.16 to 2.18, and not derived from
+ * erl_nif.h: erl_nif.h checks itself against them when a library is compiled, and the tests check
+ * OTP's own header. A change of a structure or constant makes a change of this list necessary: it
+ * means that compiled libraries no longer load.
  */
 #ifndef TH_NIF_LAYOUT_H
 #define TH_NIF_LAYOUT_H

@@ -1,28 +1,29 @@
 /*
- * Every probe of the USDT provider `erlang`, once.
+ * The table of all probes of the USDT provider `erlang`.
  *
  *     TH_PROBES(X) calls X(name, fires, "where", (type, name), ...) for each.
  *
- * Names, arguments and their order are those that Erlang/OTP gives to its probes, so that scripts
- * for a BEAM can be used. All are in the program's and the library's notes; `where` tells when one
- * fires here, or why it never does. From this list come the macros of host/probe, the notes, the
- * tables of the documentation and of `tracehost probes`, and the probes of tracers/usdt.
+ * Names, arguments and their order are those of Erlang/OTP's probes, so that scripts for a BEAM
+ * work. The notes of the program and of the library list all probes; `where` is the event at which
+ * a probe fires here, or the reason why it never does. The macros of host/probe, the notes, the
+ * tables of the documentation and of `tracehost probes`, and the probes of tracers/usdt are made
+ * from this list.
  *
- * fires   live: from what happens in the host, and in replay; replay: only from recorded events
+ * fires   live: from events in the host, and in replay; replay: only from recorded events
  *         (`tracehost replay --probes`); never.
- * types   string: char *, UTF-8, ends with a 0, good while the probe is hit; int: int; uint32:
+ * types   string: char *, UTF-8, ends with a 0, valid while the probe fires; int: int; uint32:
  *         uint32_t; int64: int64_t.
  *
- * What the arguments have in common. A process or port is its text, `<0.84.0>` or `#Port<0.3>`; a
- * function is `module:function/arity`. `size` counts words of 8 bytes, without what large binaries
- * hold. A sequential token is its label, where that is a small integer, and its two counts; 0, 0, 0
- * without one. `depth` counts the calls that the process is in. Texts are cut after 255 bytes, file
- * names are not.
+ * Rules for all arguments. A process or port is its text, `<0.84.0>` or `#Port<0.3>`; a function is
+ * `module:function/arity`. `size` is in words of 8 bytes, without the contents of large binaries. A
+ * sequential token is its label, if the label is a small integer, and its two counts; 0, 0, 0
+ * without a token. `depth` is the number of calls that the process is in. Texts are cut after 255
+ * bytes, file names are not.
  */
 #ifndef TH_PROBE_TABLE_H
 #define TH_PROBE_TABLE_H
 
-/* A table: one row a probe. */
+/* A table: one row for each probe. */
 /* clang-format off */
 
 #define TH_PROBES(X) \
@@ -72,7 +73,7 @@
     X(nif__return, live, "that function returns to the host, whether or not its call has ended", \
       (string, p), (string, mfa))
 
-/* Collections of a process's heap. */
+/* Garbage collections of a process's heap. */
 #define TH_PROBES_COLLECTIONS(X) \
     X(gc_major__start, live, "a heap is collected", \
       (string, p), (int, need)) \
@@ -174,7 +175,7 @@
       (string, name))
 
 /* Asynchronous file I/O. {thread_id, tag} names an operation: the same in all four of its probes.
- * What the string and integer arguments are depends on the command. */
+ * The meaning of the string and integer arguments depends on the command. */
 #define TH_PROBES_FILES(X) \
     X(aio_pool__add, live, "an operation is queued for the I/O threads; the length with it", \
       (string, port), (int, new_queue_length)) \
@@ -192,7 +193,7 @@
       (int, thread_id), (int, tag), (string, user_tag), (int, command), (int, success), \
       (int, errno_value))
 
-/* Trace events that have no probe of their own, and what programs say themselves. */
+/* Trace events without a probe of their own, and reports of programs. */
 #define TH_PROBES_TRACING(X) \
     X(trace, replay, "any other recorded event: event is its tag, the others its terms", \
       (string, p), (string, event), (string, state), (string, arg_1), (string, arg_2)) \
@@ -205,8 +206,9 @@
       (string, s_1), (string, s_2), (string, s_3), (string, s_4))
 
 /*
- * For macros that are made from a row's arguments: TH_PROBE_EACH(M, (type, name), ...) is M(type,
- * name), ..., with commas between them; TH_PROBE_COUNT(...) is how many there are, 1 to 12.
+ * For macros that are made from a row's arguments: TH_PROBE_EACH(M, (type, name), ...) expands to
+ * M(type, name), ..., separated by commas; TH_PROBE_COUNT(...) is the number of its arguments, 1 to
+ * 12.
  */
 #define TH_PROBE_COUNT(...) TH_PROBE_COUNT_(__VA_ARGS__, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1)
 #define TH_PROBE_COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, count, ...) count

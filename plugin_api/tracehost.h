@@ -412,7 +412,7 @@ TRACEHOST_API enum tracehost_status tracehost_session_get_info(tracehost_host *h
 TRACEHOST_API size_t tracehost_session_list(tracehost_host *host, ERL_NIF_TERM tracee,
                                             tracehost_session *sessions, size_t room);
 
-/* --- Whom a session traces -------------------------------------------------------------------- */
+/* --- Tracees of a session --------------------------------------------------------------------- */
 
 /*
  * Trace flags. Names and meanings are those of trace:process/4; flags that have no meaning for
@@ -504,7 +504,7 @@ TRACEHOST_API enum tracehost_status
 tracehost_session_get_default_flags(tracehost_host *host, tracehost_session session,
                                     enum tracehost_tracees which, uint32_t *flags);
 
-/* --- Which calls a session traces ------------------------------------------------------------- */
+/* --- Function and message patterns ------------------------------------------------------------ */
 
 enum tracehost_kind {
     TRACEHOST_LOCAL = 0x01,      /* traces each call */
@@ -620,7 +620,7 @@ TRACEHOST_API enum tracehost_status tracehost_session_get_receive_pattern(traceh
                                                                           ErlNifEnv *env,
                                                                           ERL_NIF_TERM *match);
 
-/* --- Match specifications alone --------------------------------------------------------------- */
+/* --- Match specifications without a session --------------------------------------------------- */
 
 /*
  * A compiled match specification, for use without a session. It never changes: any number of
@@ -897,7 +897,7 @@ struct tracehost_replay_counts {
 TRACEHOST_API enum tracehost_status
 tracehost_replay_get_counts(const tracehost_replay *replay, struct tracehost_replay_counts *counts);
 
-/* --- What the program itself does ------------------------------------------------------------- */
+/* --- Live tracing ----------------------------------------------------------------------------- */
 
 /*
  * Live tracing: a program that runs code of its own, such as an interpreter, lets tracers observe
