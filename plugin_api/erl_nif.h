@@ -4,10 +4,11 @@
  * declarations: nif_functions.h, which is installed beside this header.
  *
  * The header is compatible with OTP's header of the same name, in source and in binary: a library
- * compiled with either loads into either host, within the limits of its version. It declares NIF
- * 2.18, which a BEAM older than OTP 29 refuses as too new. Compile with -DERL_NIF_MINOR_VERSION=16
- * (OTP 24 and up) or 17 (OTP 26 and up) for those; the structures are the same. A library for an
- * older version must not call functions whose comment has a later "Since:".
+ * compiled with either loads into either host, within the limits of its version. The header
+ * declares NIF 2.18, which a BEAM older than OTP 29 refuses as too new. Compile with
+ * -DERL_NIF_MINOR_VERSION=16 (OTP 24 and up) or 17 (OTP 26 and up) for those; the structures are
+ * the same. A library for an older version must not call functions whose comment has a later
+ * "Since:".
  *
  * A library exports nif_init(), which returns an ErlNifEntry. ERL_NIF_INIT writes it:
  *

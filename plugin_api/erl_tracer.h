@@ -248,8 +248,8 @@ static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cach
  * declares its settings, tracehost refuses, before any callback gets it, a state with another key
  * or value, or a state that is neither a map nor []; it suggests the nearest key, shows the
  * settings (`tracehost tracers NAME`) and completes them in shells. A tracer without a declaration
- * takes any state. A BEAM ignores the declaration. It is data, found by its name, also in a library
- * with nif_init():
+ * takes any state. A BEAM ignores the declaration. The table is data, found by its name, also in a
+ * library with nif_init():
  *
  *     const struct th_tracer_setting th_tracer_settings[] = {
  *         {"output", TH_SETTING_OUTPUT, .otherwise = "-", .help = "the file to write to"},

@@ -31,8 +31,8 @@ extern "C" {
 /* --- Versions --------------------------------------------------------------------------------- */
 
 /*
- * Version of this header. It grows by one with each release that adds functions; functions are
- * never changed or removed.
+ * Version of this header. The version grows by one with each release that adds functions; functions
+ * are never changed or removed.
  *
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
@@ -165,10 +165,10 @@ typedef struct {
  * (tracing or meta), until a pattern is set or restarted there. From then on calls of the function
  * cost the tracer nothing. Returns 1 if the request was queued.
  * Order: only in a callback about a call: `enabled_call` or `trace_call`, or `enabled` or `trace`
- * with the tag `call`. It takes effect soon, not at once: one change carries out the requests of
- * many callbacks, and `enabled` is still called for calls before that change. The result of an
- * `enabled` callback applies to the current call as usual, and the end of this call is delivered
- * if a match specification has requested it.
+ * with the tag `call`. The pause takes effect soon, not at once: one change carries out the
+ * requests of many callbacks, and `enabled` is still called for calls before that change. The
+ * result of an `enabled` callback applies to the current call as usual, and the end of this call is
+ * delivered if a match specification has requested it.
  * Errors: 0, without effect, if there is no breakpoint to pause: the callback is about another
  * event, such as a return, or the session gets calls as they were recorded, without patterns. */
 TH_MODULE_API int th_disarm(ErlNifEnv *env);
@@ -234,8 +234,8 @@ TH_MODULE_API int th_call_fact(ErlNifEnv *env, TH_FLAGS_OF(ThCallFact) fact);
  * Errors: 0 if nothing is known. */
 TH_MODULE_API ERL_NIF_TERM th_call_callers(ErlNifEnv *env);
 
-/** Gets the integer that a recorded time stamp of the kind strict_monotonic carries. It is the same
- * in all callbacks that one record causes.
+/** Gets the integer that a recorded time stamp of the kind strict_monotonic carries. The integer is
+ * the same in all callbacks that one record causes.
  * Errors: 0 if there is none. */
 TH_MODULE_API int th_recorded_unique(ErlNifEnv *env, ErlNifSInt64 *unique);
 
@@ -288,8 +288,8 @@ TH_MODULE_API ERL_NIF_TERM th_call(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_
  * entry leads to the function that such a call reaches, now or later. There is one entry for each
  * name.
  * Owner: the host; the entry is valid for ever, in any thread and any library, whether such a
- * function is loaded or not. It takes some 70 bytes until the program ends: look up names that the
- * library calls, not names that come from outside.
+ * function is loaded or not. The entry takes some 70 bytes until the program ends: look up names
+ * that the library calls, not names that come from outside.
  * Thread: any, also in load() and outside of calls.
  * Errors: NULL if a name is no atom, or ARITY is below 0 or above 255. */
 TH_MODULE_API const ThExport *th_export_entry(ERL_NIF_TERM module, ERL_NIF_TERM function,
@@ -549,8 +549,8 @@ TH_MODULE_API int th_seq_print(ErlNifEnv *env, ERL_NIF_TERM label, ERL_NIF_TERM 
  * @{
  */
 
-/** Opens PATH: {ok, File}. A file that is opened for writing is created if it does not exist. It is
- * truncated to 0 bytes, unless it is opened for reading as well, or with TH_OPEN_APPEND or
+/** Opens PATH: {ok, File}. A file that is opened for writing is created if it does not exist. The
+ * file is truncated to 0 bytes, unless it is opened for reading as well, or with TH_OPEN_APPEND or
  * TH_OPEN_KEEP.
  * Owner: the process that opens: the file is closed when that process ends. The port can be sent,
  * and other processes can use it. */

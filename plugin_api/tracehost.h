@@ -623,8 +623,9 @@ TRACEHOST_API enum tracehost_status tracehost_session_get_receive_pattern(traceh
 /* --- Match specifications without a session --------------------------------------------------- */
 
 /*
- * A compiled match specification, for use without a session. It never changes: any number of
- * threads may run it at once, each with an environment of its own. These functions need no host.
+ * A compiled match specification, for use without a session. The match specification never changes:
+ * any number of threads may run it at once, each with an environment of its own. These functions
+ * need no host.
  */
 typedef struct tracehost_match tracehost_match;
 
@@ -925,9 +926,9 @@ struct tracehost_live_setup {
 };
 
 /*
- * Makes a process of the program traceable: sessions find it among the existing ones. It gets the
- * flags for new processes, and the flags of its parent that set_on_spawn and the like pass on. The
- * program raises the events of the birth, `spawn` and `spawned`, itself.
+ * Makes a process of the program traceable: sessions find it among the existing ones. The process
+ * gets the flags for new processes, and the flags of its parent that set_on_spawn and the like pass
+ * on. The program raises the events of the birth, `spawn` and `spawned`, itself.
  *
  * tracehost_live_end() ends and frees *LIVE; NULL is allowed.
  * Order: tracehost_live_end() comes after the last event of the process.
