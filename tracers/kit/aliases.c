@@ -21,7 +21,7 @@ static void note(struct aliases *aliases, ERL_NIF_TERM owner, ERL_NIF_TERM refer
         aliases->latest[aliases->next++ % ALIASES] = alias;
 }
 
-/* In [alias|Reference], too. */
+/* Looks for references, also in [alias|Reference]. */
 static void look(ErlNifEnv *env, struct aliases *aliases, ERL_NIF_TERM owner, ERL_NIF_TERM term,
                  int depth)
 {

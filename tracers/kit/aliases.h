@@ -1,7 +1,8 @@
 /*
- * Whose an alias is: a reference that a process has others send to, as gen_server:call/2 does since
- * OTP 24. No event tells; but who has made one is who first sends it. The latest references that
- * were sent are remembered.
+ * Owners of aliases. An alias is a reference to which other processes send in place of a pid, as
+ * gen_server:call/2 makes them since OTP 24. No event names the owner of an alias: the first
+ * process that sends a reference is taken for its owner. The table holds the latest references that
+ * were sent.
  */
 #ifndef TRACER_ALIASES_H
 #define TRACER_ALIASES_H
@@ -12,7 +13,7 @@
 
 enum { ALIASES = 256, ALIAS_SIZE = 96 };
 
-/* Start it as {0}. */
+/* Initialised with {0}. */
 struct aliases {
     struct alias {
         char text[ALIAS_SIZE];
@@ -21,11 +22,11 @@ struct aliases {
     unsigned next;
 };
 
-/* OWNER sends TERM: the references that lie in its tuples, not too deep, may be aliases. */
+/* Notes that OWNER sends TERM: references in its tuples, up to a limited depth, may be aliases. */
 TRACER_LOCAL void aliases_note(ErlNifEnv *env, struct aliases *aliases, ERL_NIF_TERM owner,
                                ERL_NIF_TERM term);
 
-/* 0: it is not known. */
+/* Returns the owner of REFERENCE; 0: unknown. */
 TRACER_LOCAL ERL_NIF_TERM aliases_owner(struct aliases *aliases, ERL_NIF_TERM reference);
 
 #endif

@@ -57,8 +57,8 @@ static struct process_calls **bucket(const struct shard *shard, ERL_NIF_TERM pro
     return &shard->buckets[(tracees_hash(process) >> 32) & (shard->size - 1)];
 }
 
-/* Where the process is linked; where NULL is linked if it is not there. NULL if there is nothing at
- * all. */
+/* Returns the link to the process, or to the NULL in its place. NULL if the shard has no buckets.
+ */
 static struct process_calls **find(const struct shard *shard, ERL_NIF_TERM word)
 {
     struct process_calls **link = shard->size ? bucket(shard, word) : NULL;
@@ -68,7 +68,7 @@ static struct process_calls **find(const struct shard *shard, ERL_NIF_TERM word)
     return link;
 }
 
-/* If there is no memory it stays as it is. */
+/* Doubles the buckets. Without memory they stay as they are. */
 static void grow(struct shard *shard)
 {
     struct shard old = *shard;
@@ -88,7 +88,7 @@ static void grow(struct shard *shard)
     free(old.buckets);
 }
 
-/* Its stack is empty. NULL if there is no memory. */
+/* Adds a process with an empty stack. NULL if there is no memory. */
 static struct process_calls *add(struct shard *shard, ERL_NIF_TERM word)
 {
     struct process_calls *process = shard->unused;
@@ -111,7 +111,7 @@ static struct process_calls *add(struct shard *shard, ERL_NIF_TERM word)
     return process;
 }
 
-/* Whoever has no call open is not kept: so many processes may come and go. */
+/* Removes a process without open calls: so any number of processes may come and go. */
 static void drop(struct shard *shard, struct process_calls **link)
 {
     struct process_calls *process = *link;
@@ -194,7 +194,7 @@ static bool push(struct shard *shard, struct process_calls *process, const struc
     return true;
 }
 
-/* True if it was not doubted. */
+/* Doubts call I. True if it was not doubted. */
 static bool doubt_one(struct process_calls *process, size_t i)
 {
     bool more = i >= process->doubted && !process->frames[i].doubted;
@@ -204,8 +204,8 @@ static bool doubt_one(struct process_calls *process, size_t i)
     return more;
 }
 
-/* CALLER, which is running, makes a call: what is open above its own call has ended before, but for
- * tail calls. */
+/* CALLER, which runs, makes a call: calls above its own call have ended before, except by tail
+ * calls. */
 static void doubt_above(struct process_calls *process, const struct mfa *caller)
 {
     struct count function = function_of(caller);
@@ -235,7 +235,8 @@ bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *fun
     return false;
 }
 
-/* NOW is when the innermost call ended; TIME_NONE, and not TOLD, if nothing has told it. */
+/* Pops a call. NOW is the end of the innermost call; TIME_NONE, and not TOLD, if no event reported
+ * it. */
 static void pop(struct process_calls *process, int64_t now, bool told, struct ended *ended)
 {
     struct open_call *frame = &process->frames[--process->used];
@@ -278,7 +279,7 @@ bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *funct
 
 /* --- return_to: see calls.h --- */
 
-/* True if one of the lowest COUNT was not doubted. */
+/* Doubts the lowest COUNT calls. True if one of them was not doubted. */
 static bool doubt_lowest(struct process_calls *process, size_t count)
 {
     bool more = count > process->doubted;
@@ -288,7 +289,7 @@ static bool doubt_lowest(struct process_calls *process, size_t count)
     return more;
 }
 
-/* The nearest call of TO below number END, plus 1; 0: there is none. */
+/* Returns the index plus 1 of the nearest call of TO below number END; 0: none. */
 static size_t nearest_call(const struct process_calls *process, size_t end, const struct mfa *to)
 {
     while (end > 0 && !mfa_same(&process->frames[end - 1].mfa, to))
@@ -296,7 +297,7 @@ static size_t nearest_call(const struct process_calls *process, size_t end, cons
     return end;
 }
 
-/* The nearest call whose caller is TO, plus 1; 0: there is none. */
+/* Returns the index plus 1 of the nearest call whose caller is TO; 0: none. */
 static size_t nearest_called(const struct process_calls *process, const struct mfa *to)
 {
     size_t end = process->used;
@@ -306,9 +307,9 @@ static size_t nearest_called(const struct process_calls *process, const struct m
     return end;
 }
 
-/* The call number I was returned to, if no other one of its function was: that one has made tail
- * calls up to this one, which have ended then. OPEN: how many calls of it are open, up to the top.
- */
+/* Doubts call I, to which control returns, if control may return to another call of its function
+ * instead: that call has then made tail calls up to call I, which have ended. OPEN: number of open
+ * calls of the function, up to the top. */
 static bool doubt_target(struct process_calls *process, size_t i, uint64_t open)
 {
     const struct open_call *frame = &process->frames[i];
@@ -326,7 +327,7 @@ static bool doubt_target(struct process_calls *process, size_t i, uint64_t open)
     return more;
 }
 
-/* See 3. and 4.: how many stay. */
+/* Rules 3 and 4: returns how many calls stay. */
 static size_t left_by_untraced(struct process_calls *process, const struct mfa *to, bool *doubtful)
 {
     bool callers = process->frames[process->used - 1].caller.module;
@@ -372,7 +373,7 @@ size_t calls_return_to(struct shard *shard, ERL_NIF_TERM word, const struct mfa 
 
     if (!process)
         return 0;
-    if (process->used == 1 && !process->returned) { /* nothing else can have ended */
+    if (process->used == 1 && !process->returned) { /* no other call can have ended */
         process->doubted = process->alone = 0;
         process->frames[0].doubted = false;
     }

@@ -8,24 +8,24 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* What is counted: a function; or a tag or a process, which stand as function of module 0. All are
- * the same words in every environment and for ever. */
+/* A count: of a function, or of a tag or process in `function`, with module 0. All keys are words
+ * that are the same in every environment and for ever. */
 struct count {
-    ERL_NIF_TERM module, function; /* function 0: the slot is free */
+    ERL_NIF_TERM module, function; /* function 0: a free slot */
     unsigned arity;
-    uint64_t events; /* of a function its calls */
-    uint64_t calls;  /* of a process */
+    uint64_t events; /* of a function: its calls */
+    uint64_t calls;  /* of a process: its calls */
     uint64_t errors; /* exceptions of calls */
 };
 
-/* A power of two of slots, at most half of them used. Start it as {0}. */
+/* `size` slots, a power of two, at most half of them used. Initialised with {0}. */
 struct counts {
     struct count *slots;
     size_t used, size;
-    uint64_t lost; /* events that there was no memory to count */
+    uint64_t lost; /* events not counted for want of memory */
 };
 
-/* Where WANTED is, or would be. */
+/* Returns the slot of WANTED, or the free slot for it. */
 static inline struct count *counts_place(const struct counts *counts, const struct count *wanted)
 {
     uint64_t sum = (wanted->module >> 6) * 0x2545F491 + (wanted->function >> 6) + wanted->arity;
@@ -38,7 +38,7 @@ static inline struct count *counts_place(const struct counts *counts, const stru
     return &counts->slots[i];
 }
 
-/* If there is no memory it stays as it is, and may fill up but for one slot. */
+/* Doubles the table. Without memory the table stays, and may fill up to all but one slot. */
 static inline void counts_grow(struct counts *counts)
 {
     struct counts old = *counts;
@@ -55,9 +55,9 @@ static inline void counts_grow(struct counts *counts)
     free(old.slots);
 }
 
-/* Makes *COUNT that of MFA, {Module, Function, Arity or arguments}, without figures; false if MFA
- * is anything else. That the names are atoms is not looked at: where they have been found, they
- * are. */
+/* Sets *COUNT to MFA, {Module, Function, Arity or arguments}, without figures; false if MFA is
+ * another term. Does not check that the names are atoms: a function found in the table has atoms.
+ */
 static inline bool counts_read_function(ErlNifEnv *env, ERL_NIF_TERM mfa, struct count *count)
 {
     const ERL_NIF_TERM *elements;
@@ -70,7 +70,7 @@ static inline bool counts_read_function(ErlNifEnv *env, ERL_NIF_TERM mfa, struct
            enif_get_list_length(env, elements[2], &count->arity);
 }
 
-/* Puts what is not there yet there. */
+/* Inserts NEW, which the table must not have yet. */
 static inline void counts_insert(struct counts *counts, const struct count *new)
 {
     if (2 * (counts->used + 1) > counts->size)
@@ -83,7 +83,7 @@ static inline void counts_insert(struct counts *counts, const struct count *new)
     counts->used++;
 }
 
-/* Adds the figures of MORE. False if it is not there yet. */
+/* Adds the figures of MORE to its slot. False if the table lacks it. */
 static inline int counts_add(struct counts *counts, const struct count *more)
 {
     struct count *place = counts->size ? counts_place(counts, more) : NULL;

@@ -1,4 +1,4 @@
-/* Text for XML and JSON: bytes that may be anything become well-formed UTF-8 there. */
+/* Writes text for XML and JSON: converts any bytes to well-formed UTF-8. */
 #ifndef TRACER_ESCAPE_H
 #define TRACER_ESCAPE_H
 
@@ -15,8 +15,8 @@ static inline void line_add_bytes(struct line *line, const char *bytes, size_t s
     line->text[line->used] = 0;
 }
 
-/* How many bytes the character at TEXT has, of at most LEFT; 0 if it is none that UTF-8 and XML
- * know. */
+/* Returns the size in bytes of the character at TEXT, of at most LEFT; 0 if it is not valid in
+ * UTF-8 and XML. */
 static inline size_t character_size(const unsigned char *text, size_t left)
 {
     size_t size = text[0] < 0x80 ? 1 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : 4;
@@ -36,14 +36,14 @@ static inline size_t character_size(const unsigned char *text, size_t left)
                : size;
 }
 
-/* A character, and the text that stands for it. */
+/* A character, and the text that replaces it. */
 struct mark {
     char character;
     const char *text;
 };
 
-/* MARKS ends with a character 0, whose text stands for what is no character. At most MOST
- * characters, and then "...". */
+/* Adds TEXT with MARKS applied. MARKS end with a character 0, whose text replaces invalid bytes. At
+ * most MOST characters, then "...". */
 static inline void line_add_marked(struct line *line, const char *text, size_t size, size_t most,
                                    const struct mark *marks)
 {

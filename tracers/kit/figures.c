@@ -1,4 +1,4 @@
-/* A hash table with open addressing, of figures that stay where they are. */
+/* A hash table with open addressing, of figures whose addresses do not change. */
 #include "figures.h"
 
 static struct figures **place(const struct figures_table *table, const struct figures *wanted)
@@ -16,7 +16,7 @@ static struct figures **place(const struct figures_table *table, const struct fi
     return &table->slots[i];
 }
 
-/* If there is no memory it stays as it is, and may fill up but for one slot. */
+/* Doubles the table. Without memory the table stays, and may fill up to all but one slot. */
 static void grow(struct figures_table *table)
 {
     struct figures_table old = *table;
@@ -103,7 +103,7 @@ void figures_move(struct figures_table *to, struct figures_table *from)
     *from = (struct figures_table){0};
 }
 
-/* Most time of its own first, then the most calls, then by name. */
+/* Sorts by own time, then by calls, the most first, then by name. */
 static int compare(const void *left, const void *right)
 {
     const struct figures *a = *(struct figures *const *)left, *b = *(struct figures *const *)right;

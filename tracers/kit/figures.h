@@ -1,5 +1,4 @@
-/* What is known of the calls of a function, or of those that one process made; and a hash table of
- * these. */
+/* Figures of the calls of a function, in all processes or one; and a hash table of them. */
 #ifndef TRACER_FIGURES_H
 #define TRACER_FIGURES_H
 
@@ -9,35 +8,38 @@
 #include <erl_nif.h>
 
 struct figures {
-    ERL_NIF_TERM process; /* 0: of all */
+    ERL_NIF_TERM process; /* 0: all processes */
     ERL_NIF_TERM module, function;
     unsigned arity;
     uint64_t calls, errors;
-    uint64_t ended;         /* calls whose end was told */
-    uint64_t untold;        /* calls that have ended, as those around them have; no event told it */
+    uint64_t ended;         /* calls whose end was reported */
+    uint64_t untold;        /* calls ended by the end of an outer call, without an event of their
+                               own */
     uint64_t total, own;    /* nanoseconds */
-    struct histogram times; /* of each call that ended and whose times are known */
+    struct histogram times; /* of each call that ended with known times */
 };
 
-/* A power of two of slots, NULL or figures, at most half of them used. Start it as {0}. */
+/* `size` slots, a power of two: NULL or figures, at most half used. Initialised with {0}. */
 struct figures_table {
     struct figures **slots;
     size_t used, size;
-    uint64_t lost;       /* events that there was no memory for */
-    size_t most;         /* so many at most, then `rest` is of all others; 0: any number */
+    uint64_t lost;       /* events lost for want of memory */
+    size_t most;         /* maximum of `used`; `rest` then has the figures of all others; 0: no
+                            limit */
     struct figures rest; /* function 0 */
 };
 
-/* The figures of that process, module, function and arity; new ones if there are none. NULL, and
- * lost, if there is no memory, or if the names of new ones are no atoms. */
+/* Returns the figures of that process, module, function and arity; makes new ones if there are
+ * none. NULL, and counted as lost, if there is no memory, or if the names of new ones are no atoms.
+ */
 TRACER_LOCAL struct figures *figures_of(ErlNifEnv *env, struct figures_table *table,
                                         const struct figures *wanted);
 
-/* Moves all of FROM to TO, and frees what is left of it. */
+/* Moves all of FROM to TO, and frees the remains of FROM. */
 TRACER_LOCAL void figures_move(struct figures_table *to, struct figures_table *from);
 
-/* The figures in a row, from the first slot on, `used` of them: those with the most time of their
- * own first. Then the table can only be freed. */
+/* Moves the `used` figures to the first slots, sorted by their own time, the most first. After that
+ * the table can only be freed. */
 TRACER_LOCAL void figures_sort(struct figures_table *table);
 
 TRACER_LOCAL void figures_free(struct figures_table *table);

@@ -1,14 +1,14 @@
 /*
- * How long calls took: a histogram from which percentiles are read.
+ * A histogram of the times of calls, from which percentiles are read.
  *
- * A value of n significant bits, n > SUB_BITS, falls into one of SUB_COUNT buckets of equal width
- * that its octave 2^(n-1)..2^n-1 has; a smaller one has a bucket of its own. So a bucket's width is
- * at most 1 / SUB_COUNT of any value in it: 1.6 %. A percentile is the mean of the values in its
- * bucket, which the bucket's sum tells: it is off by less than 1.6 %, and exact where the bucket's
+ * A value of n significant bits, n > SUB_BITS, belongs to one of the SUB_COUNT buckets of equal
+ * width of its octave 2^(n-1)..2^n-1; a smaller value has a bucket of its own. So a bucket's width
+ * is at most 1 / SUB_COUNT of any value in it: 1.6 %. A percentile is the mean of the values in its
+ * bucket, computed from the bucket's sum: its error is less than 1.6 %, and 0 if the bucket's
  * values are equal, as those of a clock of whole microseconds are up to 64 us.
  *
- * Octaves are allocated as they are met, 1 KB each; calls of one function seldom have more than
- * ten, and there are 59.
+ * An octave of 1 KB is allocated with its first value; calls of one function seldom have more than
+ * ten of the 59 octaves.
  */
 #ifndef TRACER_HISTOGRAM_H
 #define TRACER_HISTOGRAM_H
@@ -23,13 +23,13 @@ struct bucket {
     uint64_t count, sum;
 };
 
-/* Start it as {0}. */
+/* Initialised with {0}. */
 struct histogram {
     uint64_t count, max;
     struct bucket *octaves[OCTAVES]; /* NULL, or SUB_COUNT buckets */
 };
 
-/* Octave 0 are the values that have buckets of their own. */
+/* Octave 0 holds the values with buckets of their own. */
 static inline unsigned histogram_octave(uint64_t value)
 {
     return value < SUB_COUNT ? 0 : 64 - SUB_BITS - (unsigned)__builtin_clzll(value);
@@ -45,7 +45,7 @@ static inline struct bucket *histogram_bucket(struct histogram *histogram, uint6
     return *buckets + (octave ? (value >> (octave - 1)) & (SUB_COUNT - 1) : value);
 }
 
-/* False if there is no memory. */
+/* Adds VALUE. False if there is no memory. */
 static inline bool histogram_add(struct histogram *histogram, uint64_t value)
 {
     struct bucket *bucket = histogram_bucket(histogram, value);
@@ -60,7 +60,7 @@ static inline bool histogram_add(struct histogram *histogram, uint64_t value)
     return true;
 }
 
-/* Moves what FROM holds to TO, and frees its octaves. */
+/* Moves the values of FROM to TO, and frees its octaves. */
 static inline void histogram_move(struct histogram *to, struct histogram *from)
 {
     for (unsigned i = 0; i < OCTAVES; i++) {
@@ -80,11 +80,12 @@ static inline void histogram_move(struct histogram *to, struct histogram *from)
     *from = (struct histogram){0};
 }
 
-/* The value that PERCENT of all are no greater than, by nearest rank; there must be values. */
+/* Returns the value that PERCENT of all values do not exceed, by nearest rank, as the mean of its
+ * bucket. The histogram must not be empty. */
 static inline uint64_t histogram_percentile(const struct histogram *histogram, unsigned percent)
 {
     uint64_t rank = (histogram->count / 100) * percent +
-                    ((histogram->count % 100) * percent + 99) / 100; /* rounded up, never over */
+                    ((histogram->count % 100) * percent + 99) / 100; /* rounded up, no overflow */
     uint64_t before = 0;
 
     for (unsigned i = 0; i < OCTAVES; i++)

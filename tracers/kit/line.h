@@ -1,10 +1,10 @@
 /*
- * A line of text that grows as it is written, and leaves for its file in one piece: what other
- * threads write does not come in between.
+ * A line of text that grows while it is written, and goes to its file in one piece, so that text of
+ * other threads cannot come in between.
  *
  * Formats are those of enif_snprintf(): printf()'s, and %#T for a term as Erlang text, %T in a
- * BEAM. (enif_fprintf() would not do: an Erlang node lets it write to stdout past the buffer that
- * stdio has.)
+ * BEAM. (enif_fprintf() is unsuitable: in an Erlang node it writes to stdout without stdio's
+ * buffer.)
  */
 #ifndef TRACER_LINE_H
 #define TRACER_LINE_H
@@ -20,10 +20,10 @@
 #include <string.h>
 
 struct line {
-    char *text; /* `first`, or allocated when that is too small */
+    char *text; /* `first`, or allocated memory if `first` is too small */
     size_t used, size;
-    int short_of_memory; /* something was left out */
-    int for_people;      /* terms are in the user's encoding, not the same for all */
+    int short_of_memory; /* a part was left out */
+    int for_people;      /* terms in the user's encoding; else in the same for all users */
     char first[2000];
 };
 
@@ -36,14 +36,14 @@ static inline void line_start(struct line *line)
     line->for_people = 0;
 }
 
-/* There is no memory for a part of it. */
+/* Marks the line as incomplete: no memory for a part of it. */
 static inline void line_fall_short(struct line *line)
 {
     line->short_of_memory = 1;
     loss_add();
 }
 
-/* Makes room for MORE than there is. 0 if there is no memory. */
+/* Makes room for MORE bytes. 0 if there is no memory. */
 static inline int line_grow(struct line *line, size_t more)
 {
     size_t size = 2 * line->size + more;
@@ -60,8 +60,9 @@ static inline int line_grow(struct line *line, size_t more)
     return 1;
 }
 
-/* Where text had to be cut, a BEAM's enif_vsnprintf() does not say how much there was; but what it
- * says is no less than what it had room for. What there is no memory for is left out. */
+/* Adds formatted text. If it cuts text, a BEAM's enif_vsnprintf() does not return the whole length,
+ * but a number not less than the room; so the room is doubled until the text fits. A part without
+ * memory is left out. */
 static inline void line_add(struct line *line, const char *format, ...)
 {
     va_list arguments;
@@ -104,7 +105,7 @@ static inline void line_add_function(struct line *line, ERL_NIF_TERM module, ERL
     line_add(line, "/%u", arity);
 }
 
-/* Spaces up to COLUMN, one at least. */
+/* Adds spaces up to COLUMN, at least one. */
 static inline void line_pad(struct line *line, size_t column)
 {
     do
@@ -112,14 +113,14 @@ static inline void line_pad(struct line *line, size_t column)
     while (line->used < column);
 }
 
-/* Forgets the line. */
+/* Discards the line. */
 static inline void line_drop(struct line *line)
 {
     if (line->text != line->first)
         free(line->text);
 }
 
-/* Writes the line and its end, unless a part of it is missing, and forgets it. */
+/* Writes the line with a line feed, unless a part is missing, and discards it. */
 static inline void line_end(struct line *line, FILE *file)
 {
     line_add(line, "\n");

@@ -1,4 +1,5 @@
-/* What files of one tracer share, and what it uses of this folder, nobody else sees. */
+/* TRACER_LOCAL: visibility of functions that only the files of one tracer share, those of this
+ * folder included. */
 #ifndef TRACER_LOCAL_H
 #define TRACER_LOCAL_H
 

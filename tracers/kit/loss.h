@@ -1,13 +1,13 @@
 /*
- * What a tracer leaves out as there is no memory for it, counted in one place, which output.h
- * reports as the tracer's failure.
+ * Counts what a tracer leaves out for want of memory, in one place; output.h reports the count as
+ * the tracer's failure.
  */
 #ifndef TRACER_LOSS_H
 #define TRACER_LOSS_H
 
 #include <stdatomic.h>
 
-/* The same one in all of the tracer's files, by the linker. Relaxed: a count. */
+/* One variable for all of the tracer's files, merged by the linker. Relaxed: a count. */
 __attribute__((weak, visibility("hidden"))) atomic_ullong losses;
 
 static inline void loss_add(void)

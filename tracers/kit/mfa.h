@@ -1,4 +1,4 @@
-/* Functions as terms name them. */
+/* Reads functions from terms. */
 #ifndef TRACER_MFA_H
 #define TRACER_MFA_H
 
@@ -6,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* Atoms are the same words in every environment and for ever. */
+/* A function. Atoms are the same words in every environment and for ever. */
 struct mfa {
-    ERL_NIF_TERM module, function; /* 0: not known */
+    ERL_NIF_TERM module, function; /* 0: unknown */
     unsigned arity;
 };
 
@@ -17,7 +17,8 @@ static inline bool mfa_same(const struct mfa *a, const struct mfa *b)
     return a->function == b->function && a->module == b->module && a->arity == b->arity;
 }
 
-/* {M, F, Arity} or {M, F, Args}; `undefined` as {undefined, 0, 0}. False if it is anything else. */
+/* Reads {M, F, Arity} or {M, F, Args}, and `undefined` as {undefined, 0, 0}. False for any other
+ * term. */
 static inline bool mfa_read(ErlNifEnv *env, ERL_NIF_TERM term, struct mfa *mfa)
 {
     const ERL_NIF_TERM *elements;
@@ -36,7 +37,8 @@ static inline bool mfa_read(ErlNifEnv *env, ERL_NIF_TERM term, struct mfa *mfa)
            enif_get_list_length(env, elements[2], &mfa->arity);
 }
 
-/* Of a call: what its match specification sends. All zero if that is no function. */
+/* Returns the caller of a call, from its match specification's result. All zero if that is no
+ * function. */
 static inline struct mfa mfa_of_caller(ErlNifEnv *env, ERL_NIF_TERM opts)
 {
     struct mfa caller;

@@ -1,10 +1,10 @@
 /*
- * When an event happened: which clock tells it, and how long after that clock's zero.
+ * The moment of an event: its clock, and the time since that clock's zero.
  *
- * Each clock of a recording has one zero, its first time in the recording, whatever filters let
- * through: so the times of two views of a recording are on one axis, that of --from and --to. Where
- * the host does not know it, in a BEAM and for live events, there is one clock, the node's, and its
- * zero is a tracer's first event.
+ * Each clock of a recording has one zero, its first time in the recording, whatever filters
+ * exclude: so the times of two views of a recording are on one axis, that of --from and --to. If
+ * the host does not know the zero (in a BEAM, and for live events), there is one clock, the node's,
+ * and its zero is the tracer's first event.
  */
 #ifndef TRACER_MOMENT_H
 #define TRACER_MOMENT_H
@@ -17,7 +17,7 @@
 
 /* Times of different clocks cannot be compared. */
 enum moment_clock {
-    NODE_CLOCK, /* this node's own: the event is no recorded one with a time */
+    NODE_CLOCK, /* this node's own, for an event without a recorded time */
     SYSTEM_CLOCK,
     CPU_CLOCK,
     MONOTONIC_CLOCK,
@@ -25,9 +25,9 @@ enum moment_clock {
 };
 
 struct moment {
-    bool stamped; /* the event asks for a time stamp */
+    bool stamped; /* the event requests a time stamp */
     enum moment_clock clock;
-    int64_t time; /* since the clock's zero, but of NODE_CLOCK since that clock's own */
+    int64_t time; /* since the clock's zero; for NODE_CLOCK since that clock's own zero */
 };
 
 static inline enum moment_clock moment_clock_of(ErlNifEnv *env, ERL_NIF_TERM kind)
@@ -37,7 +37,7 @@ static inline enum moment_clock moment_clock_of(ErlNifEnv *env, ERL_NIF_TERM kin
     return kind == TH_TRACER_ATOM(env, cpu_timestamp) ? CPU_CLOCK : MONOTONIC_CLOCK;
 }
 
-/* TO - FROM, or the nearest that there is. */
+/* Returns TO - FROM, or the nearest value without overflow. */
 static inline int64_t moment_between(int64_t from, int64_t to)
 {
     int64_t between;

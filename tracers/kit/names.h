@@ -1,5 +1,5 @@
-/* Who has which registered name: a table of tracees whose terms are the names. Not for several
- * threads at once. */
+/* Registered names and their owners: a table of tracees whose terms are the names. For one thread
+ * at a time. */
 #ifndef TRACER_NAMES_H
 #define TRACER_NAMES_H
 
@@ -9,11 +9,11 @@
 
 struct named {
     struct tracee tracee;
-    ERL_NIF_TERM who; /* a local pid or port; 0: nobody has the name any more */
-    bool told;        /* by a registration; else it is guessed */
+    ERL_NIF_TERM who; /* a local pid or port; 0: no owner any more */
+    bool told;        /* known from a registration; else a guess */
 };
 
-/* Who has NAME, an atom; 0 if that is not known. */
+/* Returns the owner of NAME, an atom; 0 if unknown. */
 static inline ERL_NIF_TERM names_find(const struct tracees *names, ERL_NIF_TERM name)
 {
     const struct named *named = tracees_find(names, name);
@@ -21,7 +21,7 @@ static inline ERL_NIF_TERM names_find(const struct tracees *names, ERL_NIF_TERM 
     return named ? named->who : 0;
 }
 
-/* Whether a registration has told whose NAME is, an atom. */
+/* Returns whether a registration has named the owner of NAME, an atom. */
 static inline bool names_are_told(const struct tracees *names, ERL_NIF_TERM name)
 {
     const struct named *named = tracees_find(names, name);
@@ -41,8 +41,8 @@ static inline struct named *names_set(struct tracees *names, ERL_NIF_TERM name, 
     return named;
 }
 
-/* NAME is WHO's from now on, or nobody's if that is 0. False if there is no memory for it, or as
- * many names as MOST. */
+/* Sets the owner of NAME to WHO; 0: none. False if there is no memory, or the table has MOST names.
+ */
 static inline bool names_give(struct tracees *names, ERL_NIF_TERM name, ERL_NIF_TERM who,
                               size_t most)
 {
@@ -53,7 +53,7 @@ static inline bool names_give(struct tracees *names, ERL_NIF_TERM name, ERL_NIF_
     return named;
 }
 
-/* NAME seems to be WHO's, unless a registration has told whose it is. */
+/* Sets WHO as the probable owner of NAME, unless a registration has named one. */
 static inline void names_guess(struct tracees *names, ERL_NIF_TERM name, ERL_NIF_TERM who,
                                size_t most)
 {
@@ -61,7 +61,7 @@ static inline void names_guess(struct tracees *names, ERL_NIF_TERM name, ERL_NIF
         names_set(names, name, who, most);
 }
 
-/* Forgets all. */
+/* Removes all names. */
 static inline void names_free(struct tracees *names)
 {
     struct named *named;

@@ -1,26 +1,26 @@
 /*
- * Where the tracers of this folder write, and what else their state says.
+ * The output files of tracers, and the settings in their states.
  *
  * A tracer's state is a map of settings: `-t text` is #{}, `-t text,output=calls.txt,color=always`
- * is #{output => "calls.txt", color => always}, and in an Erlang node it is given as just that.
- * Any other state is as good as #{}. Of every tracer are
+ * is #{output => "calls.txt", color => always}; in an Erlang node the state is given as this map.
+ * Any other state counts as #{}. Every tracer has the settings
  *
- *     output    the file to write to; stdout without it, and for "-"
+ *     output    the file to write to; default and "-": stdout
  *     color     always, never, or auto: on a terminal, unless NO_COLOR is set; CLICOLOR_FORCE is
  *               stronger than that
  *
- * A tracer that has more defines, before it includes this, TRACER_DECLARES: rows of
- * th_tracer_settings, a comma after each; `struct settings`, what it makes of them; and
- * TRACER_SETTINGS, the name of the function that does so, once for each state, by means of
- * output_choice() and the like, which take words and defaults from the rows:
+ * A tracer with more settings defines, before it includes this: TRACER_DECLARES, rows of
+ * th_tracer_settings, a comma after each; `struct settings`, their values; and TRACER_SETTINGS, the
+ * name of a function that reads them, once for each state, with output_choice() and the like, which
+ * take words and defaults from the rows:
  *
  *     static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
  *
- * One whose file is of no use until it is complete defines TRACER_WHOLE; see output_file.h.
+ * A tracer whose file is useless until it is complete defines TRACER_WHOLE; see output_file.h.
  *
- * A tracer whose file cannot be opened is not attached; one that cannot write it writes no more,
- * and reports that, as a rule by the next event. In tracehost that is th_tracer_failed(); in an
- * Erlang node it is a line on stderr.
+ * A tracer whose file cannot be opened is not attached. A tracer that fails to write its file
+ * writes no more, and reports the failure, as a rule by the next event: in tracehost with
+ * th_tracer_failed(); in an Erlang node with a line on stderr.
  */
 #ifndef TRACER_OUTPUT_H
 #define TRACER_OUTPUT_H
@@ -38,7 +38,7 @@
 #define TRACER_DECLARES
 #endif
 
-/* tracehost refuses what is not in here; in an Erlang node output_check_keys() tells of it. */
+/* tracehost refuses other settings; in an Erlang node output_check_keys() warns about them. */
 const struct th_tracer_setting th_tracer_settings[] = {
     TRACER_DECLARES{"output", TH_SETTING_OUTPUT, NULL, "-", "the file to write to"},
     {"color", TH_SETTING_WORD, "always never auto", "auto",
@@ -52,39 +52,39 @@ const struct th_tracer_setting th_tracer_settings[] = {
 #define OUTPUT_WHOLE false
 #endif
 
-/* One for each state that there is. */
+/* An output: one for each state. */
 struct output {
     struct output *next;
-    ErlNifEnv *env;     /* of the state */
-    ERL_NIF_TERM state; /* a copy; 0: all that set nothing */
+    ErlNifEnv *env;     /* environment of `state` */
+    ERL_NIF_TERM state; /* a copy; 0: all states without settings */
     FILE *file;
-    struct output_file *to; /* others of the same path have it, too; NULL: `file` is stdout */
-    bool colour;            /* escape sequences are wanted */
-    /* Events come, or will. Release, once `to` has begun; acquire. */
+    struct output_file *to; /* shared with other outputs of the same path; NULL: `file` is stdout */
+    bool colour;            /* with escape sequences for colours */
+    /* Events come, or will come. Release, once `to` has begun; acquire. */
     atomic_bool begun;
-    atomic_bool used; /* there was an event; release after `begun`, acquire */
-    atomic_bool told; /* that it failed; relaxed */
-    void *kept;       /* the tracer's own, NULL at first */
+    atomic_bool used; /* an event came; release after `begun`, acquire */
+    atomic_bool told; /* its failure was reported; relaxed */
+    void *kept;       /* data of the tracer, initially NULL */
 #ifdef TRACER_SETTINGS
     struct settings settings;
 #endif
 };
 
-/* Read by any thread, which takes what `first` points to with acquire and finds all behind it
- * filled; outputs are put in front, by the holder of `lock`, and stay until the tracer is unloaded.
- * The lock guards the files, too. */
+/* All outputs. Any thread reads the list: an acquire load of `first` makes all behind it visible.
+ * The holder of `lock` adds outputs in front; they stay until the tracer is unloaded. The lock also
+ * protects the files. */
 static struct {
     struct output *_Atomic first;
     pthread_mutex_t lock;
     struct output_file *files;
-    atomic_ullong lost; /* events for which there was not even memory for an output */
+    atomic_ullong lost; /* events without memory for their output */
 } outputs = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 #ifdef TRACER_SETTINGS
 static void TRACER_SETTINGS(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
 #endif
 
-/* False for the states that set nothing: then there is no need to look anything up. */
+/* Returns false for states without settings, which need no look-up. */
 static inline bool output_has_settings(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     size_t size;
@@ -92,8 +92,8 @@ static inline bool output_has_settings(ErlNifEnv *env, ERL_NIF_TERM state)
     return enif_get_map_size(env, state, &size) && size > 0;
 }
 
-/* The state's text under KEY: an atom, string, binary or integer, cut to SIZE. False if there is
- * none. */
+/* Copies the state's text under KEY, an atom, string, binary or integer, cut to SIZE. False if
+ * there is none. */
 static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, const char *key, char *text,
                                   size_t size)
 {
@@ -115,8 +115,8 @@ static inline bool output_setting(ErlNifEnv *env, ERL_NIF_TERM state, const char
     return true;
 }
 
-/* The path of the state's file; "": stdout. False if its `output` is no text, or empty. STATE may
- * be 0. */
+/* Gets the path of the state's file; "": stdout. False if its `output` is no text, or empty. STATE
+ * may be 0. */
 static inline bool output_path(ErlNifEnv *env, ERL_NIF_TERM state, char *path, size_t size)
 {
     ERL_NIF_TERM value;
@@ -131,7 +131,7 @@ static inline bool output_path(ErlNifEnv *env, ERL_NIF_TERM state, char *path, s
     return true;
 }
 
-/* The row of KEY, which has one. */
+/* Returns the row of KEY, which must have one. */
 static inline const struct th_tracer_setting *output_row(const char *key)
 {
     const struct th_tracer_setting *row = th_tracer_settings;
@@ -141,7 +141,7 @@ static inline const struct th_tracer_setting *output_row(const char *key)
     return row;
 }
 
-/* The place of WORD among WORDS, or how many there are. */
+/* Returns the index of WORD in WORDS, or the number of WORDS. */
 static inline unsigned output_place(const char *words, const char *word)
 {
     unsigned place = 0;
@@ -156,9 +156,9 @@ static inline unsigned output_place(const char *words, const char *word)
     return place;
 }
 
-/* The place of the state's word under KEY; of the default word, if it has none, or if it has
- * something else, which is told; as many as there are words if there is no default. STATE may be 0.
- */
+/* Returns the index of the state's word under KEY; of the default word if there is none, or if the
+ * term is another one, which is reported; the number of words if there is no default. STATE may be
+ * 0. */
 static inline unsigned output_choice(ErlNifEnv *env, ERL_NIF_TERM state, const char *key)
 {
     const struct th_tracer_setting *row = output_row(key);
@@ -173,7 +173,7 @@ static inline unsigned output_choice(ErlNifEnv *env, ERL_NIF_TERM state, const c
     return output_place(row->words, otherwise);
 }
 
-/* Whether the state has a number under KEY. */
+/* Returns whether the state has a number under KEY. */
 static inline bool output_has_number(ErlNifEnv *env, ERL_NIF_TERM state, const char *key,
                                      unsigned *number)
 {
@@ -183,7 +183,7 @@ static inline bool output_has_number(ErlNifEnv *env, ERL_NIF_TERM state, const c
            enif_get_uint(env, value, number);
 }
 
-/* The number under KEY; the default, if it has none. */
+/* Returns the number under KEY; without one the default. */
 static inline unsigned output_number(ErlNifEnv *env, ERL_NIF_TERM state, const char *key)
 {
     unsigned number;
@@ -193,7 +193,7 @@ static inline unsigned output_number(ErlNifEnv *env, ERL_NIF_TERM state, const c
     return (unsigned)strtoul(output_row(key)->otherwise, NULL, 10);
 }
 
-/* A misspelt setting would go unnoticed in an Erlang node. */
+/* Warns about unknown settings, which an Erlang node does not check. */
 static inline void output_check_keys(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     const struct th_tracer_setting *row;
@@ -227,7 +227,7 @@ static inline bool output_wants_colour(ErlNifEnv *env, ERL_NIF_TERM state, int d
     return !(none && *none) && isatty(descriptor);
 }
 
-/* The tracer cannot do its work, for the reason that TEXT tells. */
+/* Reports that the tracer cannot do its work, with the reason TEXT. */
 static inline void output_fail(ErlNifEnv *env, const char *text)
 {
     if (TH_HAS(th_tracer_failed))
@@ -236,7 +236,7 @@ static inline void output_fail(ErlNifEnv *env, const char *text)
         fprintf(stderr, "tracer: %s\n", text);
 }
 
-/* PATH cannot be written. */
+/* Reports that PATH cannot be written. */
 static inline void output_report(ErlNifEnv *env, const char *path, int error)
 {
     char text[4096 + 200];
@@ -245,7 +245,7 @@ static inline void output_report(ErlNifEnv *env, const char *path, int error)
     output_fail(env, text);
 }
 
-/* For unload: there was no memory for COUNT of WHAT, which are missing in what was written. */
+/* For unload: reports that COUNT of WHAT are missing in the output for want of memory. */
 static inline void output_report_lost(ErlNifEnv *env, const char *what, uint64_t count)
 {
     char text[200];
@@ -256,7 +256,8 @@ static inline void output_report_lost(ErlNifEnv *env, const char *what, uint64_t
     output_fail(env, text);
 }
 
-/* Finds or opens the file of PATH. Under the lock. NULL, with errno. */
+/* Finds or opens the file PATH. NULL, with errno, on failure.
+ * Thread: the holder of the lock. */
 static inline struct output_file *output_file_of(const char *path)
 {
     struct output_file *file = outputs.files;
@@ -273,8 +274,9 @@ static inline struct output_file *output_file_of(const char *path)
     return file;
 }
 
-/* Under the lock. STATE is 0 or a map with settings. NULL if there is no memory, or if no file is
- * named or it cannot be opened, which is reported. */
+/* Adds an output. STATE is 0 or a map with settings. NULL if there is no memory, or if no file is
+ * named or it cannot be opened, which is reported.
+ * Thread: the holder of the lock. */
 static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     char path[4096];
@@ -318,7 +320,7 @@ static inline struct output *output_find(ERL_NIF_TERM state)
     return output;
 }
 
-/* With no lock once it is there. NULL as output_add(). */
+/* Finds or adds an output; takes the lock only to add one. NULL as output_add(). */
 static inline struct output *output_find_or_add(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     ERL_NIF_TERM settings = output_has_settings(env, state) ? state : 0;
@@ -327,14 +329,14 @@ static inline struct output *output_find_or_add(ErlNifEnv *env, ERL_NIF_TERM sta
     if (output)
         return output;
     pthread_mutex_lock(&outputs.lock);
-    output = output_find(settings); /* another thread may have been quicker */
+    output = output_find(settings); /* another thread may have added it */
     if (!output)
         output = output_add(env, settings);
     pthread_mutex_unlock(&outputs.lock);
     return output;
 }
 
-/* An event is lost for want of memory. */
+/* Counts an event that is lost for want of memory. */
 static inline void output_lose(void)
 {
     atomic_fetch_add_explicit(&outputs.lost, 1, memory_order_relaxed);
@@ -351,8 +353,8 @@ static inline void output_begin(struct output *output)
     pthread_mutex_unlock(&outputs.lock);
 }
 
-/* The first event has come. Who replays has one thread, which flushes before it waits for more;
- * live, nobody knows when the next event comes. */
+/* Marks OUTPUT as used by its first event. In a replay one thread flushes before it waits for more;
+ * live, the time of the next event is unknown, so a thread flushes. */
 static inline void output_use(ErlNifEnv *env, struct output *output)
 {
     output_begin(output);
@@ -363,7 +365,7 @@ static inline void output_use(ErlNifEnv *env, struct output *output)
     pthread_mutex_unlock(&outputs.lock);
 }
 
-/* Whether its file can be written no more, which is reported once. */
+/* Returns whether its file can no longer be written, which is reported once. */
 static inline bool output_has_failed(ErlNifEnv *env, struct output *output)
 {
     int error = output_file_error(output->to);
@@ -373,8 +375,8 @@ static inline bool output_has_failed(ErlNifEnv *env, struct output *output)
     return error;
 }
 
-/* For an event: the output of a tracer with this state. NULL if it cannot be written any more, or
- * if there is no memory, which is counted. */
+/* For an event: returns the output of a tracer with this state. NULL if it can no longer be
+ * written, or if there is no memory, which is counted. */
 static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     struct output *output = output_find_or_add(env, state);
@@ -389,9 +391,9 @@ static inline struct output *output_of(ErlNifEnv *env, ERL_NIF_TERM state)
 }
 
 /*
- * For `enabled` of the generic group: the answer for trace_status, and OTHER for all other tags.
- * The output is there from the first one on, so that a tracer has its file and its report also if
- * no event comes.
+ * For `enabled` of the generic group: returns the answer to trace_status, and OTHER for all other
+ * tags. The output exists from the first trace_status on, so that a tracer makes its file and its
+ * report even without events.
  */
 static inline ERL_NIF_TERM output_enabled(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM state,
                                           ERL_NIF_TERM other)
@@ -407,7 +409,8 @@ static inline ERL_NIF_TERM output_enabled(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_
                                                      : TH_TRACER_ATOM(env, remove);
 }
 
-/* Whether `enabled` is asked for the status of a tracer with this state that has begun. */
+/* Returns whether `enabled` is called for the trace_status of a tracer with this state that has
+ * begun. */
 static inline bool output_begins(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM state)
 {
     struct output *output = NULL;
@@ -423,8 +426,8 @@ static inline void output_free(struct output *output)
     free(output);
 }
 
-/* For unload, before anything else: nobody traces any more. The first output; those to stdout that
- * never began, of which there are no events, are no more. */
+/* For unload, before anything else, when no callback runs any more. Returns the first output, after
+ * removing those to stdout that never began, which have no events. */
 static inline struct output *output_end(void)
 {
     struct output *first = atomic_load_explicit(&outputs.first, memory_order_relaxed), *output;
@@ -441,7 +444,7 @@ static inline struct output *output_end(void)
     return first;
 }
 
-/* For unload: there is no memory for what would be in the file, which stays as it was. */
+/* For unload: abandons a file for want of memory; an existing file stays as it was. */
 static inline void output_abandon(ErlNifEnv *env, struct output *output)
 {
     if (output->to)
@@ -450,7 +453,7 @@ static inline void output_abandon(ErlNifEnv *env, struct output *output)
         output_fail(env, "no memory for what it would write");
 }
 
-/* For unload, after anything else. Reports what was lost for want of memory. */
+/* For unload, after anything else. Reports losses for want of memory. */
 static inline void output_close_all(ErlNifEnv *env)
 {
     struct output *output = atomic_load_explicit(&outputs.first, memory_order_relaxed), *next;

@@ -1,13 +1,14 @@
 /*
- * A file that a tracer writes, under the lock of stdio, to `file`.
+ * A file that a tracer writes, through stdio's `file` and under its lock.
  *
- * There are two kinds. One is written as events come: it may be read meanwhile, has whole records
- * only, whenever the program is killed, and is cut back to its last whole record if writing fails.
- * The other is of no use until it is complete: it is
- * written to another file in its folder, which then gets its name. FIFOs, devices and whatever lies
- * in /dev are always written as they are; symbolic links stay, and what they lead to is written.
+ * There are two kinds. A file of the first kind is written while events come: it can be read
+ * meanwhile, contains whole records only, even if the program is killed, and is cut back to its
+ * last whole record if writing fails. A file of the second kind is useless until it is complete: it
+ * is written to another file in its folder, which is renamed at the end. FIFOs, devices and
+ * everything in /dev are always written directly; symbolic links stay, and their targets are
+ * written.
  *
- * Nothing is written, and a file that is there keeps what it has, until output_file_begin().
+ * Before output_file_begin() nothing is written, and an existing file keeps its contents.
  */
 #ifndef TRACER_OUTPUT_FILE_H
 #define TRACER_OUTPUT_FILE_H
@@ -31,20 +32,20 @@
 struct output_file {
     struct output_file *next;
     FILE *file;
-    int descriptor;  /* -1: nothing is open yet */
-    bool whole;      /* it gets its name when it is complete */
-    bool regular;    /* it can be cut */
-    bool told;       /* that it failed; for the end */
-    char *temporary; /* of a whole one that is being written: its name so far */
-    /* Relaxed: for the threads that write, who have the lock of stdio, `begun` was set before; for
-     * others `error` is a figure. */
+    int descriptor;  /* -1: not open yet */
+    bool whole;      /* second kind: renamed when complete */
+    bool regular;    /* can be truncated */
+    bool told;       /* the failure was reported; for the end */
+    char *temporary; /* present name of an incomplete file of the second kind */
+    /* Relaxed: the threads that write hold stdio's lock, and `begun` was set before; other threads
+     * only read `error`. */
     atomic_bool begun;
-    atomic_int error; /* errno of what failed first; nothing is written after it */
-    off_t ended;      /* where the last whole record ends */
-    /* Written to `file`, but not to the descriptor yet: a record whose end is still to come. */
+    atomic_int error; /* errno of the first failure; nothing is written after it */
+    off_t ended;      /* offset behind the last whole record */
+    /* Bytes written to `file`, but not yet to the descriptor: a record without its end. */
     char *held;
     size_t held_size;
-    /* Of what was not whole yet: how a format finds the ends of records. */
+    /* Start of an incomplete record: state of the format that finds the ends of records. */
     unsigned char head[8];
     size_t head_used;
     uint64_t left;
@@ -53,8 +54,9 @@ struct output_file {
 };
 
 /*
- * SIZE bytes of DATA come at file->written: sets file->ended where records end in them. A tracer
- * whose records are no lines defines TRACER_RECORDS, the name of its own.
+ * Sets file->ended to the end of the last record in SIZE bytes of DATA, which are at offset
+ * file->written. A tracer whose records are no lines defines TRACER_RECORDS, the name of its own
+ * function.
  */
 #ifdef TRACER_RECORDS
 static void TRACER_RECORDS(struct output_file *file, const char *data, size_t size);
@@ -71,7 +73,8 @@ static inline void output_file_lines(struct output_file *file, const char *data,
 
 /* --- Whole ones ------------------------------------------------------------------------------- */
 
-/* As the file that is to be replaced; as a new one, if there is none. */
+/* Copies mode and owner of the file that will be replaced; without one, sets the mode of a new
+ * file. */
 static inline bool output_file_take_after(int descriptor, const char *path)
 {
     struct stat old;
@@ -87,8 +90,8 @@ static inline bool output_file_take_after(int descriptor, const char *path)
     return fchmod(descriptor, 0666 & ~mask) == 0;
 }
 
-/* The file itself where PATH is a link, also where that is not there yet; to be freed. NULL, with
- * errno. */
+/* Returns the target of the link PATH, even if it does not exist yet; the caller frees it. NULL,
+ * with errno. */
 static inline char *output_file_resolve(const char *path)
 {
     char *real = realpath(path, NULL), link[PATH_MAX], next[2 * PATH_MAX];
@@ -109,15 +112,15 @@ static inline char *output_file_resolve(const char *path)
     return NULL;
 }
 
-/* Whether the host is to remove the file that is written beside, should the program end. False if
- * it ends: stdio flushes after all else is over. */
+/* Sets whether the host removes the temporary file if the program ends. False if the program ends
+ * already: stdio flushes last. */
 static inline bool output_file_keep_track(const struct output_file *file, int unfinished)
 {
     return !TH_HAS(th_file_unfinished) || !file->temporary ||
            th_file_unfinished(file->temporary, unfinished);
 }
 
-/* Opens the file beside. 0 or errno. */
+/* Opens the temporary file. 0 or errno. */
 static inline int output_file_open_beside(struct output_file *file)
 {
     char *real = output_file_resolve(file->path);
@@ -144,7 +147,7 @@ static inline int output_file_open_beside(struct output_file *file)
     return error;
 }
 
-/* Whether a file can be made there, and take the place of one. 0 or errno. */
+/* Checks that a file can be created there and replace an existing one. 0 or errno. */
 static inline int output_file_check_place(struct output_file *file)
 {
     char *real = output_file_resolve(file->path), *name;
@@ -155,7 +158,7 @@ static inline int output_file_check_place(struct output_file *file)
     name = strrchr(real, '/');
     name = name ? name + 1 : real;
     if (!*name)
-        error = EISDIR; /* as open() has it */
+        error = EISDIR; /* as open() */
     else if (file->whole && strlen(name) + sizeof ".XXXXXX" - 1 > NAME_MAX)
         error = ENAMETOOLONG;
     else if (faccessat(AT_FDCWD, real, W_OK, AT_EACCESS) != 0 && errno != ENOENT)
@@ -175,7 +178,7 @@ static inline void output_file_fail(struct output_file *file, int error)
     atomic_store_explicit(&file->error, error, memory_order_relaxed);
     if (file->regular && !file->whole)
         cut = ftruncate(file->descriptor, file->ended);
-    (void)cut; /* a disk that does not even take that is reported already */
+    (void)cut; /* a disk that refuses this was reported already */
 }
 
 static inline int output_file_error(const struct output_file *file)
@@ -183,7 +186,7 @@ static inline int output_file_error(const struct output_file *file)
     return file ? atomic_load_explicit(&file->error, memory_order_relaxed) : 0;
 }
 
-/* 0 or errno. *DONE: bytes that were written. */
+/* Writes SIZE bytes; *DONE is the number written. 0 or errno. */
 static inline int output_file_put(const struct output_file *file, const char *data, size_t size,
                                   size_t *done)
 {
@@ -198,8 +201,8 @@ static inline int output_file_put(const struct output_file *file, const char *da
     return 0;
 }
 
-/* Writes the first SIZE bytes that are held, which begin with a record. 0 or errno: then `ended` is
- * where the last record ends that was written whole. */
+/* Writes the first SIZE held bytes, which begin with a record. 0 or errno: then `ended` is the end
+ * of the last record that was written completely. */
 static inline int output_file_put_held(struct output_file *file, size_t size)
 {
     size_t done;
@@ -220,7 +223,7 @@ static inline int output_file_put_held(struct output_file *file, size_t size)
 /* Writes the records that end in DATA, and holds the rest. 0 or errno. */
 static inline int output_file_put_records(struct output_file *file, const char *data, size_t size)
 {
-    off_t begin = file->written - (off_t)file->held_size; /* of what is held */
+    off_t begin = file->written - (off_t)file->held_size; /* offset of the held bytes */
     char *held = realloc(file->held, file->held_size + size);
 
     if (!held)
@@ -233,7 +236,7 @@ static inline int output_file_put_records(struct output_file *file, const char *
     return file->ended > begin ? output_file_put_held(file, (size_t)(file->ended - begin)) : 0;
 }
 
-/* For stdio, which is to forget what cannot be written. */
+/* Write function for stdio, which discards bytes that cannot be written. */
 static inline ssize_t output_file_write(void *cookie, const char *data, size_t size)
 {
     struct output_file *file = cookie;
@@ -266,7 +269,8 @@ static inline int output_file_open_as_is(struct output_file *file, int flags)
     return 0;
 }
 
-/* Nobody uses it any more; only FILE itself is to be freed. 0, or errno of what failed first. */
+/* Ends FILE, which no other thread uses any more; the caller then frees FILE itself. 0, or errno of
+ * the first failure. */
 static inline int output_file_end(struct output_file *file)
 {
     bool begun = atomic_load_explicit(&file->begun, memory_order_relaxed);
@@ -296,7 +300,7 @@ static inline int output_file_end(struct output_file *file)
     return error;
 }
 
-/* WHOLE: it is of no use until it is complete. NULL, with errno, if it cannot be written. */
+/* Opens PATH; WHOLE: the second kind. NULL, with errno, if it cannot be written. */
 static inline struct output_file *output_file_open(const char *path, bool whole)
 {
     static const cookie_io_functions_t functions = {.write = output_file_write};
@@ -326,7 +330,7 @@ static inline struct output_file *output_file_open(const char *path, bool whole)
     return NULL;
 }
 
-/* Writing begins: a file that is written as events come is made or emptied. */
+/* Begins writing: creates or empties a file of the first kind. */
 static inline void output_file_begin(struct output_file *file)
 {
     int error = 0;

@@ -1,6 +1,6 @@
 /*
- * The thread of a tracer that flushes what it writes as events come: live, nobody knows when the
- * next event comes, and what is in a buffer until then is lost if the program is killed.
+ * The flushing thread of a tracer that writes while events come: live, the time of the next event
+ * is unknown, and bytes in a buffer would be lost if the program is killed.
  */
 #ifndef TRACER_OUTPUT_FLUSH_H
 #define TRACER_OUTPUT_FLUSH_H
@@ -11,25 +11,26 @@
 #include <pthread.h>
 #include <time.h>
 
-/* Written under the lock, by unload, too, when nobody traces any more. */
+/* Written under the lock; unload writes, too, when no callback runs any more. */
 static struct {
     pthread_mutex_t *lock;
-    struct output_file *const *files; /* the first, under the lock */
+    struct output_file *const *files; /* the first file, under the lock */
     ErlNifTid thread;
-    pthread_cond_t changed; /* `ending` is set */
-    bool runs, ending;      /* the thread is there, also under `output_flushing`; it is to end */
-    bool barred;            /* under `output_flushing`: none begins any more */
+    pthread_cond_t changed; /* signalled when `ending` is set */
+    bool runs, ending;      /* the thread exists, also under `output_flushing`; the thread shall
+                               end */
+    bool barred;            /* under `output_flushing`: no thread starts any more */
 } flusher;
 
 enum { OUTPUT_FLUSH_NS = 50 * 1000 * 1000 };
 
-/* The thread has it while it flushes; whoever ends the program, for ever: exit() flushes files
- * without their locks. */
+/* The thread holds this lock while it flushes; the end of the program takes it for ever: exit()
+ * flushes files without their locks. */
 static pthread_mutex_t output_flushing = PTHREAD_MUTEX_INITIALIZER;
 
-/* A reader that lets the thread wait does not keep the program from ending. Where there is no
- * thread the tracer may be closed, not the program end: then its memory goes with no lock in it
- * that somebody has. */
+/* Stops flushing for good, before the program ends. Waits at most a second, so that a reader that
+ * blocks the thread does not block the end. Without a thread, this may be the unloading of the
+ * tracer rather than the end of the program: then the lock is released, as its memory goes. */
 __attribute__((destructor)) static void output_flush_no_more(void)
 {
     struct timespec until;
@@ -43,8 +44,8 @@ __attribute__((destructor)) static void output_flush_no_more(void)
         pthread_mutex_unlock(&output_flushing);
 }
 
-/* Whether what is flushed to DESCRIPTOR need not wait for its reader, and meets one: a tracer's
- * thread is to wait there itself, and to get SIGPIPE. */
+/* Returns whether a flush of DESCRIPTOR would neither wait for the reader nor lack one: waiting,
+ * and SIGPIPE, belong to the threads of the tracer. */
 static inline bool output_is_ready(int descriptor)
 {
     struct pollfd ready = {.fd = descriptor, .events = POLLOUT};
@@ -52,7 +53,8 @@ static inline bool output_is_ready(int descriptor)
     return poll(&ready, 1, 0) == 1 && ready.revents == POLLOUT;
 }
 
-/* Files from FILE on, and stdout: without the lock, as files stay until the thread has ended. */
+/* Flushes stdout and the files from FILE on, without the lock, as files stay until the thread has
+ * ended. */
 static inline void output_flush(const struct output_file *file)
 {
     if (output_is_ready(STDOUT_FILENO))
@@ -84,8 +86,9 @@ static inline void *output_flush_again_and_again(void *unused)
     return unused;
 }
 
-/* Under LOCK, which guards FILES. Without the thread, for want of memory, lines come when a buffer
- * is full. */
+/* Starts the thread; LOCK protects FILES. Without memory for the thread, lines are written when a
+ * buffer is full.
+ * Thread: the holder of LOCK. */
 static inline void output_start_flushing(pthread_mutex_t *lock, struct output_file *const *files)
 {
     static char name[] = "flusher";
@@ -106,7 +109,7 @@ static inline void output_start_flushing(pthread_mutex_t *lock, struct output_fi
     pthread_mutex_unlock(&output_flushing);
 }
 
-/* For unload. */
+/* For unload: ends the thread. */
 static inline void output_stop_flushing(void)
 {
     if (!flusher.runs)

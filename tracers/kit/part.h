@@ -1,8 +1,8 @@
 /*
- * What each thread gathers for an output: parts, so that gathering takes no lock.
+ * Parts: data that each thread gathers for an output, without a lock.
  *
- * A tracer defines TRACER_PART, the type of what it gathers, which is zeroed at first, before it
- * includes this. Parts stay until the tracer is unloaded, which is when it adds them up.
+ * Before it includes this, a tracer defines TRACER_PART, the type of the data, which starts as
+ * zeros. Parts stay until the tracer is unloaded and adds them up.
  */
 #ifndef TRACER_PART_H
 #define TRACER_PART_H
@@ -10,25 +10,25 @@
 #include "output.h"
 
 struct part {
-    struct part *next;      /* in parts.first */
-    struct part *next_here; /* in the list of its thread */
+    struct part *next;      /* next in parts.first */
+    struct part *next_here; /* next in the list of its thread */
     struct output *output;
     TRACER_PART own;
 };
 
 static struct {
-    struct part *_Atomic first; /* put in front by any thread; read by unload */
-    atomic_ullong lost;         /* events for which not even a part could be made */
+    struct part *_Atomic first; /* newest part; any thread adds in front, unload reads */
+    atomic_ullong lost;         /* events without memory for a part */
 } parts;
 
-/* This thread's parts: the one for states without settings, and the others. What other threads have
- * here goes with the library. */
+/* Parts of this thread: the one for states without settings, and the others. The lists of all
+ * threads end when the library is unloaded. */
 static _Thread_local struct {
     struct part *plain;
     struct part *others;
 } parts_here;
 
-/* Puts a new part into the list of this thread that LIST heads. NULL if there is no memory. */
+/* Adds a new part in front of LIST, a list of this thread. NULL if there is no memory. */
 static struct part *part_new(struct part **list, struct output *output)
 {
     struct part *part = output ? calloc(1, sizeof *part) : NULL;
@@ -41,7 +41,7 @@ static struct part *part_new(struct part **list, struct output *output)
     part->next_here = *list;
     *list = part;
     part->next = atomic_load_explicit(&parts.first, memory_order_relaxed);
-    /* Release: unload finds behind the first part what was linked before it. */
+    /* Release: unload then sees all links behind the first part. */
     while (!atomic_compare_exchange_weak_explicit(&parts.first, &part->next, part,
                                                   memory_order_release, memory_order_relaxed))
         ;
@@ -58,7 +58,7 @@ static struct part *part_of_settings(ErlNifEnv *env, ERL_NIF_TERM state)
     return part ? part : part_new(&parts_here.others, output);
 }
 
-/* This thread's part for that state. NULL, and counted as lost, if there is no memory. */
+/* Returns this thread's part for that state. NULL, and counted as lost, if there is no memory. */
 static inline struct part *part_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     if (output_has_settings(env, state))
@@ -66,7 +66,7 @@ static inline struct part *part_of(ErlNifEnv *env, ERL_NIF_TERM state)
     return parts_here.plain ? parts_here.plain : part_new(&parts_here.plain, output_of(env, state));
 }
 
-/* For unload. What a part holds has been freed by the tracer. */
+/* For unload: frees all parts; the tracer has freed their contents. */
 static void parts_free(void)
 {
     struct part *part = parts.first, *next;

@@ -1,48 +1,48 @@
 /*
- * The calls of one process that have not returned, as far as its events tell.
+ * The stack of one process: its calls that have not returned, as far as its events show.
  *
- * A call goes on top, a return takes it off. What is not that simple:
+ * A call pushes a frame, a return pops it. The cases that are less simple:
  *
- * 1. Tail calls. A function that is called last takes its caller's place. Events tell so where a
- *    match specification sends {caller}: the caller is not who is on top but somebody below, or who
- *    called those on top. These have left the picture; but where returns are traced, each return
- *    still comes, the last call's first, so that they stay on the stack, `gone`, to meet them.
- *    Without callers a tail call looks like any other. If the caller F is not traced, and has
- * called the one on top, too, that one may have made a tail call, or have called F again: it is
- * taken for a tail call, until a return_to F shows that it has gone on. That is counted in
- * `doubtful`, and from then on the call is known to call F. If F has not called the one on top,
- * that one has called F. A call that was taken to call F is counted, too, if it ends without a
- * return_to of its own.
- * 2. Returns to (return_to F). A BEAM marks the stack below the first of a chain of tail calls, if
- *    that call is traced and no marker is on top already. When control passes that marker, the
- *    event names the function that runs then, traced or not. If an exception is caught, there is an
- *    event only if the marker is that of the frame which the catching function has called; other
- *    markers that the exception passes leave none. So a return_to ends the call that is on top, and
- *    all calls above the frame of F, unless exceptions have ended some before, without an event:
- *    only records of ends tell that. The frame of F is known:
- *    a. if F is `undefined`: below all calls, as nobody called the first one;
+ * 1. Tail calls. A tail call takes its caller's place. Events show this if a match specification
+ *    sends {caller}: the caller is then not the function on top, but one below it, or the caller of
+ *    the calls on top. These calls have left the picture; but if returns are traced, the return of
+ *    each of them is still to come, the last call's first: so their frames stay on the stack,
+ *    marked `gone`, to match these returns. Without callers a tail call looks like any other call.
+ *    If the caller F is not traced, and also called the function on top, that function may have
+ *    made a tail call, or called F again: the stack assumes a tail call, until a return_to F shows
+ *    that the call has continued. This is counted in `doubtful`, and from then on the function is
+ *    known to call F. If F did not call the function on top, that function has called F. A call
+ *    that was assumed to call F is also counted if it ends without a return_to of its own.
+ * 2. Returns to (return_to F). A BEAM puts a marker on the stack below the first of a chain of tail
+ *    calls, if that call is traced and no marker is on top already. When control passes the marker,
+ *    the event names the function that runs next, traced or not. If an exception is caught, there
+ *    is an event only if the marker belongs to the frame that the catching function has called;
+ *    other markers that the exception passes leave no event. So a return_to ends the call on top,
+ *    and all calls above the frame of F, unless exceptions have ended some before, without an
+ *    event: only records of ends show that. The frame of F is known in these cases:
+ *    a. if F is `undefined`: below all calls, as no function called the first one;
  *    b. if the call on top has a caller: below the nearest call that has the caller F;
  *    c. if a call of F is below the one on top: it is the nearest such call;
- *    d. if F, which is not traced, was returned to before, and what was below it then is open
+ *    d. if F, which is not traced, was returned to before, and the calls below it then are open
  *       still: the stack keeps F there, as a frame that is `met` and never drawn. If more than one
- *       call ends so, that is counted in `doubtful`: one of them may have called F again;
+ *       call ends so, this is counted in `doubtful`: one of them may have called F again;
  *    e. if no other call is open: below that one.
- *    Else F is not traced, and its frame is below any of the calls. It is taken to be below all, as
- *    if these were tail calls of each other: so no call is drawn inside one that may have ended.
- *    This is a guess, counted in `doubtful`. It was wrong if control comes back later to one of the
- *    calls that it has ended, or to the caller of the first of them: from then on, that call is
- *    known to call F, and the guess is that F's frame is above the nearest such call. Neither does
- *    a recording without callers tell, where a function has several calls on the stack, which one
- *    is returned to: it is the nearest one, which is counted in `doubtful`, too, if that one and
- *    its caller end at once.
+ *    Otherwise F is not traced, and its frame may be below any of the calls. The stack assumes that
+ *    it is below all of them, as if they were tail calls of each other: so no call is drawn inside
+ *    one that may have ended. This is a guess, counted in `doubtful`. The guess was wrong if
+ *    control comes back later to one of the calls that it has ended, or to the caller of the first
+ *    of them: from then on, that call is known to call F, and the guess is that F's frame is above
+ *    the nearest such call. If a function has several calls on the stack, a recording without
+ *    callers does not show which of them is returned to, either: the stack assumes the nearest one,
+ *    which is counted in `doubtful`, too, if this call and its caller end at once.
  *    If a return_from has come just before, it has ended the call on top: the return_to ends those
  *    above F whose returns are not traced.
- * 3. What nobody told of: an exception where only returns are traced, calls before tracing began,
- *    lost events. A return from below the top takes off all above it, and what was above is counted
- *    in `cut`; a return of what is not on the stack changes nothing and is counted in `uncalled`.
- * 4. Recordings without returns. A process that is STACK_MOST calls deep, and of which nothing ever
- *    returned, is taken for one whose returns are not traced: from then on, until the first return,
- *    each call ends the one before it.
+ * 3. Missing events: an exception if only returns are traced, calls before tracing began, lost
+ *    events. A return from below the top pops all frames above it, which are counted in `cut`; a
+ *    return of a function that is not on the stack changes nothing and is counted in `uncalled`.
+ * 4. Recordings without returns. If a process is STACK_MOST calls deep and nothing ever returned,
+ *    the stack assumes that its returns are not traced: from then on, until the first return, each
+ *    call ends the one before it.
  *
  * Long because: the cases of one rule, a third of it the text above.
  */
@@ -59,69 +59,70 @@
 #include <string.h>
 
 enum {
-    STACK_DRAWN = 512, /* what is deeper is not worth a place of its own in a picture */
+    STACK_DRAWN = 512, /* depth of a picture; deeper calls have no place of their own */
     STACK_MOST = 16384,
-    STACK_MET = 4,      /* functions that are remembered as called by one traced call */
-    STACK_LEARNED = 64, /* functions that are known to call one that is not traced */
-    STACK_GUESSED = 16, /* calls that a guess has ended, of which it is remembered */
+    STACK_MET = 4,      /* `met` functions kept for one traced call */
+    STACK_LEARNED = 64, /* functions known to call one that is not traced */
+    STACK_GUESSED = 16, /* calls kept of those that a guess has ended */
 };
 
-/* What `doubtful` counts, and how a recording is made that has none. */
+/* Meaning of `doubtful`, and the way to make a recording without such returns. */
 #define STACK_DOUBTFUL "returns of which the recording does not tell how many calls they end"
 #define STACK_CURE "record callers and ends of calls, as dbg:tpl(MODULE, cx) does"
 
 struct frame {
     struct mfa mfa, caller;
-    uint32_t mark; /* the tracer's own */
-    bool gone;     /* not drawn, or not any more */
-    bool met;      /* a function that is not traced; `gone`, too */
-    bool chosen;   /* was returned to while another call of its function was below it */
-    bool held;     /* a function that is not traced made a call, and was taken to be called by it;
-                      of one that is gone: it was noticed that this one goes on */
+    uint32_t mark; /* data of the tracer */
+    bool gone;     /* not drawn, or no longer drawn */
+    bool met;      /* a function that is not traced, returned to here; `gone`, too */
+    bool chosen;   /* returned to while another call of its function was below it */
+    bool held;     /* a function that is not traced made a call, and this one is assumed to have
+                      called it; of a `gone` frame: this call was found to continue */
 };
 
-/* A function that is traced, and one that is not, which the first one calls, perhaps through others
- * that are not traced. */
+/* A traced function and one that is not traced, which the first calls, perhaps through others that
+ * are not traced. */
 struct callback {
     struct mfa caller, callee;
 };
 
-/* See 2. above. */
+/* A guess by rule 2. */
 struct guess {
     struct mfa to;
     struct mfa ended[STACK_GUESSED]; /* the lowest first */
-    size_t used;                     /* of them; 0: no guess was made, or it was wrong */
-    bool other;                      /* there was one before it, which may have been wrong, too */
+    size_t used;                     /* number in `ended`; 0: no guess, or a wrong one */
+    bool other;                      /* an earlier guess exists, which may have been wrong, too */
 };
 
 struct repairs {
     uint64_t cut, uncalled;
-    uint64_t beyond;      /* calls deeper than STACK_MOST, or for which there was no memory */
-    uint64_t doubtful;    /* returns of which the recording does not tell how many calls they end */
-    struct mfa doubted;   /* the function that the first of these returned to */
-    uint64_t learned_all; /* how many were ever in `learned`, which has the latest ones */
+    uint64_t beyond;      /* calls deeper than STACK_MOST, or without memory */
+    uint64_t doubtful;    /* returns for which the recording does not show how many calls they
+                             end */
+    struct mfa doubted;   /* function to which the first of these returned */
+    uint64_t learned_all; /* number ever put into `learned`, which keeps the latest */
     struct callback learned[STACK_LEARNED];
 };
 
-/* Starts as all zero but for the pointers at its end. */
+/* Initialised with zeros, except the pointers at its end. */
 struct stack {
     struct frame *frames;
     size_t used, size;
-    size_t shown;        /* of these are not gone */
-    size_t beyond;       /* calls that are open above them */
-    bool told;           /* of an end, or of a caller */
-    bool flat;           /* 4. */
+    size_t shown;        /* frames that are not `gone` */
+    size_t beyond;       /* open calls above `frames` that are not kept */
+    bool told;           /* an end or a caller was reported */
+    bool flat;           /* rule 4 applies */
     bool returned;       /* the latest event was a return_from or exception_from */
-    struct guess *guess; /* the latest; NULL: there was none yet */
+    struct guess *guess; /* the latest; NULL: none yet */
     struct repairs *repairs;
-    /* Called with OF when a frame comes on top, and before one leaves the picture, from the top
+    /* Called with OF when a frame is pushed, and before a frame leaves the picture, from the top
      * downwards; either may be NULL. */
     void (*entered)(void *of, struct frame *frame);
     void (*left)(void *of, struct frame *frame);
     void *of;
 };
 
-/* The function that is running: the highest frame that is not gone. NULL if there is none. */
+/* Returns the running function: the highest frame that is not gone. NULL if there is none. */
 static inline struct frame *stack_top(const struct stack *stack)
 {
     size_t i = stack->used;
@@ -141,7 +142,7 @@ static inline void stack_leave(struct stack *stack, struct frame *frame)
     stack->shown--;
 }
 
-/* Takes all frames off above the first LEFT, and those that are beyond. */
+/* Pops all frames above the first LEFT, and those beyond. */
 static inline void stack_cut(struct stack *stack, size_t left)
 {
     while (stack->used > left)
@@ -149,7 +150,7 @@ static inline void stack_cut(struct stack *stack, size_t left)
     stack->beyond = 0;
 }
 
-/* The frames that are gone make room, as nothing may ever return to them. */
+/* Removes the `gone` frames to make room, as their returns may never come. */
 static inline bool stack_compact(struct stack *stack)
 {
     size_t used = 0;
@@ -178,7 +179,8 @@ static inline bool stack_grow(struct stack *stack)
     return true;
 }
 
-/* The nearest frame of MFA below number END, called or met, plus 1; 0: there is none. */
+/* Returns the index plus 1 of the nearest frame of MFA below number END, called or `met`; 0: none.
+ */
 static inline size_t stack_find(const struct stack *stack, size_t end, const struct mfa *mfa)
 {
     const struct frame *frame;
@@ -201,7 +203,7 @@ static inline bool stack_calls_back(const struct repairs *repairs, const struct 
     return false;
 }
 
-/* CALLER, which is not traced, makes a call: see 1. */
+/* CALLER, which is not traced, makes a call: see rule 1. */
 static inline void stack_leave_top(struct stack *stack, struct frame *top, const struct mfa *caller)
 {
     if (!mfa_same(&top->caller, caller) || stack_calls_back(stack->repairs, &top->mfa, caller))
@@ -210,7 +212,7 @@ static inline void stack_leave_top(struct stack *stack, struct frame *top, const
         stack_leave(stack, top);
 }
 
-/* A call of MFA is open, and drawn. */
+/* Returns whether a drawn call of MFA is open. */
 static inline bool stack_is_traced(const struct stack *stack, const struct mfa *mfa)
 {
     size_t i = stack->used;
@@ -220,7 +222,8 @@ static inline bool stack_is_traced(const struct stack *stack, const struct mfa *
     return i > 0;
 }
 
-/* Those above CALLER, or called by it, are not on the process's own stack any more. */
+/* Removes from the picture the calls that have ended by tail calls if CALLER makes a call: see rule
+ * 1. */
 static inline void stack_leave_above(struct stack *stack, const struct mfa *caller)
 {
     size_t i = stack->used, end;
@@ -243,7 +246,7 @@ static inline void stack_leave_above(struct stack *stack, const struct mfa *call
         stack_leave(stack, &stack->frames[i - 1]);
 }
 
-/* CALLER is all zero if it is not known. */
+/* Pushes a call. CALLER is all zero if it is unknown. */
 static inline void stack_call(struct stack *stack, const struct mfa *mfa, const struct mfa *caller)
 {
     struct frame *frame;
@@ -266,7 +269,7 @@ static inline void stack_call(struct stack *stack, const struct mfa *mfa, const 
         stack->entered(stack->of, frame);
 }
 
-/* return_from and exception_from. */
+/* Handles return_from and exception_from. */
 static inline void stack_return(struct stack *stack, const struct mfa *mfa)
 {
     size_t i = stack->used;
@@ -296,7 +299,7 @@ static inline void stack_doubt(struct repairs *repairs, const struct mfa *mfa)
         repairs->doubted = *mfa;
 }
 
-/* The nearest call below number END that has the caller MFA, plus 1; 0: there is none. */
+/* Returns the index plus 1 of the nearest call below number END with the caller MFA; 0: none. */
 static inline size_t stack_called_by(const struct stack *stack, size_t end, const struct mfa *mfa)
 {
     while (end > 0 &&
@@ -305,8 +308,8 @@ static inline size_t stack_called_by(const struct stack *stack, size_t end, cons
     return end;
 }
 
-/* Another function that is not traced was called from where control is now: the oldest one of too
- * many is forgotten. */
+/* Pushes MFA, a function that is not traced and to which control has returned, as a `met` frame;
+ * drops the oldest if there are too many. */
 static inline void stack_meet(struct stack *stack, const struct mfa *mfa)
 {
     size_t first = stack->used;
@@ -325,7 +328,7 @@ static inline void stack_meet(struct stack *stack, const struct mfa *mfa)
     stack->frames[stack->used++] = (struct frame){.mfa = *mfa, .gone = true, .met = true};
 }
 
-/* The calls above LEFT are taken to have ended with a return to MFA. */
+/* Notes the guess that the calls above LEFT have ended with a return to MFA. */
 static inline void stack_note_guess(struct stack *stack, size_t left, const struct mfa *mfa)
 {
     struct guess *guess = stack->guess ? stack->guess : calloc(1, sizeof *guess);
@@ -343,7 +346,7 @@ static inline void stack_note_guess(struct stack *stack, size_t left, const stru
             guess->ended[guess->used++] = stack->frames[left].mfa;
 }
 
-/* How many frames stay when the call at TOP returns to MFA, of which no frame is known. */
+/* Returns how many frames stay when the call at TOP returns to MFA, whose frame is unknown. */
 static inline size_t stack_guess_left(struct stack *stack, size_t top, const struct mfa *mfa)
 {
     size_t left = top;
@@ -369,8 +372,9 @@ static inline void stack_learn(struct repairs *repairs, const struct mfa *caller
             (struct callback){*caller, *callee};
 }
 
-/* If control comes back to MFA because a call ends that a guess took to have ended, or in spite of
- * that, the guess was wrong. True if no call on the stack ends, but one of those. */
+/* Finds out that a guess was wrong: control comes back to MFA as the end of a call that the guess
+ * had ended, or although the guess had ended MFA's call. True if no call on the stack ends, but one
+ * of those. */
 static inline bool stack_was_wrong(struct stack *stack, const struct frame *top,
                                    const struct mfa *mfa)
 {
@@ -385,7 +389,7 @@ static inline bool stack_was_wrong(struct stack *stack, const struct frame *top,
         i--;
     if (ended_twice ? i == guess->used : i == 0)
         return false;
-    if (i == 0 && guess->other) /* it may be a call that the other one ended */
+    if (i == 0 && guess->other) /* perhaps a call that the other guess ended */
         return true;
     open = ended_twice ? i : i - 1;
     stack_learn(repairs, &guess->ended[open], &guess->to);
@@ -395,7 +399,7 @@ static inline bool stack_was_wrong(struct stack *stack, const struct frame *top,
     return ended_twice;
 }
 
-/* More than one call above the first LEFT is drawn. */
+/* Returns whether more than one call above the first LEFT is drawn. */
 static inline bool stack_several(const struct stack *stack, size_t left)
 {
     size_t shown = 0;
@@ -405,7 +409,7 @@ static inline bool stack_several(const struct stack *stack, size_t left)
     return shown > 1;
 }
 
-/* How many frames stay when the call at TOP returns to MFA. */
+/* Returns how many frames stay when the call at TOP returns to MFA. */
 static inline size_t stack_left_by(struct stack *stack, size_t top, const struct mfa *mfa)
 {
     bool told = stack->frames[top].caller.module;
@@ -423,11 +427,11 @@ static inline size_t stack_left_by(struct stack *stack, size_t top, const struct
     while (left < top && stack->frames[left].met)
         left++;
     if (!told && stack_several(stack, left) && stack->frames[left - 1].met)
-        stack_doubt(stack->repairs, mfa); /* they may have called MFA again */
+        stack_doubt(stack->repairs, mfa); /* one of them may have called MFA again */
     return left;
 }
 
-/* The call at TOP returns to MFA. */
+/* Ends the call at TOP, which returns to MFA. */
 static inline void stack_end_with(struct stack *stack, size_t top, const struct mfa *mfa)
 {
     uint64_t doubtful = stack->repairs->doubtful;
@@ -444,9 +448,9 @@ static inline void stack_end_with(struct stack *stack, size_t top, const struct 
     stack_cut(stack, left);
 }
 
-/* Control comes back to MFA, which has not called TOP, but another one above it that is gone, as if
- * it were a tail call's caller: it has gone on, and made its calls through MFA. True if there is
- * one that has ended now, as no return_from says that: it goes, with all above it. */
+/* Handles a return to MFA that did not call TOP, but another frame above TOP, which is `gone` as if
+ * it had made a tail call: that call has continued, and made its calls through MFA. True if such a
+ * call has ended now, as no return_from came before: it is popped, with all above it. */
 static inline bool stack_was_open(struct stack *stack, const struct frame *top,
                                   const struct mfa *mfa, bool returned)
 {
@@ -470,7 +474,7 @@ static inline bool stack_was_open(struct stack *stack, const struct frame *top,
     return !returned;
 }
 
-/* After a return_from. */
+/* Handles a return_to after a return_from: removes from the picture the calls above its target. */
 static inline void stack_leave_above_target(struct stack *stack, const struct mfa *mfa)
 {
     size_t i = stack->used;
@@ -481,12 +485,12 @@ static inline void stack_leave_above_target(struct stack *stack, const struct mf
         if (!frame->gone && (mfa_same(&frame->mfa, mfa) || mfa_same(&frame->caller, mfa)))
             break;
     }
-    /* Those whose returns are still to come stay. */
+    /* Frames whose returns are still to come stay. */
     for (size_t above = stack->used; i > 0 && above > i; above--)
         stack_leave(stack, &stack->frames[above - 1]);
 }
 
-/* MFA may be `undefined`: nobody called the first function of a process. */
+/* Handles a return_to. MFA may be `undefined`: no function called the first one of a process. */
 static inline void stack_return_to(struct stack *stack, const struct mfa *mfa)
 {
     bool returned = stack->returned;
@@ -509,7 +513,7 @@ static inline void stack_return_to(struct stack *stack, const struct mfa *mfa)
         stack_meet(stack, mfa);
 }
 
-/* A call, whose caller OPTS may tell, a return_from, exception_from or return_to. */
+/* Handles a call, whose caller OPTS may contain, a return_from, exception_from or return_to. */
 static inline void stack_event(ErlNifEnv *env, struct stack *stack, ERL_NIF_TERM tag,
                                const struct mfa *mfa, ERL_NIF_TERM opts)
 {
@@ -527,7 +531,7 @@ static inline void stack_event(ErlNifEnv *env, struct stack *stack, ERL_NIF_TERM
     stack_call(stack, mfa, &caller);
 }
 
-/* A line on stderr, if there is anything to tell. */
+/* Prints a line on stderr, if any return was doubtful. */
 static inline void stack_tell_doubts(const char *tracer, const struct repairs *repairs)
 {
     const struct mfa *mfa = &repairs->doubted;

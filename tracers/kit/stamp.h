@@ -1,9 +1,9 @@
 /*
- * The time stamp that an event asks for.
+ * Time stamps that events request.
  *
- * A callback is told which kind is wanted and takes the time itself. In a replay it is the
- * record's, with the integer that makes strictly monotonic times unique. If there is none, that is
- * counted in the order in which events come.
+ * A callback gets the kind of clock and reads the clock itself. In a replay the time is the
+ * record's, with the integer that makes strictly monotonic times unique. Without such an integer, a
+ * counter in the order of the events takes its place.
  */
 #ifndef TRACER_STAMP_H
 #define TRACER_STAMP_H
@@ -17,11 +17,11 @@ enum stamp_kind { STAMP_NONE, STAMP_SYSTEM, STAMP_CPU, STAMP_MONOTONIC, STAMP_ST
 
 struct stamp {
     enum stamp_kind kind;
-    int64_t ns;     /* of the clock that the kind says; whole microseconds of the first two */
-    int64_t unique; /* of STAMP_STRICT */
+    int64_t ns;     /* time of the clock of that kind; whole microseconds for the first two */
+    int64_t unique; /* for STAMP_STRICT */
 };
 
-/* The node's CPU time, {MegaSecs, Secs, MicroSecs}. */
+/* Reads the node's CPU time, {MegaSecs, Secs, MicroSecs}. */
 static inline void stamp_take_cpu(ErlNifEnv *env, struct stamp *stamp)
 {
     const ERL_NIF_TERM *elements;
@@ -29,7 +29,7 @@ static inline void stamp_take_cpu(ErlNifEnv *env, struct stamp *stamp)
     int size;
 
     if (!enif_get_tuple(env, enif_cpu_time(env), &size, &elements))
-        return; /* this system has no such clock */
+        return; /* this system lacks such a clock */
     for (int i = 0; i < size; i++)
         time = time * 1000000 + (enif_get_int64(env, elements[i], &part) ? part : 0);
     stamp->kind = STAMP_CPU;

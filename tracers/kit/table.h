@@ -5,11 +5,11 @@
  *     {"calls":3,"errors":0,"function":"m:f/1"}
  *     ]}
  *
- * A document holds tables, a table rows, a row one cell for each column. JSON is one object, with a
- * list for each table; CSV, quoted as in RFC 4180, can hold one table. Times are nanoseconds there,
- * and microseconds in text.
+ * A document has tables, a table has rows, a row has one cell for each column. JSON is one object,
+ * with a list for each table; CSV, quoted as in RFC 4180, can have one table. Times are in
+ * nanoseconds there, and in microseconds in text.
  *
- * One thread at a time; nothing is allocated beyond the line at hand.
+ * For one thread at a time; allocates no more than the current line.
  */
 #ifndef TRACER_TABLE_H
 #define TRACER_TABLE_H
@@ -24,20 +24,20 @@ enum table_format { TABLE_TEXT, TABLE_JSON, TABLE_CSV };
 
 enum column_kind {
     COLUMN_COUNT, /* cell: count */
-    COLUMN_TIME,  /* count: nanoseconds */
+    COLUMN_TIME,  /* count: time in nanoseconds */
     COLUMN_PART,  /* part: percent; in text only */
     COLUMN_NAME,  /* text */
-    COLUMN_ABSENT /* there is no such column in this table */
+    COLUMN_ABSENT /* column that this table lacks */
 };
 
 struct column {
-    const char *name;    /* in JSON and CSV */
-    const char *heading; /* in text; NULL: it is not shown there */
+    const char *name;    /* name in JSON and CSV */
+    const char *heading; /* heading in text; NULL: not shown in text */
     enum column_kind kind;
-    int width; /* in text; of the last column 0 */
+    int width; /* width in text; of the last column 0 */
 };
 
-/* A count or a time that is not known. */
+/* An unknown count or time. */
 #define CELL_NONE UINT64_MAX
 
 union cell {
@@ -49,15 +49,15 @@ union cell {
 struct document {
     FILE *file;
     enum table_format format;
-    bool fractions; /* of microseconds are shown in text */
+    bool fractions; /* text shows fractions of microseconds */
     unsigned tables;
 };
 
 struct table {
     struct document *document;
     const struct column *columns;
-    size_t count; /* of columns */
-    size_t rows;  /* so far */
+    size_t count; /* number of columns */
+    size_t rows;  /* number of rows so far */
 };
 
 static inline void document_begin(struct document *document, FILE *file, enum table_format format)
@@ -80,7 +80,7 @@ static inline bool table_is_data(const struct column *column)
     return column->kind != COLUMN_PART && column->kind != COLUMN_ABSENT;
 }
 
-/* How many bytes the UTF-8 character has that begins here; 0 if there is none. */
+/* Returns the length in bytes of the UTF-8 character at TEXT; 0 if it is invalid. */
 static inline int table_utf8(const unsigned char *text)
 {
     int length = *text < 0x80 ? 1 : *text < 0xC2 ? 0 : *text < 0xE0 ? 2 : *text < 0xF0 ? 3 : 4;
@@ -94,7 +94,7 @@ static inline int table_utf8(const unsigned char *text)
     return length;
 }
 
-/* What is no UTF-8 is Latin-1. */
+/* Writes TEXT as a JSON string; bytes that are no UTF-8 count as Latin-1. */
 static inline void table_json_text(FILE *file, const char *text)
 {
     const unsigned char *at = (const unsigned char *)text;
@@ -190,7 +190,7 @@ static inline void table_text_cell(const struct table *table, struct line *line,
         line_add(line, "%s%*llu", space, width, count / 1000);
 }
 
-/* A row that is in text only: sums, what was left out. */
+/* Writes a row that only text has: sums, a note about omitted rows. */
 static inline void table_text_row(struct table *table, const union cell *cells)
 {
     struct line line;
@@ -222,7 +222,8 @@ static inline void table_headings(struct table *table)
 
 /* --- Tables --- */
 
-/* NAME: what the rows are, for JSON. The columns must last as long as the table. */
+/* Begins a table. NAME is the name of its rows in JSON. COLUMNS must stay valid as long as the
+ * table. */
 static inline void table_begin(struct table *table, struct document *document, const char *name,
                                const struct column *columns, size_t count)
 {

@@ -1,4 +1,4 @@
-/* Terms as line_add_term() prints them, and less of them. */
+/* Prints terms as line_add_term() does, and bounded. */
 #include "term.h"
 
 #include <stdbool.h>
@@ -6,12 +6,12 @@
 struct bounded {
     struct line *line;
     ErlNifEnv *env;
-    unsigned left; /* elements that may be shown still */
+    unsigned left; /* elements that may still be shown */
 };
 
 static void print(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth);
 
-/* How many cells a list has, be it improper. */
+/* Returns the number of cells of a list, which may be improper. */
 static size_t length_of(ErlNifEnv *env, ERL_NIF_TERM list)
 {
     ERL_NIF_TERM head;
@@ -22,8 +22,8 @@ static size_t length_of(ErlNifEnv *env, ERL_NIF_TERM list)
     return length;
 }
 
-/* Whether a list begins with characters, as many as would be shown. Which ones beyond Latin-1 are
- * shown as such is asked of the host. */
+/* Returns whether a list begins with characters, as many as would be shown. The host decides which
+ * characters beyond Latin-1 are printable. */
 static bool is_text(struct bounded *bounded, ERL_NIF_TERM list)
 {
     ERL_NIF_TERM characters[MOST_CHARACTERS];
@@ -113,7 +113,7 @@ static bool fits(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth, uns
            enif_is_ref(bounded->env, term) || enif_is_fun(bounded->env, term) ||
            enif_get_int64(bounded->env, term, &small) ||
            enif_get_double(bounded->env, term,
-                           &number); /* what else there is has to be printed to see */
+                           &number); /* other kinds must be printed to be recognised */
 }
 
 /* --- Printing, where something may need to be --- */
@@ -123,7 +123,7 @@ static void print_rest(struct bounded *bounded, size_t size)
     line_add(bounded->line, "...(%lu)", (unsigned long)size);
 }
 
-/* An element of a term after others; false if the rest is to be left out. */
+/* Prints a further element of a term; false if the rest is left out. */
 static bool print_element(struct bounded *bounded, const char *before, ERL_NIF_TERM element,
                           unsigned depth, int number)
 {
@@ -204,8 +204,8 @@ static void print_map(struct bounded *bounded, ERL_NIF_TERM map, size_t size, un
     line_add(bounded->line, "}");
 }
 
-/* The first bytes without their end, then how many there are. Bytes that are shown as UTF-8 end
- * with a whole character. */
+/* Prints the first bytes without the closing quote, then the number of all. Bytes shown as UTF-8
+ * end with a whole character. */
 static void print_bytes(struct bounded *bounded, ERL_NIF_TERM binary, const ErlNifBinary *bytes)
 {
     struct line *line = bounded->line;
@@ -225,7 +225,7 @@ static void print_bytes(struct bounded *bounded, ERL_NIF_TERM binary, const ErlN
     line_add(bounded->line, ">>");
 }
 
-/* A number, or whatever else there is. */
+/* Prints a number, or a term of another kind. */
 static void print_digits(struct bounded *bounded, ERL_NIF_TERM term)
 {
     size_t start = bounded->line->used, size;

@@ -15,7 +15,7 @@ bool timing_begin(const struct timing *timing, uint32_t mark)
     struct shard *shard;
     bool begun;
 
-    if (!figures) /* names that are none */
+    if (!figures) /* names that are no atoms */
         return false;
     figures->calls++;
     shard = calls_enter(timing->calls, timing->process);

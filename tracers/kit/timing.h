@@ -1,40 +1,40 @@
 /*
- * Figures of functions from events of calls.
+ * Computes figures of functions from events of calls.
  *
- * A call event begins a call, return_from, exception_from or return_to ends it, in the order of a
- * stack. That holds for tail calls, too: a BEAM tells the return of each of them, the last one
- * first, or one return_to for all. The end of a call that is not known exactly is not measured.
+ * A call event begins a call; return_from, exception_from or return_to ends it, in the order of a
+ * stack. This also holds for tail calls: a BEAM reports the return of each of them, the last one
+ * first, or one return_to for all. A call whose end is not exactly known is not measured.
  */
 #ifndef TRACER_TIMING_H
 #define TRACER_TIMING_H
 
 #include "calls.h"
 
-/* An event, and what keeps account of it. */
+/* An event, and the tables that it updates. */
 struct timing {
     ErlNifEnv *env;
     struct calls *calls;
-    struct figures_table *figures; /* of whoever calls: one thread, or the holder of a lock */
-    bool by_process;               /* figures are of a process and function */
+    struct figures_table *figures; /* table of one thread, or of the holder of a lock */
+    bool by_process;               /* separate figures for each process and function */
     ERL_NIF_TERM process;
     struct count function;
-    struct mfa caller; /* module 0: not known */
+    struct mfa caller; /* module 0: unknown */
     int64_t now;       /* or TIME_NONE */
     /* Called with OF for each call that ends; or NULL. */
     void (*ended)(void *of, const struct ended *ended);
     void *of;
 };
 
-/* False if the call is not kept: its names are none, or there is no memory. */
+/* Begins a call. False if the call is not kept: its names are no atoms, or there is no memory. */
 TRACER_LOCAL bool timing_begin(const struct timing *timing, uint32_t mark);
 
-/* False if no such call was seen to begin. */
+/* Ends a call. False if no call event of it came. */
 TRACER_LOCAL bool timing_end(const struct timing *timing, bool error);
 
-/* Control comes back to TO. */
+/* Handles a return_to TO. */
 TRACER_LOCAL void timing_return_to(const struct timing *timing, const struct mfa *to);
 
-/* The process ends, and with it all its calls. `function` and `now` do not matter. */
+/* Ends all calls of a process that exits. `function` and `now` are ignored. */
 TRACER_LOCAL void timing_exit(const struct timing *timing);
 
 #endif

@@ -4,8 +4,9 @@
 
 #include <erl_tracer.h>
 
-/* TRACEE as one word that stands for it in every environment and for ever, as those of local pids
- * and ports do; `undefined` for what is none, such as the label that seq_trace has in its place. */
+/* Returns TRACEE as a word that is the same in every environment and for ever, as the words of
+ * local pids and ports are; `undefined` for other terms, such as the label that seq_trace has
+ * instead of a tracee. */
 static inline ERL_NIF_TERM tracee_word(ErlNifEnv *env, ERL_NIF_TERM tracee)
 {
     ErlNifPort port;

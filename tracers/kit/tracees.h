@@ -1,6 +1,6 @@
 /*
- * What a tracer keeps of each tracee: a hash table from pid or port to a struct of the tracer's
- * own, which begins with a struct tracee. Not for several threads at once.
+ * A hash table of tracees: from pid or port to a tracer's own struct, whose first member is a
+ * struct tracee. For one thread at a time.
  */
 #ifndef TRACER_TRACEES_H
 #define TRACER_TRACEES_H
@@ -12,19 +12,19 @@
 
 struct tracee {
     struct tracee *next;
-    ERL_NIF_TERM term; /* local pids and ports are the same words in every environment */
-    ERL_NIF_TERM name; /* an atom: what it was registered as last; 0: it was not */
+    ERL_NIF_TERM term; /* local pids and ports are the same word in every environment */
+    ERL_NIF_TERM name; /* an atom: its latest registered name; 0: none */
 };
 
-/* Start it as {0}. */
+/* Initialised with {0}. */
 struct tracees {
     struct tracee **slots;
     size_t used, size; /* a power of two, or 0 */
 };
 
-/* Local pids tell themselves apart in their upper half, atoms in their lower one. A product's bits
- * depend on those that are not above them: so the upper half comes down first. The best bits are
- * the upper ones. */
+/* Hashes TERM. Local pids differ in their upper half, atoms in their lower half. A bit of a product
+ * depends on the bits at and below its place: so the upper half is first mixed into the lower one.
+ * The upper bits of the result are the best. */
 static inline uint64_t tracees_hash(ERL_NIF_TERM term)
 {
     return ((uint64_t)term ^ (uint64_t)term >> 35) * 0x9E3779B97F4A7C15;
@@ -52,7 +52,7 @@ static inline void tracees_link(struct tracees *tracees, struct tracee *tracee)
     *slot = tracee;
 }
 
-/* If there is no memory it stays as it is. */
+/* Doubles the table. Without memory the table stays as it is. */
 static inline void tracees_grow(struct tracees *tracees)
 {
     struct tracees old = *tracees;
@@ -71,8 +71,8 @@ static inline void tracees_grow(struct tracees *tracees)
     free(old.slots);
 }
 
-/* SIZE bytes, zero but for the tracee at their beginning, which is not there yet. NULL if there is
- * no memory. */
+/* Adds a tracee that the table lacks: SIZE bytes, zero except the struct tracee at their start.
+ * NULL if there is no memory. */
 static inline void *tracees_add(struct tracees *tracees, ERL_NIF_TERM term, size_t size)
 {
     struct tracee *tracee;
@@ -88,7 +88,7 @@ static inline void *tracees_add(struct tracees *tracees, ERL_NIF_TERM term, size
     return tracee;
 }
 
-/* Takes it out; the caller frees it. */
+/* Removes TRACEE; the caller frees it. */
 static inline void tracees_remove(struct tracees *tracees, struct tracee *tracee)
 {
     struct tracee **slot = &tracees->slots[tracees_slot(tracees, tracee->term)];
@@ -99,7 +99,7 @@ static inline void tracees_remove(struct tracees *tracees, struct tracee *tracee
     tracees->used--;
 }
 
-/* Any one that is there, NULL if there is none; begin with *SLOT as 0. */
+/* Returns any tracee, NULL if there is none; *SLOT is 0 before the first call. */
 static inline void *tracees_any(const struct tracees *tracees, size_t *slot)
 {
     while (*slot < tracees->size && !tracees->slots[*slot])

@@ -15,7 +15,7 @@ static uint32_t place_of(const struct tree *tree, uint32_t parent, const struct 
     return place;
 }
 
-/* Room for twice as many nodes; at most half of the places are used. */
+/* Makes room for twice as many nodes; at most half of the places are used. */
 static bool grow(struct tree *tree)
 {
     uint32_t size = tree->size ? 2 * tree->size : 256;
@@ -77,7 +77,7 @@ static void flatten(struct tree *tree)
     uint32_t *processes = calloc(tree->used + !tree->used, sizeof *processes), to;
     struct node *node;
 
-    /* A parent comes before its children, so that it is known already whose they are. */
+    /* A parent comes before its children, so its process is known already. */
     for (uint32_t i = 1; processes && i < tree->used; i++) {
         node = &tree->nodes[i];
         processes[i] = node->parent ? processes[node->parent] : tree_child(&flat, 0, &node->mfa);
