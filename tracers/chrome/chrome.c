@@ -1,24 +1,24 @@
 /*
  * chrome: a recording as Chrome trace events, for Perfetto and chrome://tracing.
  *
- * A track for each process, with a slice for each call (see ../stack.h) and each collection; an
- * arrow from each message sent to where it is received; counters of heaps, in words, and of
- * messages that were sent to a process and not received yet. Times are microseconds since the
- * recording's first record, with three decimals, so that no nanosecond is lost; they never go back
- * within a track.
+ * Each process has a track, with a slice for each call (see ../stack.h) and each collection; an
+ * arrow leads from each message sent to its receipt; counters show heaps, in words, and messages
+ * that were sent to a process and not received yet. Times are microseconds since the recording's
+ * first record, with three decimals, so that no nanosecond is lost; within a track they never go
+ * back.
  *
- * The file is written as events come, in whole lines, each of which begins with the comma to the
- * one before: the format does without its closing bracket, so that it can be cut off after any
- * line.
+ * The file is written while events come, in whole lines, each of which begins with the comma after
+ * the previous one: the format does not need its closing bracket, so the file can be cut off after
+ * any line.
  *
- * State: see ../output.h. One lock for each state guards all that it has.
+ * State: see ../output.h. One lock for each state protects all its data.
  */
 #include "../kit/moment.h"
 #include "../kit/output.h"
 #include "../kit/tracee.h"
 #include "chrome.h"
 
-/* Never before one that was written; the sender's clock may be behind. */
+/* TIME is never before an earlier one; the sender's clock may be behind. */
 static void write_waiting(struct process *process, int64_t time)
 {
     struct mailbox *mailbox = &process->mailbox;
@@ -77,8 +77,8 @@ static struct process *process_of(struct chrome *chrome, ERL_NIF_TERM tracee)
     return process;
 }
 
-/* Since the zero of the event's clock, see ../moment.h. Where some events have time stamps, those
- * that have none come at the same time as the latest of the others: the tracer's own clock may be
+/* Returns the time since the zero of the event's clock, see ../moment.h. If some events have time
+ * stamps, an event without one gets the time of the latest of them: the tracer's own clock may be
  * another one. */
 static int64_t time_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM opts)
 {
@@ -100,12 +100,12 @@ static int64_t time_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM opts)
     return now;
 }
 
-/* The process's clock, which never goes back. */
+/* Advances the process's clock, which never goes back. */
 static void pass_time(ErlNifEnv *env, struct process *process, ERL_NIF_TERM opts)
 {
     int64_t now = time_of(env, process->chrome, opts);
 
-    if (process->last == INT64_MIN) /* so far it was only sent to */
+    if (process->last == INT64_MIN) /* until now it has only received messages */
         write_name(process);
     process->last = now > process->last ? now : process->last;
 }
@@ -146,7 +146,7 @@ static ErlNifUInt64 hash_of(ERL_NIF_TERM message)
     return enif_hash(ERL_NIF_INTERNAL_HASH, message, 0);
 }
 
-/* The process that a message goes to; NULL if that is not a local one, or its name is not known. */
+/* Returns the process that gets a message; NULL if it is not local, or its name is unknown. */
 static struct process *receiver_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM to)
 {
     ErlNifPid pid;
@@ -190,7 +190,7 @@ static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM mes
     write_slice(process, 'E', "message", "send");
 }
 
-/* The first message of that content that was sent to it. */
+/* Receives the first message with that content that was sent to the process. */
 static void receive_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM message)
 {
     struct mailbox *mailbox = &process->mailbox;
@@ -224,7 +224,7 @@ static void call_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag
     stack_event(env, &process->stack, tag, &mfa, opts);
 }
 
-/* A word of how the heap is; 0 if it is not told. */
+/* Returns an entry of SIZES, in words; 0 if there is none. */
 static ErlNifUInt64 size_of(ErlNifEnv *env, ERL_NIF_TERM sizes, ERL_NIF_TERM key)
 {
     const ERL_NIF_TERM *pair;
@@ -278,7 +278,7 @@ static void event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL
         call_event(env, process, tag, term, opts);
 }
 
-/* This state's, made when it is attached. NULL if there is no memory. */
+/* Returns the data of this state, made when the tracer is attached. NULL if there is no memory. */
 static struct chrome *chrome_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     struct output *output = output_of(env, state);
@@ -353,7 +353,7 @@ WANTED(receive)
 WANTED(garbage_collection)
 TRACED(procs)
 
-/* Mandatory; what comes here was not asked for. */
+/* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {
 }

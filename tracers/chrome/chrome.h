@@ -1,4 +1,4 @@
-/* What is kept of a recording, and what writes its events. All under the lock. */
+/* Data of a recording, and functions that write its events. Protected by the lock. */
 #ifndef CHROME_CHROME_H
 #define CHROME_CHROME_H
 
@@ -19,11 +19,11 @@ struct message {
     unsigned long long id;
 };
 
-/* Of a process, or of a name that nobody is known to have. */
+/* Messages of a process, or of a name whose owner is unknown. */
 struct mailbox {
     struct message *first, **end;
     unsigned waiting;
-    bool receives; /* it is traced */
+    bool receives; /* its receives are traced */
     int64_t counted;
 };
 
@@ -33,10 +33,10 @@ struct chrome {
     size_t unflushed;
     bool begun;
     bool timed;           /* an event had a time stamp */
-    unsigned clock;       /* enum moment_clock of the first one that had */
+    unsigned clock;       /* enum moment_clock of the first event with a time stamp */
     int64_t base, latest; /* nanoseconds; `base` by NODE_CLOCK, `latest` since the zero */
-    uint64_t others;      /* events by other clocks than the first */
-    uint64_t untimed;     /* events without a time stamp after one that had */
+    uint64_t others;      /* events by another clock than the first one */
+    uint64_t untimed;     /* events without a time stamp after one that had one */
     unsigned tids;
     unsigned long long ids;
     struct tracees processes, names;
@@ -50,21 +50,21 @@ struct process {
     struct chrome *chrome;
     unsigned tid;
     int64_t last;
-    const char *collection; /* the slice that is open; NULL: none is */
+    const char *collection; /* name of the open slice; NULL: none */
     struct stack stack;
     struct mailbox mailbox;
 };
 
 CHROME_LOCAL void write_name(struct process *process);
 
-/* A slice's begin, B, or its end, E: some viewers pair them by name. */
+/* Writes the begin, B, or the end, E, of a slice: some viewers pair them by name. */
 CHROME_LOCAL void write_slice(struct process *process, char kind, const char *category,
                               const char *name);
 
-/* An arrow's begin, s, or its end, f. */
+/* Writes the begin, s, or the end, f, of an arrow. */
 CHROME_LOCAL void write_arrow(struct process *process, const char *kind, unsigned long long id);
 
-/* A label of all that is drawn, where viewers show what it is the trace of. */
+/* Writes a label of the whole drawing, which viewers show as the name of what is traced. */
 CHROME_LOCAL void write_label(struct chrome *chrome, const char *label);
 
 CHROME_LOCAL void write_counter(struct process *process, const char *name, int64_t time,

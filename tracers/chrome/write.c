@@ -1,4 +1,4 @@
-/* Events as lines of the file. */
+/* Writes events as lines of the file. */
 #include "chrome.h"
 
 static void add_time(struct line *line, int64_t time)

@@ -1,15 +1,15 @@
 /*
- * count: how often each tag came, each function was called, or each process did either.
+ * count: number of events by tag, by function, or by process.
  *
  * The tables are printed when the tracer is unloaded, the most frequent first. Each thread counts
- * in tables of its own, so that counting takes no lock.
+ * in tables of its own, so counting takes no lock.
  *
  * State: see ../output.h; and
  *
  *     by        function, process or tag; without it tags, then functions
- *     format    table, json or csv (which holds one table: without `by` that of functions)
- *     top       how many functions or processes a table shows; 0: all; 20 without it, and all in
- *               JSON and CSV
+ *     format    table, json or csv (which has one table: without `by` that of functions)
+ *     top       number of functions or processes that a table shows; 0: all; 20 without it, and all
+ *               in JSON and CSV
  */
 #define TRACER_DECLARES                                                                        \
     {"by", TH_SETTING_WORD, "function process tag", NULL,                                      \
@@ -59,7 +59,7 @@ static void count_process(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM ta
                                   .errors = tag == TH_TRACER_ATOM(env, exception_from)});
 }
 
-/* Counts for MFA, a function; false if it is none. */
+/* Counts an event of MFA, a function; false if MFA is none. */
 static bool count_function(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM mfa, bool call)
 {
     struct count more;
@@ -70,7 +70,7 @@ static bool count_function(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM m
     more.errors = !call;
     if (counts_add(counts, &more))
         return true;
-    /* What was counted before are atoms, so only what is new needs looking at. */
+    /* Names already in the table are atoms; only new ones are checked. */
     if (!enif_is_atom(env, more.module) || !enif_is_atom(env, more.function))
         return false;
     counts_insert(counts, &more);
@@ -92,7 +92,7 @@ TH_TRACER_TRACE(generic)
         count(&part->own, &(struct count){.function = tag, .events = 1});
 }
 
-/* A call or an exception counts for its function; the report adds up the tag. */
+/* Counts a call or an exception for its function; the report adds up the tag. */
 TH_TRACER_TRACE(call)
 {
     bool called = tag == TH_TRACER_ATOM(env, call);
@@ -109,7 +109,7 @@ TH_TRACER_TRACE(call)
 
 /* --- the report --- */
 
-/* What has no module before functions, then the most frequent first, then by name. */
+/* Sorts entries without a module before functions, then the most frequent first, then by name. */
 static int compare(const void *left, const void *right)
 {
     const struct count *a = left, *b = right;
@@ -141,7 +141,7 @@ static void add_up(ErlNifEnv *env, struct counts *sum, const struct counts *coun
     sum->lost += counts->lost;
 }
 
-/* All threads' counts for OUTPUT, sorted and without gaps: `used` slots. */
+/* Returns the sum of all threads' counts for OUTPUT, sorted and without gaps: `used` slots. */
 static struct counts sum_of(ErlNifEnv *env, const struct output *output)
 {
     struct counts sum = {0};
@@ -170,7 +170,7 @@ static struct count total(const struct count *counts, size_t count)
     return sum;
 }
 
-/* A table's columns, in the order of its cells. */
+/* Columns of a table, in the order of its cells. */
 enum { EVENTS, PART, CALLS, ERRORS, NAME, COLUMNS };
 
 static void fill(union cell cells[COLUMNS], struct count count, uint64_t all, const char *name)
@@ -208,7 +208,7 @@ static void columns_of(enum by by, struct count all, struct column columns[COLUM
     columns[NAME] = (struct column){names[by], names[by], COLUMN_NAME, 0};
     if (by == BY_PROCESS)
         columns[CALLS] = (struct column){"calls", "calls", COLUMN_COUNT, 12};
-    if (by != BY_TAG) /* a column of zeros tells nobody anything */
+    if (by != BY_TAG) /* a column of zeros is useless */
         columns[ERRORS] = (struct column){"errors", all.errors ? "errors" : NULL, COLUMN_COUNT, 8};
 }
 

@@ -1,14 +1,14 @@
 /*
- * coverage: which functions were ever called.
+ * coverage: functions that were called at least once.
  *
- * The first call of a function that comes here disarms it (th_disarm()), where the host can do
- * that and the call was met by a pattern: once all that is going to be called has been, there are
- * no events any more. In an Erlang node calls go on coming.
+ * The first call of a function disarms the function (th_disarm()), if the host supports that and a
+ * pattern selected the call: when every function that will be called has been called, no events
+ * come any more. In an Erlang node calls keep coming.
  *
- * State: see ../output.h; `format` is text, json or lcov; `functions` is a file in which functions
- * stand that there are. Only of modules that it has something of can be told what was never called.
- * The file that is written appears when the tracer is unloaded. Each thread has a table of its own,
- * so that no lock is taken.
+ * State: see ../output.h; `format` is text, json or lcov; `functions` is a file that lists existing
+ * functions. Functions that were never called are known only for modules in this list. The output
+ * file appears when the tracer is unloaded. Each thread has a table of its own, so no lock is
+ * taken.
  */
 #define TRACER_DECLARES                                                                 \
     {"format", TH_SETTING_WORD, "text json lcov", "text", "how the report is written"}, \
@@ -46,7 +46,7 @@ TH_TRACER_ENABLED(call)
     return TH_TRACER_ATOM(env, trace);
 }
 
-/* What is known already is disarmed, too: its pattern may have been set again. */
+/* A known function is disarmed, too: its pattern may have been set again. */
 TH_TRACER_TRACE(call)
 {
     struct count function;
@@ -67,7 +67,7 @@ TH_TRACER_TRACE(call)
         th_disarm(env);
 }
 
-/* Mandatory; what comes here was not asked for. */
+/* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {
 }
@@ -120,7 +120,7 @@ static void add_listed(ErlNifEnv *env, struct names *names, const struct output 
     fclose(file);
 }
 
-/* The module whose functions begin at FIRST. */
+/* Returns the module whose functions begin at FIRST. */
 static struct module module_at(const struct names *names, size_t first)
 {
     struct module module = {.names = &names->names[first], .first = first == 0};

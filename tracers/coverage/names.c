@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long the atom is that TEXT begins with; 0: there is none. */
+/* Returns the length of the atom at the start of TEXT; 0: none. */
 static size_t atom_size(const char *text)
 {
     size_t size = 1;

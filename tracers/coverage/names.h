@@ -1,5 +1,4 @@
-/* Names of functions, M:F/A, as text: what was called is compared with a list that somebody wrote.
- */
+/* Names of functions, M:F/A, as text, for comparing calls with a list that a user wrote. */
 #ifndef COVERAGE_NAMES_H
 #define COVERAGE_NAMES_H
 
@@ -11,30 +10,30 @@
 
 struct name {
     char *text;
-    size_t module; /* how much of it is the module's name */
+    size_t module; /* length of the module's name in `text` */
     bool called, listed;
 };
 
-/* Start it as {0}. */
+/* Initialised with {0}. */
 struct names {
     struct name *names;
     size_t used, size;
-    size_t lost; /* there was no memory for them */
+    size_t lost; /* names without memory */
 };
 
-/* How long the M:F/A is that TEXT begins with, up to a blank or the end; 0: it is none. *MODULE
- * becomes how long M is. */
+/* Returns the length of the M:F/A at the start of TEXT, up to a blank or the end; 0: none. *MODULE
+ * gets the length of M. */
 COVERAGE_LOCAL size_t name_size(const char *text, size_t *module);
 
 /* Adds a copy of the first SIZE bytes of TEXT. */
 COVERAGE_LOCAL void names_add(struct names *names, const char *text, size_t size,
                               const struct name *like);
 
-/* Adds, as listed, the names with which lines of FILE begin, blanks before them or not; other lines
- * mean nothing. Returns how many there were. */
+/* Adds, as listed, the names at the starts of lines of FILE, after optional blanks; ignores other
+ * lines. Returns the number of names. */
 COVERAGE_LOCAL size_t names_read(struct names *names, FILE *file);
 
-/* Makes one of those that are equal, and sorts them: modules stay together. */
+/* Sorts the names, so that modules stay together, and merges equal ones. */
 COVERAGE_LOCAL void names_sort(struct names *names);
 
 COVERAGE_LOCAL void names_free(struct names *names);

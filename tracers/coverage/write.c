@@ -55,8 +55,8 @@ void write_json(FILE *file, const struct module *module)
     fputc('}', file);
 }
 
-/* lcov passes over files without lines, and newer ones take functions of one line for one: each
- * function is a line of its own. */
+/* Each function is on a line of its own: lcov skips files without lines, and newer versions merge
+ * functions of one line. */
 void write_lcov(FILE *file, const struct module *module)
 {
     const struct name *name = module->names;

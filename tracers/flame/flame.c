@@ -1,13 +1,14 @@
 /*
- * flame: where time goes, by stack.
+ * flame: time by stack.
  *
- * Of each event of a process, the time since the one before is the own time of the function that
- * was running; see ../stack.h for how that is known. What passes while the process is scheduled out
- * is nobody's, where that is traced; and so is what passes while none of its traced functions runs.
+ * The time between two events of a process is the own time of the function that was running; see
+ * ../stack.h for the way to know this function. Time during which the process is scheduled out
+ * counts for no function, if scheduling is traced; nor does time during which none of its traced
+ * functions runs.
  *
  * State: see ../output.h; `format` is folded (the default) or svg, `by` is time (the default) or
- * calls. The file appears when the tracer is unloaded. One lock for each state guards all that it
- * has.
+ * calls. The file appears when the tracer is unloaded. One lock for each state protects all its
+ * data.
  */
 #define TRACER_DECLARES                                 \
     {"format", TH_SETTING_WORD, "folded svg", "folded", \
@@ -26,10 +27,10 @@ struct flame {
     struct tree tree;
     struct repairs repairs;
     uint64_t unscheduled; /* events of processes that were not scheduled in */
-    uint64_t untimed;     /* events that do not ask for a time stamp */
-    uint64_t changes;     /* events by another clock than their process's event before */
-    uint64_t lost;        /* events of processes for which there was no memory */
-    bool told;            /* of an end or a caller, in any process */
+    uint64_t untimed;     /* events without a request for a time stamp */
+    uint64_t changes;     /* events by another clock than the previous event of their process */
+    uint64_t lost;        /* events of processes without memory */
+    bool told;            /* an end or a caller was reported, in any process */
 };
 
 struct process {
@@ -37,9 +38,9 @@ struct process {
     struct flame *flame;
     struct stack stack;
     uint32_t root;
-    struct moment last; /* in nanoseconds */
+    struct moment last; /* time of the latest event in nanoseconds */
     bool begun;         /* `last` is set */
-    bool out;           /* of the processor */
+    bool out;           /* scheduled out */
 };
 
 static void set_time(struct process *process, const struct moment *now)
@@ -49,8 +50,8 @@ static void set_time(struct process *process, const struct moment *now)
     process->begun = true;
 }
 
-/* The time since the last event is the own time of who is on top. Between two clocks nobody knows
- * it. */
+/* Adds the time since the last event to the own time of the function on top. Between times of two
+ * clocks the difference is unknown. */
 static void pass_time(struct process *process, ErlNifEnv *env, ERL_NIF_TERM opts)
 {
     const struct frame *top = stack_top(&process->stack);
@@ -100,7 +101,7 @@ static void free_process(struct process *process)
     free(process);
 }
 
-/* This state's, made at its first event. NULL if there is no memory. */
+/* Returns the data of this state, made at its first event. NULL if there is no memory. */
 static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     struct output *output = output_of(env, state);
@@ -213,7 +214,7 @@ TH_TRACER_TRACE(procs)
     pthread_mutex_unlock(&flame->lock);
 }
 
-/* Mandatory; what comes here was not asked for. */
+/* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {
 }

@@ -11,7 +11,7 @@ void node_name(struct line *line, const struct node *node)
         line_add(line, "%#T:%#T/%u", node->mfa.module, node->mfa.function, node->mfa.arity);
 }
 
-/* Semicolons and line ends are the format's. */
+/* Adds names without semicolons and line ends, which belong to the format. */
 static void add_names(struct line *line, const struct tree *tree, uint32_t number)
 {
     static const struct mark marks[] = {{';', ","}, {'\n', " "}, {0, "\xEF\xBF\xBD"}};

@@ -1,8 +1,8 @@
 /*
- * What makes the picture move, and how it looks. The script runs in browsers that are a few years
- * old, asks nothing of the network, and finds all it needs in the elements: a frame is <g class="f"
- * data-x= data-w= data-d=>, where it begins and how wide it is, of the whole, and how deep; its
- * <title> is its name, a line end, and its numbers.
+ * Script and style of the picture. The script runs in browsers that are a few years old, uses no
+ * network, and reads all data from the elements: a frame is <g class="f" data-x= data-w= data-d=>,
+ * with its start and its width as parts of the whole, and its depth; its <title> is its name, a
+ * line end, and its numbers.
  */
 #ifndef FLAME_SCRIPT_H
 #define FLAME_SCRIPT_H

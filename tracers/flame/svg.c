@@ -1,8 +1,8 @@
 /*
- * The flame graph as SVG: callers below, what they call on top of them, as wide as it takes.
+ * Draws the flame graph as SVG: callers below, callees on top of them, each as wide as its amount.
  *
- * A frame that is narrower than NARROWEST of all is left out, with what is on top of it, and the
- * number of those is told; nothing else bounds how large the file can be.
+ * A frame narrower than NARROWEST of the whole is left out, with the frames on top of it, and the
+ * picture shows the number of such frames; there is no other limit for the size of the file.
  */
 #include "flame.h"
 #include "script.h"
@@ -13,7 +13,7 @@ enum { WIDTH = 1200, MARGIN = 10, ROW = 18, HEAD = 40, NARROWEST = 20000 };
 
 struct box {
     uint64_t total, x;
-    uint64_t next; /* where the next child begins */
+    uint64_t next; /* left edge of the next child */
     unsigned depth;
     bool shown;
 };
@@ -22,7 +22,7 @@ struct picture {
     const struct drawing *drawing;
     struct box *boxes;
     unsigned deepest;
-    uint32_t narrow; /* not shown */
+    uint32_t narrow; /* frames not shown */
 };
 
 /* Children have larger numbers than their parents. */
@@ -50,7 +50,7 @@ static void lay_out(struct picture *picture)
     }
 }
 
-/* In words: "12.345678 ms" or "7 calls". */
+/* Adds an amount with its unit: "12.345678 ms" or "7 calls". */
 static void add_amount(struct line *line, const struct drawing *drawing, uint64_t amount)
 {
     if (drawing->calls)
@@ -60,7 +60,7 @@ static void add_amount(struct line *line, const struct drawing *drawing, uint64_
                  (unsigned long long)(amount % 1000000));
 }
 
-/* The name, a line end, and the numbers. */
+/* Adds the name, a line end, and the numbers. */
 static void add_title(struct line *line, const struct picture *picture, uint32_t number)
 {
     const struct node *node = &picture->drawing->tree->nodes[number];
@@ -87,7 +87,8 @@ static void add_title(struct line *line, const struct picture *picture, uint32_t
                  node->calls == 1 ? "" : "s");
 }
 
-/* Warm colours, the same for all functions of a module in all pictures; processes are grey. */
+/* Adds a warm colour, the same for all functions of a module in all pictures; processes are grey.
+ */
 static void add_colour(struct line *line, const struct node *node)
 {
     uint32_t sum = 2166136261;

@@ -1,8 +1,8 @@
 /*
- * jsonl: records again what the callbacks carry, as JSON lines that tracehost reads.
+ * jsonl: records the arguments of the callbacks, as JSON lines that tracehost reads.
  *
- * State: see ../output.h; `ts` is number (the default) or string: whether times are JSON's numbers,
- * which programs that read these as floating point round, or texts.
+ * State: see ../output.h; `ts` is number (the default) or string: times are JSON numbers, which
+ * programs round if they read these as floating point, or texts.
  */
 #define TRACER_DECLARES \
     {"ts", TH_SETTING_WORD, "number string", "number", "times as numbers of JSON, or as texts"},
@@ -12,7 +12,7 @@
 
 struct settings {
     bool texts;        /* times are texts */
-    atomic_bool begun; /* the header has been written; set under `lock` of outputs */
+    atomic_bool begun; /* the header is written; set under `lock` of outputs */
 };
 
 #include <nif_module.h>
@@ -22,7 +22,7 @@ struct settings {
 #include "value.h"
 
 enum { TS_NUMBER, TS_STRING };
-enum { LONGEST = 256 * 1024 * 1024 }; /* of a line that tracehost reads */
+enum { LONGEST = 256 * 1024 * 1024 }; /* maximum length of a line that tracehost reads */
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
 {
@@ -32,7 +32,7 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
 
 /* --- The first line, which tells whose identifiers are local ones --- */
 
-/* A character of Latin-1, as UTF-8. */
+/* Adds a character of Latin-1 as UTF-8. */
 static void add_latin1(struct line *line, unsigned char c)
 {
     const char bytes[] = {(char)(0xC0 | c >> 6), (char)(0x80 | (c & 0x3F))};
@@ -73,7 +73,7 @@ static void write_header(ErlNifEnv *env, FILE *file)
     line_end(&line, file);
 }
 
-/* Under the lock: states that differ may have the same file. */
+/* Under the lock: different states may have the same file. */
 static bool has_header(const struct output *output)
 {
     const struct output *other = atomic_load_explicit(&outputs.first, memory_order_relaxed);
@@ -83,7 +83,7 @@ static bool has_header(const struct output *output)
     return other;
 }
 
-/* Acquire and release: nobody writes a line before the header is in the file. */
+/* Acquire and release: no thread writes a line before the header is in the file. */
 static void begin(ErlNifEnv *env, struct output *output)
 {
     if (atomic_load_explicit(&output->settings.begun, memory_order_acquire))
@@ -144,7 +144,7 @@ static void add_fact(struct line *line, const char *name, int fact)
         line_add(line, ",\"%s\":%s", name, fact ? "true" : "false");
 }
 
-/* What the host knows of a call besides; a BEAM tells nothing. */
+/* Adds further facts about a call that the host knows; a BEAM has none. */
 static bool add_facts(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag)
 {
     ERL_NIF_TERM callers;
@@ -160,7 +160,7 @@ static bool add_facts(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag)
     return add_field(line, env, "callers", callers);
 }
 
-/* {Tracee, Tag, Term}, or of sequential tracing {Tag, Label, Info}. */
+/* Adds {Tracee, Tag, Term}, or for sequential tracing {Tag, Label, Info}. */
 static bool add_what(struct line *line, ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee,
                      ERL_NIF_TERM term)
 {

@@ -1,16 +1,16 @@
 /*
- * Terms as Erlang text that reads back as the same term.
+ * Prints terms as Erlang text that reads back as the same term.
  *
- * %T would not do: a BEAM cuts floats and long terms there, and shows funs and what is of other
- * nodes in a way that nobody can read. A term with anything in it that this cannot print exactly
- * goes as external term format.
+ * %T is unsuitable: a BEAM cuts floats and long terms there, and prints funs and identifiers of
+ * other nodes in a form that cannot be read. A term with any part that this file cannot print
+ * exactly is written as external term format.
  */
 #include "value.h"
 
 #include <stdbool.h>
 
 enum {
-    DEEPEST = 200, /* terms in one another, as printing them recurses */
+    DEEPEST = 200, /* nesting of terms, as printing them recurses */
     ATOM_SIZE = 256,
     NEWER_REFERENCE = 90,
     ATOM = 100,
@@ -19,7 +19,7 @@ enum {
     SMALL_ATOM_UTF8 = 119
 };
 
-/* False: it cannot be printed, and what is in the line is of no use. */
+/* Prints TERM. False if it cannot be printed; the text in LINE is then useless. */
 static bool print(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term, int depth);
 
 static void add(struct line *line, const char *text)
@@ -32,7 +32,7 @@ static bool is_printable(int c)
     return c >= ' ' && c <= '~';
 }
 
-/* A character between two QUOTEs. */
+/* Adds a character between two QUOTEs. */
 static void add_quoted(struct line *line, unsigned char c, char quote)
 {
     static const char lines[] = "\n\r\t", letters[] = "nrt";
@@ -73,7 +73,8 @@ static bool is_bare(const char *name)
                0;
 }
 
-/* Characters that Latin-1 has not cannot be asked for of NIF 2.16; and one of an atom may be 0. */
+/* Prints ATOM. NIF 2.16 cannot return characters beyond Latin-1; and a character of an atom may be
+ * 0. */
 static bool print_atom(struct line *line, ErlNifEnv *env, ERL_NIF_TERM atom)
 {
     char name[ATOM_SIZE];
@@ -92,7 +93,7 @@ static bool print_atom(struct line *line, ErlNifEnv *env, ERL_NIF_TERM atom)
     return true;
 }
 
-/* With as many digits as it needs, and the point that Erlang wants. */
+/* Prints a float with as many digits as it needs, and the point that Erlang requires. */
 static void print_float(struct line *line, double number)
 {
     int digits = 15;
@@ -106,12 +107,12 @@ static void print_float(struct line *line, double number)
     line_add_bytes(line, text, whole);
     add(line, ".");
     if (text[whole] && text[whole] != 'e')
-        add(line, text + whole + 1); /* behind the point, whatever the locale has for one */
+        add(line, text + whole + 1); /* behind the decimal point, whatever it is in the locale */
     else
         line_add(line, "0%s", text + whole);
 }
 
-/* Larger integers have no function that gives them. */
+/* Prints a number. No function of the NIF API returns larger integers. */
 static bool print_number(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term)
 {
     ErlNifSInt64 integer;
@@ -234,7 +235,7 @@ static uint32_t get32(const unsigned char *at)
     return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
 }
 
-/* The version, the tag, the number of words, the node, its creation, the words. */
+/* Layout: the version, the tag, the number of words, the node, its creation, the words. */
 int reference_read(const ErlNifBinary *bytes, struct reference *reference)
 {
     enum { NODE = 4 };
@@ -254,7 +255,8 @@ int reference_read(const ErlNifBinary *bytes, struct reference *reference)
     return 1;
 }
 
-/* Whether all of a reference shows in its text, as that of one with three words does. */
+/* Returns whether the text of a reference shows all of it, as the text of one with three words
+ * does. */
 static bool is_plain_reference(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term)
 {
     struct reference reference;
@@ -270,7 +272,7 @@ static bool is_plain_reference(struct line *line, ErlNifEnv *env, ERL_NIF_TERM t
     return plain;
 }
 
-/* Those of this node. */
+/* Prints identifiers of this node. */
 static bool print_identifier(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term)
 {
     static const char here[] = "#Ref<0.";

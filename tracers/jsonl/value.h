@@ -1,4 +1,4 @@
-/* Terms as values of JSON lines: strings of Erlang text, or {"$etf":BASE64}. */
+/* Writes terms as values of JSON lines: strings of Erlang text, or {"$etf":BASE64}. */
 #ifndef JSONL_VALUE_H
 #define JSONL_VALUE_H
 
@@ -7,16 +7,16 @@
 /* Appends TERM's value. False if there is no memory for it. */
 int value_add(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term);
 
-/* Where a reference of this node was made, as external term format tells it. */
+/* Origin and number of a reference of this node, from external term format. */
 struct reference {
-    const unsigned char *node; /* its name */
+    const unsigned char *node; /* name of the node */
     size_t node_size;
-    int latin1; /* the name; else it is UTF-8 */
+    int latin1; /* encoding of the name; else UTF-8 */
     uint32_t creation;
-    unsigned words; /* that tell it from others of the node */
+    unsigned words; /* the words that distinguish it within the node */
 };
 
-/* False if BYTES are something else. What is found points into them. */
+/* Reads a reference, whose parts point into BYTES. False if BYTES are another term. */
 int reference_read(const ErlNifBinary *bytes, struct reference *reference);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * msg: who sends to whom.
+ * msg: senders and receivers of messages.
  *
- * One line a message, "SENDER -> RECEIVER", and nothing of what is in it: the idea of the example
- * in the erl_tracer manual. Messages to processes that are gone end in "(gone)". Everything else is
- * discarded before it costs anything.
+ * Writes one line for each message, "SENDER -> RECEIVER", without the message: the idea of the
+ * example in the erl_tracer manual. Lines of messages to dead processes end in "(gone)". All other
+ * events are discarded early, at no cost.
  *
  * State: see ../output.h.
  */
@@ -34,7 +34,7 @@ TH_TRACER_TRACE(send)
     line_end(&line, output->file);
 }
 
-/* Mandatory. What comes here are returns, which nobody is asked about: not of a message. */
+/* Mandatory. Only returns, which need no `enabled`, come here: no messages. */
 TH_TRACER_TRACE(generic)
 {
 }

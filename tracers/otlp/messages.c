@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 struct message {
-    struct message *next; /* in its slot */
+    struct message *next; /* next in its slot */
     struct message *older, *newer;
     ERL_NIF_TERM receiver;
     uint64_t hash;
@@ -30,7 +30,7 @@ static void append(struct messages *messages, struct message *message)
     slot->last = message;
 }
 
-/* If there is no memory it stays as it is. */
+/* Doubles the slots. Without memory they stay as they are. */
 static void grow(struct messages *messages)
 {
     size_t size = messages->size ? 2 * messages->size : 64;
@@ -45,7 +45,7 @@ static void grow(struct messages *messages)
         append(messages, message);
 }
 
-/* BEFORE is the one before it in its slot, NULL if it is the first there. */
+/* BEFORE is the previous message in its slot, NULL if there is none. */
 static void take_out(struct messages *messages, struct message *message, struct message *before)
 {
     struct message_list *slot = slot_of(messages, message->receiver, message->hash);

@@ -1,4 +1,4 @@
-/* Messages that were sent and not received yet, and which span each was sent in. */
+/* Messages that were sent and not received yet, with the spans in which they were sent. */
 #ifndef OTLP_MESSAGES_H
 #define OTLP_MESSAGES_H
 
@@ -10,7 +10,7 @@
 
 #define OTLP_LOCAL __attribute__((visibility("hidden")))
 
-/* What tells a span from all others. */
+/* Identity of a span. */
 struct context {
     uint64_t trace[2];
     uint64_t span; /* 0: none */
@@ -18,8 +18,8 @@ struct context {
 
 struct message;
 
-/* A hash table of lists, each in the order of sending; and a list of all, in that order too. Starts
- * as all zero but for `most`. */
+/* A hash table of lists, each in the order of sending, and a list of all messages in that order.
+ * Initialised with zeros except `most`. */
 struct messages {
     struct message_list {
         struct message *first, *last;
@@ -27,17 +27,17 @@ struct messages {
     size_t used, size, most;
     struct message *oldest, *newest;
     uint64_t sent, matched;
-    uint64_t forgotten; /* as there were more than `most` */
-    uint64_t unsent;    /* received, and not known to be sent */
-    uint64_t lost;      /* sent, and there was no memory */
+    uint64_t forgotten; /* messages dropped beyond `most` */
+    uint64_t unsent;    /* messages received whose sending is unknown */
+    uint64_t lost;      /* messages sent without memory */
 };
 
-/* A message to a local process; HASH is its content's. */
+/* Adds a message to a local process; HASH is the hash of its content. */
 OTLP_LOCAL void messages_send(struct messages *messages, ERL_NIF_TERM receiver, uint64_t hash,
                               const struct context *sender);
 
-/* The oldest message to the RECEIVER of that content is taken out, and *SENDER is the span that it
- * was sent in, 0 if in none. False if there is none. */
+/* Removes the oldest message with that content to RECEIVER; *SENDER is the span in which it was
+ * sent, 0 if none. False if there is no such message. */
 OTLP_LOCAL bool messages_receive(struct messages *messages, ERL_NIF_TERM receiver, uint64_t hash,
                                  struct context *sender);
 

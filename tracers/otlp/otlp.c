@@ -1,24 +1,25 @@
 /*
  * otlp: calls as spans of OpenTelemetry, in OTLP/JSON lines.
  *
- * A span for each call whose end is known, a child of the one around it in its process; what
- * becomes of tail calls and ends that are not told, see ../stack.h. A call that no other is around
- * begins a trace. A message links the span in which it is received, or the next one of its process,
- * to the one in which it was sent; spawning likewise. A span is written when it ends.
+ * Each call whose end is known is a span, a child of the enclosing call of its process; ../stack.h
+ * describes tail calls and ends without an event. A call without an enclosing call begins a trace.
+ * A message links the span in which it is received, or the next one of its process, to the span in
+ * which it was sent; spawning likewise. A span is written when it ends.
  *
  * State: see ../output.h; and
  *
  *     service     the resource's service.name; without it $OTEL_SERVICE_NAME or unknown_service:erl
- *     args        how much of arguments, results, messages and reasons, as in text; none without it
- *     batch       how many spans a line has; 512 without it
- *     traces      calls: each trace is of one process, as without it; messages: what a message or
- *                 spawning caused goes on with the trace of who sent it
- *     messages    how many that were not received yet are remembered; 100000 without it
+ *     args        detail of arguments, results, messages and reasons, as in text; none without it
+ *     batch       number of spans in a line; 512 without it
+ *     traces      calls: each trace belongs to one process, as without it; messages: the effects of
+ *                 a message or spawning continue the trace of its sender
+ *     messages    number of unreceived messages that are kept; 100000 without it
  *     open        drop: calls that have not ended when the trace does are not written, as without
- * it; write: they are, as if they ended with the last event of their process start       when a
- * recording begins whose clock is not system time, in seconds since 1970
+ *                 it; write: they are, as if they ended with the last event of their process
+ *     start       time of the start of a recording whose clock is not system time, in seconds since
+ *                 1970
  *
- * One lock for each state guards all that it has.
+ * One lock for each state protects all its data.
  */
 #define TRACER_DECLARES                                                                    \
     {"args", TH_SETTING_WORD, TERM_ARGS, "none",                                           \
@@ -41,7 +42,7 @@
 
 /* --- This state's --- */
 
-/* A copy. */
+/* Returns a copy. */
 static const char *service_of(const struct output *output)
 {
     const char *given = getenv("OTEL_SERVICE_NAME");
@@ -78,7 +79,7 @@ static struct otlp *new_otlp(const struct output *output)
     return otlp;
 }
 
-/* Made at the first event. NULL if there is no memory. */
+/* Returns the data of a state, made at its first event. NULL if there is no memory. */
 static struct otlp *otlp_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     struct output *output = output_of(env, state);
@@ -98,9 +99,9 @@ static struct otlp *otlp_of(ErlNifEnv *env, ERL_NIF_TERM state)
 
 /* --- Times --- */
 
-/* Nanoseconds since 1970. A record's time is of the clock that its time stamp says; where that is
- * not system time, its zero (see ../moment.h) is at the start, or, where events by another clock
- * came before, its first event is as late as they were. */
+/* Returns nanoseconds since 1970. The kind of time stamp is the clock of a record's time. If that
+ * clock is not system time, its zero (see ../moment.h) is at the start, or, if events by another
+ * clock came before, its first event is at the latest of their times. */
 static int64_t stamped_time(struct otlp *otlp, const struct moment *moment)
 {
     if (moment->clock == NODE_CLOCK || moment->clock == SYSTEM_CLOCK)
@@ -114,8 +115,8 @@ static int64_t stamped_time(struct otlp *otlp, const struct moment *moment)
     return (int64_t)((uint64_t)moment->time + otlp->shifts[moment->clock].value);
 }
 
-/* Events that ask for no time stamp come now; where others do, that may be another clock, and they
- * come when the latest of these did. */
+/* Events without a request for a time stamp happen now; if other events have time stamps, possibly
+ * of another clock, they happen at the latest of these. */
 static int64_t time_of(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM opts)
 {
     struct moment moment = moment_take(env, opts, ERL_NIF_NSEC);
@@ -174,7 +175,8 @@ static ErlNifUInt64 hash_of(ERL_NIF_TERM message)
     return enif_hash(ERL_NIF_INTERNAL_HASH, message, 0);
 }
 
-/* The local process that a message goes to; 0 if it is none, or its name or alias is not known. */
+/* Returns the local process that gets a message; 0 if there is none, or its name or alias is
+ * unknown. */
 static ERL_NIF_TERM receiver_of(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM to)
 {
     ErlNifPid pid;
@@ -228,7 +230,7 @@ static void receive_event(struct process *process)
         span_link(process, &sender, "message");
 }
 
-/* Class and reason of {Class, Reason}. */
+/* Reads class and reason of {Class, Reason}. */
 static void read_exception(struct event *event, ERL_NIF_TERM extra)
 {
     const ERL_NIF_TERM *elements;
@@ -304,7 +306,8 @@ static void spawn_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM te
         span_link(child, &process->span->context, "spawn");
 }
 
-/* A reason other than these is an exception's, or another process's. */
+/* Returns whether a process ends regularly: other reasons are an exception's, or another process's.
+ */
 static bool is_ordinary(ErlNifEnv *env, ERL_NIF_TERM reason)
 {
     const ERL_NIF_TERM *elements;
@@ -403,7 +406,7 @@ WANTED(send)
 WANTED(receive)
 TRACED(procs)
 
-/* Mandatory; what comes here was not asked for. */
+/* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {
 }

@@ -1,8 +1,7 @@
-/* Spans that are open: each process's are a stack, as are the calls that they stand for. */
+/* Open spans: a stack for each process, like the calls that they represent. */
 #include "otlp.h"
 
-/* A bijection in which no bit of the result is like the one of its neighbours: that of splitmix64.
- */
+/* A bijection that changes every bit between neighbours: splitmix64's. */
 static uint64_t mixed(uint64_t x)
 {
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9;
@@ -10,8 +9,8 @@ static uint64_t mixed(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Unlike all others of this output, and, as likely as not to matter, of any other: they depend on
- * the time of the first call alone, so that they are the same whenever a recording is replayed. */
+/* Returns an id that is unique in this output and most likely unique elsewhere. Ids depend only on
+ * the time of the first call: so a recording that is replayed again gets the same ids. */
 static uint64_t new_id(struct otlp *otlp)
 {
     uint64_t id = 0;
@@ -27,8 +26,8 @@ static uint64_t new_id(struct otlp *otlp)
 
 /* --- Lists of objects --- */
 
-/* Adds the LINE's object, and forgets the line. Beyond MOST, and if there is no memory, it is
- * dropped. */
+/* Adds the LINE's object, and discards the line. Drops the object beyond MOST, and if there is no
+ * memory. */
 static void items_add(struct items *items, struct line *line, unsigned most)
 {
     size_t size = items->used + line->used + 1;
@@ -93,7 +92,7 @@ static void add_scheduler(struct process *process, struct span *span)
     items_add(&span->attributes, &line, UINT32_MAX);
 }
 
-/* A call that no other is around begins a trace, or goes on with the one that caused it. */
+/* A call without an enclosing call begins a trace, or continues the trace of its cause. */
 static void begin_trace(struct process *process, struct span *span)
 {
     struct otlp *otlp = process->otlp;
@@ -205,7 +204,7 @@ static void pop(struct process *process)
     free(span);
 }
 
-/* Where nothing tells of ends, nothing tells that calls are in one another either. */
+/* Without records of ends, nothing shows that a call is inside of another one, either. */
 void span_end(void *of, struct frame *frame)
 {
     struct process *process = of;

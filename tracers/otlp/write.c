@@ -1,4 +1,4 @@
-/* Spans as OTLP/JSON: one TracesData in each line. */
+/* Writes spans as OTLP/JSON: one TracesData in each line. */
 #include "otlp.h"
 
 #include <tracehost.h>
@@ -8,14 +8,14 @@
 #define VERSION \
     VERSION_OF(TRACEHOST_VERSION_MAJOR, TRACEHOST_VERSION_MINOR, TRACEHOST_VERSION_PATCH)
 
-/* Of the semantic conventions that the attributes' names are from. */
+/* Version of the semantic conventions that define the attributes' names. */
 #define SCHEMA "https://opentelemetry.io/schemas/1.33.0"
 
 enum { INTERNAL = 1, CONSUMER = 5 }; /* SpanKind */
 enum { ERROR = 2 };                  /* StatusCode */
 
-/* A collector's file receiver cuts lines at a MiB. What ends the line is less than the difference.
- */
+/* A collector's file receiver cuts lines at 1 MiB. The end of the line is shorter than the
+ * difference. */
 enum { LINE_MOST = (1 << 20) - 1000 };
 
 /* --- Attributes --- */
@@ -47,7 +47,7 @@ void add_integer(struct line *line, const char *key, int64_t number)
     line_add(line, "{\"key\":\"%s\",\"value\":{\"intValue\":\"%lld\"}}", key, (long long)number);
 }
 
-/* TEXT was printed for the attribute. */
+/* Adds TEXT, which was printed for the attribute KEY. */
 static void add_printed(struct line *line, const char *key, struct line *text)
 {
     add_text(line, key, text->text, text->used);
@@ -75,7 +75,7 @@ void add_data(struct line *line, const struct otlp *otlp, const char *key, ERL_N
     add_printed(line, key, &text);
 }
 
-/* The atom that a reason is, or begins with. */
+/* Prints the atom that is the reason, or its first element. */
 static void print_type(struct line *line, const struct event *event)
 {
     ERL_NIF_TERM name = event->reason;
@@ -187,7 +187,7 @@ static void add_function(struct line *line, const struct mfa *mfa)
     add_printed(line, "code.function.name", &text);
 }
 
-/* How it ended, unless by a return or an exception of its own. */
+/* Adds the way in which the span ended, unless by a return or an exception of its own. */
 static void add_ending(struct line *line, const struct event *event)
 {
     static const char *const names[] = {[END_RETURN] = "caller",
@@ -226,7 +226,7 @@ static void add_attributes(struct line *line, struct process *process, const str
         line_add(line, ",\"droppedAttributesCount\":%u", more->dropped);
 }
 
-/* The message is the reason where data is shown, and the type where it is not. */
+/* The message is the reason if data is shown, else the type. */
 static void add_status(struct line *line, const struct otlp *otlp)
 {
     struct line text;
@@ -311,7 +311,7 @@ static void tell_all(struct otlp *otlp)
          "events by another clock than the first, how far from the others is not known",
          otlp->others);
     if (lost)
-        add_integer(&otlp->batch, "tracehost.lost", (int64_t)lost); /* output.h tells of it */
+        add_integer(&otlp->batch, "tracehost.lost", (int64_t)lost); /* output.h reports it */
 }
 
 void write_end(struct otlp *otlp)

@@ -2,7 +2,7 @@
 #include "../kit/stamp.h"
 #include "report.h"
 
-/* Times are no further apart than that, so that they can be added: 73 years. */
+/* Maximum difference of two times, so that times can be added: 73 years. */
 #define FURTHEST ((int64_t)1 << 61)
 
 static int64_t bounded(int64_t time)

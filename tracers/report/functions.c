@@ -1,7 +1,7 @@
-/* How often each function was called, and how long that took, as of the tracer `time`. */
+/* Counts and times of each function's calls, like the tracer `time`. */
 #include "report.h"
 
-/* The end of a call, the event that tells it, and that event's timing. */
+/* The end of a call, its event, and the timing of that event. */
 static void ended(void *of, const struct ended *ended)
 {
     slowest_ended(of, ended);

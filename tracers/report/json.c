@@ -1,4 +1,4 @@
-/* JSON inside of a page. */
+/* Writes JSON inside of a page. */
 #include "page.h"
 
 void write_text(FILE *file, const char *text, size_t size)

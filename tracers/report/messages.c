@@ -1,8 +1,8 @@
 /*
- * Who sends how many messages to whom, and how long these wait before they are received.
+ * Messages between processes: their number by sender and receiver, and their waiting times.
  *
- * A message that is received is the first of that content that was sent to the process and that it
- * has not received yet; messages that were sent before recording began are in nobody's way.
+ * A message that is received is the first one with that content that was sent to the process and
+ * not received yet; messages that were sent before recording began do not disturb this.
  */
 #include "report.h"
 
@@ -35,7 +35,7 @@ static void put(struct messages *messages, struct pair *pair)
     histogram_move(&place->times, &pair->times);
 }
 
-/* A table of SIZE slots with the same pairs; as it was if there is no memory. */
+/* Makes a table of SIZE slots with the same pairs; without memory it stays as it was. */
 static bool rebuild(struct messages *messages, size_t size)
 {
     struct messages old = *messages;
@@ -82,8 +82,8 @@ static int compare(const void *left, const void *right)
     return (a < b) - (a > b);
 }
 
-/* So many messages must a pair have sent to be among the MOST; *TIES of those that sent just that
- * may be. UINT64_MAX if there is no memory. */
+/* Returns how many messages a pair must have sent to be among the MOST; *TIES: number of kept pairs
+ * with just this number. UINT64_MAX if there is no memory. */
 static uint64_t least_sent(const struct messages *messages, size_t most, size_t *ties)
 {
     uint64_t *sent = calloc(messages->used, sizeof *sent), least = UINT64_MAX;
@@ -169,7 +169,8 @@ static void put_message(const struct event *event, struct process *to, ErlNifUIn
 
 /* --- events --- */
 
-/* Whom a message goes to; NULL if that is not a process of this node that is known and kept. */
+/* Returns the receiver of a message; NULL if it is no process of this node that is known and kept.
+ */
 static struct process *receiver_of(const struct event *event, ERL_NIF_TERM to)
 {
     struct report *report = event->report;

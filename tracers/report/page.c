@@ -1,4 +1,4 @@
-/* The page: its own three files, which the build puts in here, and the data. */
+/* Writes the page: its own three files, which the build inserts here, and the data. */
 #include "page.h"
 
 #include "../kit/stamp.h"
@@ -9,7 +9,7 @@ extern const char page_html[], page_css[], page_js[];
 
 /* --- what the host tells of each stream --- */
 
-/* A number of the map STREAM. */
+/* Writes a number of the map STREAM. */
 static void write_member(struct writing *writing, ERL_NIF_TERM stream, const char *name)
 {
     ErlNifUInt64 count = 0;
@@ -54,7 +54,7 @@ static void write_streams(struct writing *writing)
     fputc(']', writing->file);
 }
 
-/* Whether reading one of them was ended before its end. */
+/* Writes whether the reading of a stream was ended before its end. */
 static void write_interrupted(struct writing *writing)
 {
     ERL_NIF_TERM list = streams_of(writing->env), stream, value;
@@ -68,7 +68,7 @@ static void write_interrupted(struct writing *writing)
     fputs(interrupted ? "true" : "false", writing->file);
 }
 
-/* The name of the first stream, without its folders, if nothing else was said. */
+/* Writes TITLE, or the name of the first stream without its folders. */
 static void write_title(struct writing *writing, const char *title)
 {
     ERL_NIF_TERM list = streams_of(writing->env), stream;
@@ -259,7 +259,7 @@ static void write_repairs(struct writing *writing)
 
 /* --- the page --- */
 
-/* The data are complete before it is told what was repaired, and which functions have names. */
+/* Writes the data, and only then what was repaired, and the names of functions. */
 static void write_data(struct writing *writing, const char *title)
 {
     static const struct {
@@ -290,7 +290,7 @@ static bool is_mark(const char *line, size_t length, const char *mark)
     return strlen(mark) == length && memcmp(line, mark, length) == 0;
 }
 
-/* A line that is a mark is replaced by what it stands for. */
+/* Replaces each line that is a mark by its contents. */
 static void write_template(struct writing *writing, const char *title)
 {
     const char *line = page_html;

@@ -1,4 +1,4 @@
-/* Processes and ports: who they are, when they lived, ran and collected. */
+/* Processes and ports: identity, lifetime, running and collecting. */
 #include "report.h"
 
 static void add_sums(struct sums *to, const struct sums *more)
@@ -43,7 +43,7 @@ struct process *process_of(struct report *report, ERL_NIF_TERM word, bool port)
 
 /* --- events --- */
 
-/* Who was spawned or opened, by whom and as what. */
+/* Notes parent and first call of a process or port that was spawned or opened. */
 static void born(struct process *process, ERL_NIF_TERM parent, const struct mfa *entry, int64_t now)
 {
     if (!process)
@@ -111,7 +111,7 @@ static void run_until(struct process *process, int64_t now)
     process->runs_since = TIME_NONE;
 }
 
-/* From now on the timeline tells who runs. */
+/* From now on the timeline shows running processes. */
 static void begin_scheduling(struct report *report)
 {
     if (report->scheduling)
@@ -199,7 +199,7 @@ static void free_process(struct process *process)
     free(process);
 }
 
-/* The busiest first; of those that were equally busy, who came first. */
+/* Sorts by activity, the most first; then by the order of appearance. */
 static int compare(const void *left, const void *right)
 {
     const struct process *a = *(struct process *const *)left;

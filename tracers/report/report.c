@@ -1,8 +1,8 @@
 /*
- * report: one page about a recording, for browsers: what was called how often and for how long,
- * stacks, processes, messages, the slowest calls.
+ * report: one page about a recording, for browsers: calls and times of functions, stacks,
+ * processes, messages, the slowest calls.
  *
- * State: see ../output.h; `title` is what the page is called. The file appears when the tracer is
+ * State: see ../output.h; `title` is the title of the page. The file appears when the tracer is
  * unloaded.
  */
 #define TRACER_DECLARES \
@@ -26,7 +26,7 @@ static struct report *create(void)
     return report;
 }
 
-/* This state's, made at its first event. NULL if there is no memory. */
+/* Returns the data of this state, made at its first event. NULL if there is no memory. */
 static struct report *report_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     struct output *output = output_of(env, state);
@@ -97,7 +97,7 @@ static void count(const struct event *event, enum what what, struct sums *sums)
     sums->received += what == RECEIVE;
 }
 
-/* An event of the process's own has come. */
+/* Notes an event of the process itself. */
 static void note(const struct event *event, enum what what, bool port)
 {
     struct process *process = event->process;
@@ -118,7 +118,7 @@ static void note(const struct event *event, enum what what, bool port)
         process->last = event->now;
         report->lost += !bins_event(&process->bins, &report->shift, event->now);
     }
-    process->ended &= what == SCHEDULE; /* also who has ended leaves its scheduler */
+    process->ended &= what == SCHEDULE; /* a process that has ended still leaves its scheduler */
 }
 
 static void follow(const struct event *event, enum what what)
@@ -141,8 +141,8 @@ static void follow(const struct event *event, enum what what)
     }
 }
 
-/* Identifiers and names stand for others in another stream; what is known of a process counts on
- * for whoever has its identifier. */
+/* Begins a stream: identifiers and names mean other processes than before; the figures of a process
+ * continue with the next process of the same identifier. */
 static void begin_stream(struct report *report, int streams)
 {
     if (report->streams) {
@@ -153,7 +153,7 @@ static void begin_stream(struct report *report, int streams)
     report->streams = streams;
 }
 
-/* Under the lock. */
+/* Handles an event, under the lock. */
 static void take(struct event *event)
 {
     struct report *report = event->report;
@@ -183,7 +183,7 @@ TH_TRACER_ENABLED(generic)
     ERL_NIF_TERM answer = output_enabled(env, tag, state, TH_TRACER_ATOM(env, trace));
 
     if (output_begins(env, tag, state))
-        report_of(env, state); /* a page is wanted also if nothing comes */
+        report_of(env, state); /* a page is written also without events */
     return answer;
 }
 

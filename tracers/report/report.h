@@ -1,9 +1,9 @@
 /*
- * What is kept of a recording while its events come, and written as a page at its end; README.md
- * tells what is in it.
+ * Data of a recording, collected from its events and written as a page at its end; README.md
+ * describes the contents.
  *
- * All of it is under one lock, that of its state. Everything has a bound: what is beyond is added
- * to the rest, or counted, and the page says how much that is.
+ * One lock, that of the state, protects all data. All data is bounded: amounts beyond a limit are
+ * added to the rest, or counted, and the page shows the counts.
  */
 #ifndef REPORT_REPORT_H
 #define REPORT_REPORT_H
@@ -20,45 +20,46 @@
 #include <stdio.h>
 
 enum {
-    FUNCTIONS_MOST = 20000, /* kept */
+    FUNCTIONS_MOST = 20000, /* functions that are kept */
     FUNCTIONS_SHOWN = 5000,
     PROCESSES_MOST = 4096,
     PROCESSES_SHOWN = 2000,
-    PAIRS_MOST = 4096, /* of processes of which one sends to the other */
+    PAIRS_MOST = 4096, /* pairs of a sending and a receiving process */
     PAIRS_SHOWN = 2000,
-    NAMES_MOST = 65536,         /* registered */
-    WAITING_MOST = 4096,        /* messages that were sent to a process and not received yet */
-    WAITING_OF_ALL = 1 << 18,   /* likewise, to all together */
-    SLOWEST = 200,              /* calls */
+    NAMES_MOST = 65536,         /* registered names */
+    WAITING_MOST = 4096,        /* unreceived messages of a process */
+    WAITING_OF_ALL = 1 << 18,   /* unreceived messages of all processes */
+    SLOWEST = 200,              /* calls that are kept */
     TEXT_MOST = 240,            /* bytes of arguments, results and reasons */
-    ARGUMENTS_KEPT = 256,       /* of so many open calls of a process, the outermost ones */
-    ARGUMENTS_OF_ALL = 1 << 16, /* of so many together */
-    FRAMES_MOST = 1000000,      /* open calls of a process, as of `time` */
-    BINS = 600,                 /* of the timeline */
+    ARGUMENTS_KEPT = 256,       /* open calls of a process whose arguments are kept: the outermost
+                                   ones */
+    ARGUMENTS_OF_ALL = 1 << 16, /* the same, of all processes */
+    FRAMES_MOST = 1000000,      /* open calls of a process, as in `time` */
+    BINS = 600,                 /* bins of the timeline */
     LEVELS = 64,                /* in a bin */
-    NARROWEST = 20000           /* parts of the whole, of which a stack must have one */
+    NARROWEST = 20000           /* least part of the whole that a stack must have: 1 / NARROWEST */
 };
 
 struct process;
 
 /* --- time --- */
 
-/* The recording's, in nanoseconds since its first event that has a time. */
+/* The clock of the recording, in nanoseconds since its first event with a time. */
 struct clock {
     bool timed;       /* an event had a time */
-    unsigned kind;    /* its enum stamp_kind */
-    unsigned of;      /* its enum moment_clock */
-    int64_t base;     /* its time by that clock */
-    int64_t first;    /* the same since the recording's first record */
-    int64_t system;   /* its system time; 0: not known */
-    int64_t now;      /* of the event at hand; of one without a time, that of the latest */
+    unsigned kind;    /* enum stamp_kind of that event */
+    unsigned of;      /* enum moment_clock of that event */
+    int64_t base;     /* time of that event by that clock */
+    int64_t first;    /* the same, since the recording's first record */
+    int64_t system;   /* system time of that event; 0: unknown */
+    int64_t now;      /* time of the current event; without a time, that of the latest event */
     int64_t latest;   /* the largest so far */
     uint64_t untimed; /* events without a time */
-    uint64_t others;  /* events with a time of another clock, which are taken for such */
-    uint64_t early;   /* events before the first one: they count as if they came with it */
+    uint64_t others;  /* events with a time of another clock, which count as untimed */
+    uint64_t early;   /* events before the first one: they count as simultaneous with it */
 };
 
-/* The time of an event that comes; TIME_NONE if it has none. */
+/* Returns the time of an event; TIME_NONE if it has none. */
 TRACER_LOCAL int64_t clock_take(struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM opts);
 
 /* --- the timeline --- */
@@ -68,15 +69,15 @@ struct bin {
     uint32_t events;
 };
 
-/* The bins of a process, from the first to the last that has anything. Start it as {0}. */
+/* Bins of a process, from the first to the last that is not empty. Initialised with {0}. */
 struct bins {
     struct bin *bins;
     uint32_t first, count, size;
-    uint32_t shift; /* a bin is so wide: 1 << shift nanoseconds */
+    uint32_t shift; /* width of a bin: 1 << shift nanoseconds */
 };
 
-/* An event at NOW; busy time between FROM and TO. *SHIFT is that of all, which grows with the
- * recording. False if there is no memory. */
+/* Add an event at NOW; add busy time between FROM and TO. *SHIFT is the width of all bins, which
+ * grows with the recording. False if there is no memory. */
 TRACER_LOCAL bool bins_event(struct bins *bins, uint32_t *shift, int64_t now);
 TRACER_LOCAL bool bins_busy(struct bins *bins, uint32_t *shift, int64_t from, int64_t to);
 
@@ -87,35 +88,35 @@ TRACER_LOCAL void bins_widen(struct bins *bins, uint32_t shift);
 
 struct message {
     struct message *next;
-    struct process *from; /* NULL: it is among the others */
+    struct process *from; /* NULL: a process that is not kept */
     ErlNifUInt64 hash;
     int64_t sent; /* or TIME_NONE */
 };
 
-/* Of those that a process was sent, the ones that it has not received. */
+/* Messages of a process that it has not received. */
 struct mailbox {
     struct message *first, **end;
     unsigned waiting;
 };
 
-/* NULL stands for whoever is not among the processes that are kept. */
+/* A pair of processes; NULL stands for all processes that are not kept. */
 struct pair {
     struct process *from, *to;
-    bool there; /* else the slot is free */
+    bool there; /* in use; else a free slot */
     uint64_t sent, matched, total;
     struct histogram times;
 };
 
-/* Start it as {0}. */
+/* Initialised with {0}. */
 struct messages {
     struct pair *pairs; /* hash table with open addressing, at most half of it used */
     size_t used, size;
-    unsigned waiting;     /* in all mailboxes */
-    struct tracees names; /* that are registered, or were */
+    unsigned waiting;     /* unreceived messages in all mailboxes */
+    struct tracees names; /* names that are or were registered */
     struct aliases aliases;
     struct receivers receivers;
-    uint64_t forgotten; /* messages that nobody is waited for any more to receive */
-    uint64_t merged;    /* pairs */
+    uint64_t forgotten; /* messages dropped from full mailboxes */
+    uint64_t merged;    /* pairs merged into the rest */
     uint64_t nameless;  /* names beyond NAMES_MOST */
 };
 
@@ -123,23 +124,23 @@ struct messages {
 
 struct slow_call {
     struct count function;
-    struct process *process; /* NULL: it is among the others */
+    struct process *process; /* NULL: a process that is not kept */
     int64_t at;
     uint64_t took, own;
-    uint64_t order; /* in which calls ended */
+    uint64_t order; /* rank in the order in which calls ended */
     bool error;
-    char *arguments, *outcome; /* NULL: not known */
+    char *arguments, *outcome; /* NULL: unknown */
 };
 
-/* Start it as {0}. */
+/* Initialised with {0}. */
 struct slowest {
-    struct slow_call calls[SLOWEST]; /* a heap, what is least slow on top */
+    struct slow_call calls[SLOWEST]; /* a heap, the least slow call on top */
     size_t used;
     uint64_t ended;
-    /* Arguments of open calls. 0 is no slot. */
+    /* Arguments of open calls. Slot 0 is not used. */
     char (*slots)[TEXT_MOST];
     uint32_t slots_size, slots_used;
-    uint32_t free_slot; /* the first of a list, in their first bytes */
+    uint32_t free_slot; /* head of a list linked by the first bytes of free slots */
 };
 
 /* --- all --- */
@@ -151,67 +152,67 @@ struct sums {
 struct report {
     pthread_mutex_t lock;
     struct clock clock;
-    uint32_t shift; /* the timeline's */
+    uint32_t shift; /* bin width of the timeline */
     struct counts tags;
-    int streams;                  /* that had begun when the latest event came */
-    struct sums sums, others;     /* of all; of those that are not among these: */
+    int streams;                  /* number that had begun at the latest event */
+    struct sums sums, others;     /* of all processes; of those that are not kept */
     struct tracees processes;     /* of struct process */
-    struct process *first, **end; /* the same, in the order in which they came */
+    struct process *first, **end; /* the same in order of appearance */
     uint64_t serials;
-    /* Looks for processes that had no place in `processes`, since it was last tried to make room:
-     * each try looks at all that are there, so that many must have come to pay for one. */
+    /* Look-ups of processes without a place in `processes`, since the last attempt to make room: an
+     * attempt scans all processes, so many look-ups must pay for one. */
     unsigned newcomers;
-    bool scheduling; /* it is traced when processes run */
-    bool told;       /* of an end or a caller, in any process */
+    bool scheduling; /* running of processes is traced */
+    bool told;       /* an end or a caller was reported, in any process */
 
     struct calls calls;
     struct figures_table functions;
-    uint64_t strays; /* ends of calls that were not seen to begin */
+    uint64_t strays; /* ends of calls whose begin was not seen */
     struct tree stacks;
     struct repairs repairs;
-    uint64_t forgotten;     /* open calls of streams before this one that full stacks let go of */
-    struct repairs untimed; /* of those: ends of calls that were not measured */
-    uint64_t unscheduled;   /* calls and returns of processes that were not scheduled in */
+    uint64_t forgotten;     /* open calls of earlier streams dropped from full stacks */
+    struct repairs untimed; /* of earlier streams: ends of calls that were not measured */
+    uint64_t unscheduled;   /* calls and returns of processes that were scheduled out */
     struct messages messages;
     struct slowest slowest;
-    struct process *at_work; /* of the event at hand */
+    struct process *at_work; /* process of the current event */
     uint64_t unkept;         /* events of processes beyond PROCESSES_MOST */
-    uint64_t lost;           /* events that there was no memory for */
+    uint64_t lost;           /* events without memory */
     uint64_t starved;        /* the same in all parts of the report, once the page is written */
 };
 
-/* A process or port that events tell of. */
+/* A process or port that events name. */
 struct process {
     struct tracee tracee;
     struct report *report;
-    struct process *next; /* that came after it */
-    uint64_t serial;      /* 1, 2, ... as they came */
-    uint32_t number;      /* on the page */
-    bool forgotten;       /* it is on its way to the others */
+    struct process *next; /* next in order of appearance */
+    uint64_t serial;      /* 1, 2, ... in order of appearance */
+    uint32_t number;      /* number on the page */
+    bool forgotten;       /* being merged into the rest */
     bool port;
     bool ended;
-    bool out;                           /* of the processor */
-    struct mfa entry;                   /* function 0: not known; or of a port its driver */
-    ERL_NIF_TERM parent;                /* 0: not known */
+    bool out;                           /* scheduled out */
+    struct mfa entry;                   /* function 0: unknown; of a port: its driver */
+    ERL_NIF_TERM parent;                /* 0: unknown */
     int64_t born, died;                 /* or TIME_NONE */
     int64_t last;                       /* its latest event, or TIME_NONE */
-    int64_t passed;                     /* until when its stack's time is accounted for */
+    int64_t passed;                     /* time up to which its stack's time is accounted for */
     int64_t runs_since, collects_since; /* or TIME_NONE */
     struct sums sums;
-    uint64_t own, ran, collections, collecting_time; /* nanoseconds, but for `collections` */
-    char *reason;                                    /* NULL: not known */
+    uint64_t own, ran, collections, collecting_time; /* nanoseconds, except `collections` */
+    char *reason;                                    /* NULL: unknown */
     struct stack stack;
-    uint32_t root;      /* in the tree of stacks; 0: it called nothing */
-    unsigned arguments; /* how many of its open calls have theirs kept */
+    uint32_t root;      /* in the tree of stacks; 0: no calls */
+    unsigned arguments; /* number of its open calls whose arguments are kept */
     struct bins bins;
     struct mailbox mailbox;
 };
 
-/* An event, as it is dealt with. */
+/* The current event. */
 struct event {
     ErlNifEnv *env;
     struct report *report;
-    struct process *process; /* NULL: it is not kept */
+    struct process *process; /* NULL: not kept */
     ERL_NIF_TERM tracee, tag, term, opts;
     ERL_NIF_TERM extra; /* 0: none */
     int64_t now;        /* or TIME_NONE */
@@ -219,28 +220,28 @@ struct event {
 
 /* text.c */
 
-/* TERM, as far as TEXT_MOST bytes go. How long it is. */
+/* Prints TERM, at most TEXT_MOST bytes. Returns the length. */
 TRACER_LOCAL size_t print_bounded(char *text, ErlNifEnv *env, ERL_NIF_TERM term);
 
-/* The same, allocated; NULL if there is no memory. */
+/* Returns the same as allocated text; NULL if there is no memory. */
 TRACER_LOCAL char *text_of(ErlNifEnv *env, ERL_NIF_TERM term);
 
 /* processes.c */
 
-/* The process or port of a word that tracee_word() made, begun if it is not there. NULL if it is
- * not to be kept. */
+/* Returns the process or port of a word that tracee_word() made, and adds it if necessary. NULL if
+ * it is not to be kept. */
 TRACER_LOCAL struct process *process_of(struct report *report, ERL_NIF_TERM word, bool port);
 
-/* What EVENT tells of how its process lives, runs and collects. */
+/* Handles the parts of EVENT about the life, running and collections of its process. */
 TRACER_LOCAL void life_event(const struct event *event);
 
-/* At the end: whoever runs does so until its latest event. */
+/* At the end: a process that runs does so until its latest event. */
 TRACER_LOCAL void processes_stop(struct report *report);
 
-/* Another stream begins: nobody is in a call, runs or has messages. */
+/* Begins another stream: no process is in a call, runs or has messages. */
 TRACER_LOCAL void processes_begin_stream(struct report *report);
 
-/* Leaves the MOST busiest; where it goes on, only those that have ended go. */
+/* Keeps the MOST busiest; if the recording goes on, drops only processes that have ended. */
 TRACER_LOCAL void processes_forget(struct report *report, size_t most, bool goes_on);
 TRACER_LOCAL void processes_free(struct report *report);
 
@@ -249,12 +250,12 @@ TRACER_LOCAL void functions_begin(struct report *report);
 TRACER_LOCAL void function_event(const struct event *event);
 TRACER_LOCAL void function_exit(const struct event *event);
 
-/* All calls that are open stay so. */
+/* Drops the open calls of a stream that ends: their ends remain unknown. */
 TRACER_LOCAL void functions_forget_open(struct report *report);
 
 /* stacks.c */
 
-/* Time passes until NOW, which counts for who is on top. */
+/* Adds the time until NOW to the function on top. */
 TRACER_LOCAL void stack_pass_time(struct process *process, int64_t now);
 TRACER_LOCAL void process_call(const struct event *event);
 TRACER_LOCAL void stack_end(struct process *process);
@@ -265,30 +266,30 @@ TRACER_LOCAL void receive_event(const struct event *event);
 TRACER_LOCAL void name_event(const struct event *event, bool registered);
 TRACER_LOCAL void mailbox_clear(struct messages *messages, struct mailbox *mailbox);
 
-/* Whoever is on the way to the others is one of them. */
+/* Merges the processes that are marked `forgotten` into the rest. */
 TRACER_LOCAL void messages_forget(struct report *report);
 
-/* Leaves the MOST pairs that sent most. */
+/* Keeps the MOST pairs with most messages. */
 TRACER_LOCAL void pairs_forget(struct messages *messages, size_t most);
 
-/* All that was sent and not received, all names and aliases. */
+/* Drops all unreceived messages, names and aliases. */
 TRACER_LOCAL void messages_clear(struct report *report);
 TRACER_LOCAL void messages_free(struct messages *messages);
 
 /* slowest.c */
 
-/* A mark for calls_begin(): where the call's arguments are kept; 0: nowhere. */
+/* Keeps the call's arguments. Returns a mark for calls_begin(): their slot; 0: not kept. */
 TRACER_LOCAL uint32_t slowest_keep(const struct event *event);
 TRACER_LOCAL void slowest_drop(struct slowest *slowest, struct process *process, uint32_t mark);
 
-/* EVENT has ended a call. */
+/* Handles the end of a call by EVENT. */
 TRACER_LOCAL void slowest_ended(const struct event *event, const struct ended *ended);
 TRACER_LOCAL void slowest_forget(struct slowest *slowest);
 
-/* All arguments that are kept. */
+/* Drops all kept arguments. */
 TRACER_LOCAL void slowest_drop_all(struct slowest *slowest);
 
-/* The slowest first. */
+/* Sorts, the slowest first. */
 TRACER_LOCAL void slowest_sort(struct slowest *slowest);
 TRACER_LOCAL void slowest_free(struct slowest *slowest);
 

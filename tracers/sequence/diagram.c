@@ -1,6 +1,6 @@
 #include "diagram.h"
 
-/* Room for one more element of SIZE bytes after COUNT; *ROOM counts elements. */
+/* Makes room for one more element of SIZE bytes after COUNT; *ROOM counts elements. */
 static bool make_room(void **elements, uint32_t count, uint32_t *room, size_t size)
 {
     uint32_t more = *room ? 2 * *room : 64;
@@ -90,7 +90,8 @@ static bool participant_is_name(const struct participant *participant)
     return participant->term && participant->term == participant->name;
 }
 
-/* A name that was sent to before it was known whose it is, is the process that had it last. */
+/* Identifies a name that got messages before its owner was known with the last process that had it.
+ */
 static void find_same(struct diagram *diagram)
 {
     struct participant *all = diagram->participants;
@@ -179,7 +180,7 @@ void message_text(const struct message *message, char text[TEXT_KEPT])
             continue;
         end = from + strspn(from, "0123456789.");
         if (*end == '>') {
-            used--; /* what is before the < stays */
+            used--; /* keeps the text before the < */
             from = end + 1;
         }
     }

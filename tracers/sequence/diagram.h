@@ -1,4 +1,4 @@
-/* Who sends what to whom: what the drawings show. */
+/* Contents of a sequence diagram: participants and messages. */
 #ifndef SEQUENCE_DIAGRAM_H
 #define SEQUENCE_DIAGRAM_H
 
@@ -11,63 +11,63 @@
 #define SEQUENCE_LOCAL __attribute__((visibility("hidden")))
 
 enum {
-    TEXT_KEPT = 400, /* bytes of a message */
-    TEXT_DRAWN = 60  /* characters of that */
+    TEXT_KEPT = 400, /* bytes of a message that are kept */
+    TEXT_DRAWN = 60  /* characters of them that are drawn */
 };
 
 struct participant {
-    ERL_NIF_TERM term; /* a local pid or port, or a name (an atom); 0: it is somewhere else */
-    ERL_NIF_TERM name; /* as registered last; 0: it was not; of a name itself */
-    char *text;        /* of who is somewhere else */
-    uint64_t count;    /* of messages that it sent or got */
-    uint32_t same;     /* the participant that this is, too; itself */
-    uint32_t column;   /* from 0; as of diagram_lay_out() */
+    ERL_NIF_TERM term; /* a local pid or port, or a name (an atom); 0: at another node */
+    ERL_NIF_TERM name; /* latest registered name; 0: none; of a name: itself */
+    char *text;        /* name of a participant at another node */
+    uint64_t count;    /* messages that it sent or got */
+    uint32_t same;     /* the participant that this one is identical with; else itself */
+    uint32_t column;   /* from 0; set by diagram_lay_out() */
 };
 
 struct message {
-    uint32_t from, to;    /* participants */
-    struct moment moment; /* in nanoseconds */
-    bool gone;            /* nobody was there to get it */
+    uint32_t from, to;    /* numbers of participants */
+    struct moment moment; /* time in nanoseconds */
+    bool gone;            /* the receiver was dead */
     char *text;
 };
 
-/* Start it as {0}, but for what is asked for. */
+/* Initialised with {0}, except the settings. */
 struct diagram {
-    uint32_t most;          /* participants that are drawn on their own; 0: all */
-    uint32_t messages_most; /* that are kept */
+    uint32_t most;          /* participants that get a column of their own; 0: all */
+    uint32_t messages_most; /* messages that are kept */
     struct participant *participants;
     uint32_t count, size;
     struct message *messages;
     uint32_t sent, room;
     uint64_t more;     /* messages beyond messages_most */
-    bool timed, begun; /* a message has a time stamp; has its time by NODE_CLOCK */
+    bool timed, begun; /* a message has a time stamp; a message has its time by NODE_CLOCK */
     unsigned clock;    /* enum moment_clock of the first message with a time stamp */
-    int64_t began;     /* the time of the first message by NODE_CLOCK */
-    uint64_t others;   /* messages by other clocks */
+    int64_t began;     /* time of the first message by NODE_CLOCK */
+    uint64_t others;   /* messages with times of other clocks */
     uint64_t untimed;  /* messages without a time stamp */
-    uint64_t lost;     /* events for which there was no memory */
-    uint32_t columns;  /* as of diagram_lay_out() */
-    uint32_t merged;   /* participants that share the last column; 0: nobody does */
-    uint32_t absent;   /* participants for which Mermaid's text had no room */
-    uint32_t *heads;   /* by column: the participant, or of the shared one the first */
+    uint64_t lost;     /* events without memory */
+    uint32_t columns;  /* set by diagram_lay_out() */
+    uint32_t merged;   /* participants that share the last column; 0: none */
+    uint32_t absent;   /* participants without room in Mermaid's text */
+    uint32_t *heads;   /* by column: the participant, or the first one of the shared column */
 };
 
-/* Adds a participant; its number, or UINT32_MAX if there is no memory. TEXT is copied, and may be
- * NULL. */
+/* Adds a participant and returns its number, or UINT32_MAX if there is no memory. TEXT is copied,
+ * and may be NULL. */
 SEQUENCE_LOCAL uint32_t diagram_join(struct diagram *diagram, ERL_NIF_TERM term, ERL_NIF_TERM name,
                                      const char *text);
 
-/* The participant that is TEXT somewhere else, who joins if he has not. */
+/* Returns the participant TEXT at another node, and adds it if necessary. */
 SEQUENCE_LOCAL uint32_t diagram_remote(struct diagram *diagram, const char *text);
 
 /* Adds a copy of MESSAGE; there is room by messages_most. */
 SEQUENCE_LOCAL void diagram_send(struct diagram *diagram, const struct message *message);
 
-/* Which column everybody has: the busiest ones their own, in the order in which they came. Once,
- * when all is there. False if there is no memory. */
+/* Assigns the columns: the busiest participants get their own, in their order of appearance. Called
+ * once, after the last message. False if there is no memory. */
 SEQUENCE_LOCAL bool diagram_lay_out(struct diagram *diagram);
 
-/* MESSAGE's time, nanoseconds since its clock's zero. False if it has none that can be compared. */
+/* Gets MESSAGE's time, nanoseconds since its clock's zero. False without a comparable time. */
 SEQUENCE_LOCAL bool diagram_time(const struct diagram *diagram, const struct message *message,
                                  int64_t *time);
 
@@ -76,19 +76,20 @@ static inline uint32_t diagram_column(const struct diagram *diagram, uint32_t pa
     return diagram->participants[diagram->participants[participant].same].column;
 }
 
-/* What stands above a column. Starts the line. */
+/* Starts the line with the heading of a column. */
 SEQUENCE_LOCAL void diagram_name(const struct diagram *diagram, uint32_t column, struct line *line);
 
-/* What is drawn of a message's text, before it is cut: without what makes references long. */
+/* Copies the drawn part of a message's text, before it is cut: without the long part of references.
+ */
 SEQUENCE_LOCAL void message_text(const struct message *message, char text[TEXT_KEPT]);
 
 SEQUENCE_LOCAL void diagram_free(struct diagram *diagram);
 
-/* At most MOST characters, if that is not 0: participants that have no room in half of them are
- * counted as `absent`, their messages and those that have no room are added to `more`. */
+/* Draws at most MOST characters, if MOST is not 0. Participants without room in half of them are
+ * counted as `absent`; their messages, and messages without room, are added to `more`. */
 SEQUENCE_LOCAL void draw_mermaid(FILE *file, struct diagram *diagram, size_t most);
 
-/* A picture for browsers. */
+/* Draws a picture for browsers. */
 SEQUENCE_LOCAL void draw_svg(FILE *file, const struct diagram *diagram);
 
 #endif

@@ -1,10 +1,10 @@
-/* The diagram in Mermaid's language (mermaid.js.org/syntax/sequenceDiagram.html). */
+/* Draws the diagram in Mermaid's language (mermaid.js.org/syntax/sequenceDiagram.html). */
 #include "../kit/escape.h"
 #include "diagram.h"
 
-enum { NOTE_MOST = 80 }; /* characters of the note that more messages come */
+enum { NOTE_MOST = 80 }; /* characters of the note about more messages */
 
-/* What means something there is written as an entity: a number between # and ;. */
+/* Adds text; characters with a meaning in Mermaid become entities: a number between # and ;. */
 static void add_text(struct line *line, const char *text, size_t size, size_t most)
 {
     static const struct mark marks[] = {
@@ -14,7 +14,7 @@ static void add_text(struct line *line, const char *text, size_t size, size_t mo
     line_add_marked(line, text, size, most, marks);
 }
 
-/* As a browser counts: those beyond U+FFFF are two. */
+/* Counts characters as a browser does: those beyond U+FFFF count twice. */
 static size_t characters(const struct line *line)
 {
     size_t count = 0;
@@ -26,7 +26,7 @@ static size_t characters(const struct line *line)
     return count + 1;
 }
 
-/* Starts the line. */
+/* Starts the line with a participant. */
 static void add_participant(struct line *line, const struct diagram *diagram, uint32_t column)
 {
     struct line name;
@@ -38,7 +38,7 @@ static void add_participant(struct line *line, const struct diagram *diagram, ui
     line_drop(&name);
 }
 
-/* Ends the line, in FILE if that has room for it in MOST characters (0: any number). */
+/* Ends the line, and writes it to FILE if it fits into MOST characters (0: no limit). */
 static bool draw_line(FILE *file, struct line *line, size_t *written, size_t most)
 {
     size_t size = characters(line);
@@ -52,7 +52,7 @@ static bool draw_line(FILE *file, struct line *line, size_t *written, size_t mos
     return true;
 }
 
-/* Half of the text is for them, so that messages find room. How many were drawn. */
+/* Draws participants in half of the text, so that messages have room. Returns their number. */
 static uint32_t draw_participants(FILE *file, struct diagram *diagram, size_t *written, size_t most)
 {
     struct line line;

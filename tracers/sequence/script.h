@@ -1,9 +1,8 @@
 /*
- * How the picture looks, and what it does: a participant that is clicked leaves only its messages
- * plain, a search marks those that have it. The script finds all it needs in the elements: <g
- * class="p" data-c=> is a participant's column, <g class="m" data-a= data-b=> a message from a to
- * b, and its <title> the message. Browsers that are a few years old will do; nothing is asked of
- * the network.
+ * Style and script of the picture: a click on a participant highlights its messages, a search marks
+ * the messages that match. The script reads all data from the elements: <g class="p" data-c=> is a
+ * participant's column, <g class="m" data-a= data-b=> a message from a to b, and its <title> the
+ * message. It runs in browsers that are a few years old and uses no network.
  */
 #ifndef SEQUENCE_SCRIPT_H
 #define SEQUENCE_SCRIPT_H

@@ -1,15 +1,15 @@
 /*
  * sequence: messages between processes, as a sequence diagram.
  *
- * An arrow for each message that is sent, when it is sent. Who is sent to by a name, or by a name
- * at this node, is the process that has it, as far as registrations were told or receipts tell (see
- * ../receivers.h); whose an alias is, see ../aliases.h.
+ * Each message is an arrow, at the time of its sending. The receiver of a message to a name, or to
+ * a name at this node, is the process that has this name, as known from registrations or guessed
+ * from receipts (see ../receivers.h); ../aliases.h finds the owners of aliases.
  *
- * State: see ../output.h; `format` is mermaid (the default) or svg, `participants` how many have a
- * column of their own (12; 0: all), `messages` how many messages are kept (1000), `characters` how
- * long Mermaid's text gets (50000, which is all that Mermaid draws; 0: any); what comes after them
- * is counted. The file appears when the tracer is unloaded. One lock for each state guards all that
- * it has.
+ * State: see ../output.h; `format` is mermaid (the default) or svg, `participants` the number of
+ * columns of single participants (12; 0: all), `messages` the number of messages kept (1000),
+ * `characters` the maximum length of Mermaid's text (50000, which is all that Mermaid draws; 0: no
+ * limit); messages beyond these limits are counted. The file appears when the tracer is unloaded.
+ * One lock for each state protects all its data.
  */
 #define TRACER_DECLARES                                                                          \
     {"format", TH_SETTING_WORD, "mermaid svg", "mermaid", "Mermaid, or a picture for browsers"}, \
@@ -44,9 +44,9 @@ struct sequence {
 /* A process, a port or a name. */
 struct actor {
     struct tracee tracee;
-    uint32_t number;  /* of the participant, plus 1; 0: it is none yet */
-    ERL_NIF_TERM pid; /* of a name: who has it; 0: it is not known */
-    bool told;        /* of a name: a registration has told who; else it is guessed */
+    uint32_t number;  /* number of the participant, plus 1; 0: none yet */
+    ERL_NIF_TERM pid; /* of a name: its owner; 0: unknown */
+    bool told;        /* of a name: the owner is known from a registration; else guessed */
 };
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
@@ -57,7 +57,7 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
     settings->characters = output_number(env, state, "characters");
 }
 
-/* This state's, made at its first event. NULL if there is no memory. */
+/* Returns the data of this state, made at its first event. NULL if there is no memory. */
 static struct sequence *sequence_of(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     struct output *output = output_of(env, state);
@@ -79,7 +79,7 @@ static struct sequence *sequence_of(ErlNifEnv *env, ERL_NIF_TERM state)
     return sequence;
 }
 
-/* TERM's, which is one word for ever; made if it is not there. */
+/* Returns the actor of TERM, a word that is the same for ever; made if necessary. */
 static struct actor *actor_of(struct sequence *sequence, ERL_NIF_TERM term)
 {
     struct actor *actor = tracees_find(&sequence->actors, term);
@@ -102,7 +102,7 @@ static uint32_t number_of(struct sequence *sequence, struct actor *actor)
     return actor->number - 1;
 }
 
-/* The participant's number; UINT32_MAX if there is no memory. */
+/* Returns the participant's number; UINT32_MAX if there is no memory. */
 static uint32_t participant_of(ErlNifEnv *env, struct sequence *sequence, ERL_NIF_TERM term)
 {
     char text[TEXT_KEPT];
@@ -131,7 +131,7 @@ static uint32_t participant_of(ErlNifEnv *env, struct sequence *sequence, ERL_NI
     return number_of(sequence, actor);
 }
 
-/* What receivers_sent() is told of a message to TO. */
+/* Returns the receiver of a message to TO, for receivers_sent(). */
 static ERL_NIF_TERM receiver_of(ErlNifEnv *env, struct sequence *sequence, ERL_NIF_TERM to)
 {
     struct actor *actor = enif_is_atom(env, to) ? tracees_find(&sequence->actors, to) : NULL;
@@ -142,7 +142,7 @@ static ERL_NIF_TERM receiver_of(ErlNifEnv *env, struct sequence *sequence, ERL_N
     return owner ? owner : to;
 }
 
-/* Under the lock. */
+/* Adds a message, under the lock. */
 static void add_message(ErlNifEnv *env, struct sequence *sequence, struct message *message,
                         ERL_NIF_TERM term, ERL_NIF_TERM from, ERL_NIF_TERM to)
 {
@@ -165,7 +165,7 @@ static void add_message(ErlNifEnv *env, struct sequence *sequence, struct messag
         diagram_send(diagram, message);
 }
 
-/* NAME is PID's from now on; TOLD: by a registration. */
+/* Makes PID the owner of NAME; TOLD: by a registration. */
 static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM name, bool told)
 {
     struct actor *actor = actor_of(sequence, pid), *named = actor_of(sequence, name);
@@ -183,7 +183,7 @@ static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM
         sequence->diagram.participants[actor->number - 1].name = name;
 }
 
-/* Who took part stays known, as there may be messages to it yet. */
+/* Keeps an actor that is a participant, as it may still get messages. */
 static void forget_actor(struct sequence *sequence, struct actor *actor)
 {
     if (!actor || actor->number)
@@ -237,7 +237,7 @@ TH_TRACER_TRACE(send)
     pthread_mutex_unlock(&sequence->lock);
 }
 
-/* It tells nothing but whose a name is. */
+/* The event only reveals the owner of a name. */
 TH_TRACER_TRACE(receive)
 {
     struct sequence *sequence = sequence_of(env, state);
@@ -277,7 +277,7 @@ TH_TRACER_TRACE(procs)
     pthread_mutex_unlock(&sequence->lock);
 }
 
-/* Mandatory; what comes here was not asked for. */
+/* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {
 }

@@ -1,17 +1,17 @@
-/* The diagram as SVG: time goes down, a column for each participant, an arrow for each message. */
+/* Draws the diagram as SVG: time goes down, each participant is a column, each message an arrow. */
 #include "../kit/escape.h"
 #include "diagram.h"
 #include "script.h"
 
 enum {
-    TIMES = 110,  /* how wide the times are, on the left */
-    COLUMN = 180, /* how wide a participant's is, and with few of them */
+    TIMES = 110,  /* width of the times, on the left */
+    COLUMN = 180, /* least width of a participant's column, and its width if there are few */
     WIDE_COLUMN = 340,
-    WIDTH = 1060, /* of all columns, where that is between the two */
+    WIDTH = 1060, /* width of all columns, if between the two */
     ROW = 26,
-    FIRST = 108, /* where the first arrow lies */
-    LETTER = 7,  /* how wide one is, at most */
-    LOOP = 30    /* of a message to oneself */
+    FIRST = 108, /* height of the first arrow */
+    LETTER = 7,  /* maximum width of a letter */
+    LOOP = 30    /* width of a message to oneself */
 };
 
 static unsigned column_width(const struct diagram *diagram)
@@ -31,7 +31,7 @@ static unsigned height_of(const struct diagram *diagram)
     return FIRST + ROW * (diagram->sent + 1);
 }
 
-/* Below the messages; the participant's box is above them, as it stays in sight. */
+/* Draws the lifeline below the messages; the participant's box is above them, always visible. */
 static void draw_lifeline(FILE *file, const struct diagram *diagram, uint32_t column)
 {
     unsigned x = middle(diagram, column);
@@ -62,7 +62,7 @@ static void draw_participant(FILE *file, const struct diagram *diagram, uint32_t
     line_drop(&name);
 }
 
-/* The arrow, and how many letters find room above it. */
+/* Adds the arrow. Returns the number of letters that fit above it. */
 static unsigned add_arrow(struct line *line, unsigned from, unsigned to, unsigned y, unsigned wide)
 {
     int back = to > from ? -6 : 6;
@@ -106,7 +106,7 @@ static void draw_message(FILE *file, const struct diagram *diagram, uint32_t num
 
 void draw_svg(FILE *file, const struct diagram *diagram)
 {
-    /* The search field wants some room, too. */
+    /* The search field needs some room, too. */
     unsigned columns = column_width(diagram) * diagram->columns;
     unsigned width = TIMES + (columns > 3 * COLUMN ? columns : 3 * COLUMN) + 20;
     unsigned height = height_of(diagram) + 30;

@@ -1,5 +1,5 @@
-/* What happened, in words: a function for each shape that term and extra can have, and the table of
- * tags. */
+/* Prints the contents of events in words: a function for each shape of term and extra, and the
+ * table of tags. */
 #include "event.h"
 
 static void print(struct event *event, const char *before, ERL_NIF_TERM term)
@@ -8,7 +8,7 @@ static void print(struct event *event, const char *before, ERL_NIF_TERM term)
     line_add_term(&event->line, term);
 }
 
-/* Of terms that are data, as much as is wanted; with ARGS_NONE not even BEFORE. */
+/* Prints a term that is data, to the requested detail; with ARGS_NONE not even BEFORE. */
 static void print_data(struct event *event, const char *before, ERL_NIF_TERM term)
 {
     if (event->args == ARGS_NONE)
@@ -17,7 +17,7 @@ static void print_data(struct event *event, const char *before, ERL_NIF_TERM ter
     term_print(&event->line, event->env, term, event->args);
 }
 
-/* {M, F, Arity} as M:F/Arity, {M, F, Args} as M:F(Args), anything else as it is. */
+/* Prints {M, F, Arity} as M:F/Arity, {M, F, Args} as M:F(Args), any other term as it is. */
 static void print_function(struct event *event, ERL_NIF_TERM mfa)
 {
     const ERL_NIF_TERM *elements;
@@ -55,7 +55,7 @@ static void function(struct event *event)
     print_function(event, event->term);
 }
 
-/* Where a process or port stands; 0: nowhere to speak of. */
+/* Prints the function at which a process or port is; nothing for 0. */
 static void place(struct event *event)
 {
     int none;
@@ -126,7 +126,7 @@ static void opened(struct event *event)
     print(event, " by ", event->term);
 }
 
-/* KEY's value in a list of pairs. */
+/* Finds KEY's value in a list of pairs. */
 static bool find(ErlNifEnv *env, ERL_NIF_TERM list, const char *key, ERL_NIF_TERM *value)
 {
     ERL_NIF_TERM atom = enif_make_atom(env, key), pair;
@@ -141,7 +141,7 @@ static bool find(ErlNifEnv *env, ERL_NIF_TERM list, const char *key, ERL_NIF_TER
     return false;
 }
 
-/* Words in use, and "/" words that there are. */
+/* Prints the words in use, "/", and the words of the whole area. */
 static void sizes(struct event *event)
 {
     static const char *const rows[][3] = {{"heap", "heap_size", "heap_block_size"},
@@ -163,8 +163,8 @@ static void sizes(struct event *event)
     }
 }
 
-/* seq_trace has a label where other events have a tracee, and as term its Info: {send | 'receive' |
- * print, Serial, From, To, Term}. */
+/* Returns the elements of a seq_trace event's Info: {send | 'receive' | print, Serial, From, To,
+ * Term}. Info is the event's term; its label takes the place of the tracee. */
 static const ERL_NIF_TERM *token_info(const struct event *event)
 {
     const ERL_NIF_TERM *info;
@@ -243,7 +243,7 @@ void event_load(ErlNifEnv *env)
 
 void event_print(struct event *event)
 {
-    /* A tag that a later OTP has invented is printed as it is. */
+    /* A tag that a later OTP adds is printed as it is. */
     static const struct style unknown = {"", PLAIN, message};
     const struct style *style = &unknown;
 

@@ -1,4 +1,4 @@
-/* An event that is being printed, and what prints the part of it that says what happened. */
+/* An event that is being printed, and the functions that print its contents. */
 #ifndef TEXT_EVENT_H
 #define TEXT_EVENT_H
 
@@ -13,11 +13,11 @@ struct event {
     ERL_NIF_TERM tag, tracee, term, opts;
     ERL_NIF_TERM extra; /* 0: none */
     bool colour;
-    enum args args; /* of terms that are data; names are printed whole */
+    enum args args; /* detail of terms that are data; names are printed completely */
     struct line line;
 };
 
-/* As in an SGR escape sequence. */
+/* Parameter of an SGR escape sequence. */
 #define PLAIN "0"
 #define DIM "2"
 #define RED "31"
@@ -33,13 +33,13 @@ static inline void event_colour(struct event *event, const char *code)
         line_add(&event->line, "\033[%sm", code);
 }
 
-/* The atoms of all tags: once, before the first event. */
+/* Makes the atoms of all tags: once, before the first event. */
 TRACER_LOCAL void event_load(ErlNifEnv *env);
 
-/* Prints what happened: the tag, its term and extra. */
+/* Prints the contents: the tag, its term and extra. */
 TRACER_LOCAL void event_print(struct event *event);
 
-/* In whom it happened: the tracee; for seq_trace, who sent, received or printed. */
+/* Returns the tracee; for seq_trace the process that sent, received or printed. */
 TRACER_LOCAL ERL_NIF_TERM event_tracee(const struct event *event);
 
 #endif

@@ -4,16 +4,16 @@
  *     0.000131 <0.79.0>   call lists:reverse([1,2])
  *     0.000133 <0.79.0>   return lists:reverse/1 -> [2,1]
  *
- * The time, where the event asks for a time stamp; the tracee; what happened; then, in brackets, a
- * match specification's result and the scheduler, where there are any. Columns grow as what is in
- * them does.
+ * The line has the time, if the event requests a time stamp; the tracee; the contents; then, in
+ * brackets, a match specification's result and the scheduler, if there are any. Columns grow with
+ * their contents.
  *
  * State: see ../output.h; and
  *
  *     time    relative, the seconds since the recording's first record, see ../moment.h; absolute,
  *             the UTC time where that is known; delta, the seconds since the line before; relative
  *             without it
- *     args    how much of arguments, results, messages and reasons: none; shape, their types and
+ *     args    detail of arguments, results, messages and reasons: none; shape, their types and
  *             sizes; bounded, see term.h; full; bounded without it
  */
 #define TRACER_DECLARES                                                  \
@@ -31,12 +31,12 @@
 
 enum time { TIME_RELATIVE, TIME_ABSOLUTE, TIME_DELTA };
 
-/* Written while events are printed, by any thread; nothing else depends on them. */
+/* Written by any thread while events are printed; no other data depends on these. */
 struct settings {
     unsigned time, args;
-    _Atomic(int64_t) began; /* by NODE_CLOCK, the first event's microseconds or NONE */
-    _Atomic(int64_t) before[MOMENT_CLOCKS]; /* the last event's */
-    _Atomic(uint64_t) dateless;             /* events that have a time and no date */
+    _Atomic(int64_t) began; /* the first event's microseconds by NODE_CLOCK, or NONE */
+    _Atomic(int64_t) before[MOMENT_CLOCKS]; /* microseconds of the previous event of each clock */
+    _Atomic(uint64_t) dateless;             /* events with a time but no date */
     atomic_size_t time_width, tracee_width; /* 0: no event with a time yet */
 };
 
@@ -58,7 +58,7 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
         settings->before[i] = NONE;
 }
 
-/* How wide a column is that is now to hold WIDTH: it never gets narrower. */
+/* Widens a column to WIDTH, and returns its width: it never gets narrower. */
 static size_t widen(atomic_size_t *column, size_t width)
 {
     size_t wide = atomic_load_explicit(column, memory_order_relaxed);
@@ -69,7 +69,7 @@ static size_t widen(atomic_size_t *column, size_t width)
     return width > wide ? width : wide;
 }
 
-/* Microseconds are counted whole, so that equal differences are printed equal. */
+/* Returns whole microseconds, so that equal differences are printed equal. */
 static int64_t microseconds(struct settings *settings, const struct moment *moment)
 {
     int64_t first = NONE;
@@ -85,7 +85,7 @@ static int64_t microseconds(struct settings *settings, const struct moment *mome
     return first == NONE ? 0 : moment_between(first, moment->time);
 }
 
-/* The date of a recorded event is known if its time is system time. */
+/* Returns whether the date is known: for a recorded event, only if its time is system time. */
 static bool has_date(struct settings *settings, const struct moment *moment)
 {
     bool known = moment->clock == NODE_CLOCK || moment->clock == SYSTEM_CLOCK;
@@ -101,7 +101,7 @@ static void write_seconds(char *text, size_t size, int64_t time)
              llabs(time) % 1000000);
 }
 
-/* The recorded system time, or now. */
+/* Writes the recorded system time, or the present time. */
 static void write_date(char *text, size_t size)
 {
     int64_t now = enif_monotonic_time(ERL_NIF_NSEC) + enif_time_offset(ERL_NIF_NSEC);

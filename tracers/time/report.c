@@ -1,7 +1,7 @@
-/* The table that is printed at the end. */
+/* Prints the table at the end. */
 #include "report.h"
 
-/* In the order of the cells. */
+/* Columns, in the order of the cells. */
 enum { CALLS, ERRORS, OPEN, UNTOLD, TOTAL, OWN, PART, P50, P90, P99, MAX, PROCESS, NAME, COLUMNS };
 
 static const struct column all_columns[COLUMNS] = {
@@ -25,7 +25,7 @@ static uint64_t open(const struct figures *figures)
     return figures->calls - figures->ended - figures->untold;
 }
 
-/* Percentiles cannot be added up, nor total times, in which those of callees are. */
+/* Sums the figures, except percentiles and total times: totals include those of callees. */
 static void fill_sum(union cell cells[COLUMNS], struct figures *const *figures, size_t count,
                      uint64_t own)
 {
@@ -94,7 +94,7 @@ static void print_rest(struct table *table, struct figures *const *figures, size
     line_drop(&name);
 }
 
-/* A column of zeros tells nobody anything. */
+/* Omits columns of zeros. */
 static void choose(struct column columns[COLUMNS], const union cell sums[COLUMNS], bool by_process)
 {
     memcpy(columns, all_columns, sizeof all_columns);

@@ -1,14 +1,14 @@
 /*
- * time: how long calls took, by function or by process and function; see ../timing.h.
+ * time: time that calls took, by function or by process and function; see ../timing.h.
  *
- * A table is printed when the tracer is unloaded; ../README.md says what is in it.
+ * A table is printed when the tracer is unloaded; ../README.md describes its contents.
  *
  * State: see ../output.h; and
  *
  *     by        function, or process: figures of each process and function
- *     frames    how many open calls of a process are remembered; 1000000 without it
+ *     frames    number of open calls kept for a process; 1000000 without it
  *     format    table, json or csv
- *     top       how many rows are shown; 0: all; 20 without it, and all in JSON and CSV
+ *     top       number of rows shown; 0: all; 20 without it, and all in JSON and CSV
  */
 #define TRACER_DECLARES                                                                        \
     {"by", TH_SETTING_WORD, "function process", "function",                                    \
@@ -30,14 +30,14 @@
 struct settings {
     unsigned by, format, top;
     struct calls calls;
-    _Atomic(unsigned) clock; /* that times are by: enum moment_clock + 1; 0: no event had a time */
+    _Atomic(unsigned) clock; /* clock of all times: enum moment_clock + 1; 0: no event had a time */
 };
 
-/* By one thread. */
+/* Figures gathered by one thread. */
 struct gathered {
     struct figures_table figures;
-    uint64_t strays;  /* ends of calls that were not seen to begin */
-    uint64_t untimed; /* events that asked for no time stamp */
+    uint64_t strays;  /* ends of calls whose begin was not seen */
+    uint64_t untimed; /* events without a request for a time stamp */
     uint64_t others;  /* events by another clock */
 };
 
@@ -56,8 +56,8 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
     calls_init(&settings->calls, output_number(env, state, "frames"));
 }
 
-/* A recording's event that has no time stamp has no time; and one by another clock than the first
- * none that can be compared. */
+/* Returns the time of an event, or TIME_NONE: for an event of a recording without a time stamp, and
+ * for a time by another clock than the first, as it cannot be compared. */
 static int64_t time_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct settings *settings,
                        struct gathered *gathered)
 {
@@ -68,7 +68,7 @@ static int64_t time_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct settings *setti
         gathered->untimed++;
         return TIME_NONE;
     }
-    /* Relaxed: a word in itself. */
+    /* Relaxed: the word stands for itself. */
     if (atomic_compare_exchange_strong_explicit(&settings->clock, &clock, moment.clock + 1,
                                                 memory_order_relaxed, memory_order_relaxed) ||
         clock == moment.clock + 1)
@@ -77,7 +77,7 @@ static int64_t time_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct settings *setti
     return TIME_NONE;
 }
 
-/* What the events of PROCESS, of this thread, are for. */
+/* Returns the timing for events of PROCESS, in this thread's part. */
 static struct timing timing_of(ErlNifEnv *env, struct part *part, ERL_NIF_TERM tracee)
 {
     struct settings *settings = &part->output->settings;
@@ -132,7 +132,7 @@ TH_TRACER_TRACE(call)
         part->own.strays += !timing_end(&timing, thrown);
 }
 
-/* Who exits has no calls any more. */
+/* A process that exits has no open calls any more. */
 TH_TRACER_ENABLED(procs)
 {
     return tag == TH_TRACER_ATOM(env, exit) ? TH_TRACER_ATOM(env, trace)

@@ -1,10 +1,10 @@
 /*
- * trace_port: records again what the callbacks carry, as dbg:trace_port(file, ...) does.
+ * trace_port: records the arguments of the callbacks, in the format of dbg:trace_port(file, ...).
  *
  * A record is an op, a size of four bytes, the highest first, and
  *
- *     op 0    SIZE bytes of external term format: the trace message, as a process that traces gets
- * it op 1    nothing: SIZE events were lost here
+ *     op 0    SIZE bytes of external term format: the trace message, as a tracing process gets it
+ *     op 1    nothing: SIZE events were lost here
  *
  * State: see ../output.h.
  */
@@ -41,11 +41,12 @@ static void find_records(struct output_file *file, const char *data, size_t size
     }
 }
 
-/* What the format has no room for. Relaxed, as counts of their own. */
-static atomic_ullong dropped; /* events whose terms it cannot carry */
-static atomic_ullong plain;   /* calls of which more is known */
+/* Losses due to the format. Relaxed: counts. */
+static atomic_ullong dropped; /* events with terms that the format cannot carry */
+static atomic_ullong plain;   /* calls with more known facts than the format can carry */
 
-/* SIZE bytes follow at DATA, or none. One call for a file at a time: records do not mix. */
+/* Writes a record with SIZE bytes of DATA, or without DATA. One call for each record: records of
+ * different threads do not mix. */
 static void write_record(FILE *file, unsigned char op, uint32_t size, const unsigned char *data)
 {
     const unsigned char head[HEAD] = {op, (unsigned char)(size >> 24), (unsigned char)(size >> 16),
@@ -67,7 +68,7 @@ static ERL_NIF_TERM clock_term(ErlNifEnv *env, int64_t ns)
                             enif_make_int64(env, ns / 1000 % 1000000));
 }
 
-/* As the BEAM writes it behind a trace message. */
+/* Returns the time as the BEAM adds it to a trace message. */
 static ERL_NIF_TERM stamp_term(ErlNifEnv *env, const struct stamp *stamp)
 {
     ERL_NIF_TERM time;
@@ -86,8 +87,9 @@ static unsigned add_option(ErlNifEnv *env, ERL_NIF_TERM opts, ERL_NIF_TERM key,
     return !!enif_get_map_value(env, opts, key, element);
 }
 
-/* {trace, Tracee, Tag, Term, Extra, Result, Scheduler}, with those of the last three that there
- * are; {trace_ts, ..., Time}; of sequential tracing {seq_trace, Label, Info}, or with a Time. */
+/* Makes {trace, Tracee, Tag, Term, Extra, Result, Scheduler}, without those of the last three that
+ * the event lacks; {trace_ts, ..., Time}; for sequential tracing {seq_trace, Label, Info}, or the
+ * same with a Time. */
 static ERL_NIF_TERM message(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee,
                             ERL_NIF_TERM term, ERL_NIF_TERM opts)
 {
@@ -112,7 +114,7 @@ static ERL_NIF_TERM message(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM trace
     return enif_make_tuple_from_array(env, elements, count);
 }
 
-/* A fact or the callers of a call have no place in a trace message. */
+/* Counts calls whose facts and callers have no place in a trace message. */
 static void count_what_stays(ErlNifEnv *env, ERL_NIF_TERM tag)
 {
     if (tag == TH_TRACER_ATOM(env, call) && TH_HAS(th_call_fact) &&

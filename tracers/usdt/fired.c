@@ -4,7 +4,7 @@
 #define SDT_USE_VARIADIC 1
 #include <sys/sdt.h>
 
-/* The arguments are macros until here, the name must not be. */
+/* The arguments are macros until here; the name must not be one. */
 #define PROBE(name, ...) STAP_PROBEV(erlang, name, __VA_ARGS__)
 #define NAME(type, name) name
 #define DEFINE(name, fires, where, ...)                                                      \

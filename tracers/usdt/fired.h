@@ -1,7 +1,6 @@
 /*
  * The probes of provider `erlang` in this library: for each a semaphore, and a function with a NOP
- * in it, so that there is one note of each, with the arguments where the calling convention has
- * them.
+ * in it, so that each probe has one note, with the arguments as the calling convention places them.
  */
 #ifndef USDT_FIRED_H
 #define USDT_FIRED_H
@@ -22,7 +21,7 @@ typedef int64_t probe_int64;
         __attribute__((visibility("hidden")));
 TH_PROBES(PROBE_DECLARE)
 
-/* Whether somebody watches it. Relaxed: it orders nothing. */
+/* Returns whether a tool watches the probe. Relaxed: it orders nothing. */
 #define PROBE_ENABLED(name) (__atomic_load_n(&erlang_##name##_semaphore, __ATOMIC_RELAXED) != 0)
 
 #endif

@@ -20,7 +20,7 @@ static const char *print(struct text *text, const char *format, ...)
     for (end = most - 2; end > 0 && ((unsigned char)text->bytes[end] & 0xC0) == 0x80; end--)
         ;
     if ((unsigned char)text->bytes[end] < 0x80)
-        end = most - 1; /* it ends with a whole character */
+        end = most - 1; /* ends with a whole character */
     text->bytes[end] = 0;
     return text->bytes;
 }
@@ -56,10 +56,10 @@ static uint32_t words_of_list(ErlNifEnv *env, ERL_NIF_TERM list, int depth)
 
     while (enif_get_list_cell(env, list, &head, &list))
         words += 2 + words_in(env, head, depth + 1);
-    return words + words_in(env, list, depth + 1); /* what is no list at its end */
+    return words + words_in(env, list, depth + 1); /* the tail of an improper list */
 }
 
-/* As a BEAM has those of up to 32 keys: their keys are a tuple of its own. */
+/* Counts the words as a BEAM stores up to 32 keys: the keys are a tuple of their own. */
 static uint32_t words_of_map(ErlNifEnv *env, ERL_NIF_TERM map, int depth)
 {
     ERL_NIF_TERM key, value;

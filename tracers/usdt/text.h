@@ -1,4 +1,4 @@
-/* Terms as probes tell them. */
+/* Converts terms to the texts and sizes that probes show. */
 #ifndef USDT_TEXT_H
 #define USDT_TEXT_H
 
@@ -6,18 +6,18 @@
 #include <stdint.h>
 
 struct text {
-    char bytes[256]; /* what is longer is cut, between two characters */
+    char bytes[256]; /* longer texts are cut between two characters */
 };
 
-/* TERM as Erlang has it. */
+/* Returns TERM as Erlang text. */
 const char *text_of(struct text *text, ERL_NIF_TERM term);
 
-/* {M, F, Args} and {M, F, Arity} as m:f/1, another term as it is. */
+/* Returns {M, F, Args} and {M, F, Arity} as m:f/1, another term as Erlang text. */
 const char *text_of_function(ErlNifEnv *env, struct text *text, ERL_NIF_TERM term);
 
-/* The words that TERM takes on a heap, as far as the NIF API tells: of binaries, numbers that are
- * larger than a word, references and funs nothing. A term that is nested deeper than 1000 counts as
- * far as that. */
+/* Returns the words that TERM takes on a heap, as far as the NIF API shows them: 0 for the contents
+ * of binaries, numbers larger than a word, references and funs. Of a term nested deeper than 1000,
+ * the deeper part does not count. */
 uint32_t words_of(ErlNifEnv *env, ERL_NIF_TERM term);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * usdt: trace events hit USDT probes, so that SystemTap, bpftrace, perf and gdb can watch them.
+ * usdt: trace events fire USDT probes, so that SystemTap, bpftrace, perf and gdb can watch them.
  *
  * The probes are this library's own, with the names and arguments of a BEAM's provider `erlang`;
- * README.md says which event hits which. An event is discarded unless its probe is watched, which
- * the semaphore tells: so a tracer that nobody watches costs no more than the question.
+ * README.md lists the event of each probe. An event is discarded unless the semaphore of its probe
+ * shows that a tool watches the probe: without a tool the tracer costs no more than the `enabled`
+ * callback.
  *
- * State: any term; the probe `trace` tells it.
+ * State: any term; an argument of the probe `trace`.
  */
 #include "fired.h"
 #include "text.h"
@@ -16,7 +17,7 @@
 #define WANTED(probe) \
     (PROBE_ENABLED(probe) ? TH_TRACER_ATOM(env, trace) : TH_TRACER_ATOM(env, discard))
 
-/* What opts has under `extra`, as text; "" if that is nothing. */
+/* Returns the value of `extra` in opts as text; "" if there is none. */
 static const char *extra_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct text *text)
 {
     ERL_NIF_TERM extra;
@@ -77,7 +78,7 @@ TH_TRACER_ENABLED(receive)
     return enif_is_port(env, tracee) ? WANTED(port__command) : WANTED(message__receive);
 }
 
-/* {Process, {command, Data}}, or {Process, close} and the like. */
+/* Fires a probe for {Process, {command, Data}}, or {Process, close} and the like. */
 static void fire_port_command(ErlNifEnv *env, ERL_NIF_TERM port, ERL_NIF_TERM term)
 {
     const ERL_NIF_TERM *parts, *command;
@@ -107,7 +108,7 @@ TH_TRACER_TRACE(receive)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* Where a call is wanted, its end is. */
+/* If a call's probe is watched, the probe of its end gets its event, too. */
 TH_TRACER_ENABLED(call)
 {
     return PROBE_ENABLED(function__return) || PROBE_ENABLED(trace)
@@ -213,7 +214,7 @@ TH_TRACER_ENABLED(garbage_collection)
     return WANTED(trace);
 }
 
-/* The words that were needed, or reclaimed; 0 if LIST does not tell. */
+/* Returns the words that were needed, or reclaimed; 0 if LIST lacks them. */
 static int gc_words(ErlNifEnv *env, ERL_NIF_TERM list)
 {
     const ERL_NIF_TERM *pair;
