@@ -1,7 +1,7 @@
-/* The process of an account, which keeps the balance, and tells the bank each change of it. */
+/* The process of an account: keeps the balance, and reports each change of it to the bank. */
 #include "bank.h"
 
-/* What it is between two messages, as the terms that it keeps while it waits. */
+/* State between two messages, as the terms that the process keeps while it waits. */
 enum { BANK, NAME, BALANCE, STATE };
 
 static ERL_NIF_TERM got(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
@@ -33,7 +33,7 @@ static ERL_NIF_TERM refused(ErlNifEnv *env, const ERL_NIF_TERM state[],
     return account(env, STATE, state);
 }
 
-/* No message ends this but time. */
+/* No message ends this wait, only the timeout. */
 static ERL_NIF_TERM frozen(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     return argv[0] ? th_skip(env) : account(env, argc - 1, argv + 1);

@@ -1,5 +1,4 @@
-/* A request and its answer, as gen_server:call/3 does it: with a monitor, whose reference is the
- * tag. */
+/* Requests and answers, as in gen_server:call/3: with a monitor, whose reference is the tag. */
 #include "bank.h"
 
 bool send_to(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM message)
@@ -31,8 +30,8 @@ static ERL_NIF_TERM replied(ErlNifEnv *env, ERL_NIF_TERM reply)
     return value ? value : reply;
 }
 
-/* Of the messages that are in the mailbox, or come, takes the answer or the news that there will be
- * none. Kept: the reference, the name. */
+/* Takes the answer, or the 'DOWN' message that excludes one, from the messages that are in the
+ * mailbox or come. Kept: the reference, the name. */
 static ERL_NIF_TERM answered(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM message = argv[0], reference = argv[1], name = argv[2];
@@ -54,8 +53,8 @@ static ERL_NIF_TERM answered(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return th_skip(env);
 }
 
-/* A variable of this code, not of the books, which who is in the old code has as well: he would
- * tell of the new before calls reach it. Relaxed: a flag in itself. */
+/* A variable of this code. It is not in the books, which processes in the old code also use: they
+ * would report the new code before calls reach it. Relaxed: the flag stands for itself. */
 static _Atomic bool processes_are_old;
 
 void expect_old_processes(void)
@@ -63,8 +62,9 @@ void expect_old_processes(void)
     atomic_store_explicit(&processes_are_old, true, memory_order_relaxed);
 }
 
-/* The first who is in new code tells the bank, which tells the accounts; they get to see it, too,
- * as they get the message. (upgrade() comes before anybody can be in it.) */
+/* Sends `upgrade` to the bank, once, from the first process in new code; the bank sends it to the
+ * accounts. Later calls of these processes see the cleared flag, too, as they got a message.
+ * (upgrade() runs before any process is in the new code.) */
 static void tell_of_new_code(ErlNifEnv *env)
 {
     if (atomic_load_explicit(&processes_are_old, memory_order_relaxed) &&

@@ -1,10 +1,10 @@
 /*
- * bank: a bank whose accounts are processes. README.md says what its functions do; bank.erl is the
+ * bank: a bank whose accounts are processes. README.md describes its functions; bank.erl is the
  * same in Erlang.
  *
- * Here is what everybody calls, ask.c has how processes ask each other, account.c and office.c are
- * the processes, several.c is what takes several requests. All functions that need more than the
- * NIF API answer {error, not_supported} in a BEAM.
+ * This file has the functions that users call, ask.c the requests between processes, account.c and
+ * office.c the processes, several.c the functions that make several requests. All functions that
+ * need more than the NIF API return {error, not_supported} in a BEAM.
  */
 #include "bank.h"
 
@@ -63,7 +63,7 @@ static ERL_NIF_TERM balance(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return ask(env, argv[0], atom(env, "balance"));
 }
 
-/* {REQUEST, a number that is not negative} */
+/* Requests {REQUEST, a number that is not negative}. */
 static ERL_NIF_TERM ask_for(ErlNifEnv *env, const ERL_NIF_TERM argv[], const char *request)
 {
     if (!is_amount(env, argv[1]))
@@ -117,8 +117,8 @@ static int load(ErlNifEnv *env, void **data, ERL_NIF_TERM info)
     return 0;
 }
 
-/* Before anything is changed: books that a later version has written are not understood. (There is
- * no such call in a BEAM, so upgrade() asks, too.) */
+/* Refuses, before anything is changed, books that a later version has written. (A BEAM does not
+ * call this function, so upgrade() checks, too.) */
 int th_upgrade_check(ErlNifEnv *env, void *old_data, ERL_NIF_TERM info)
 {
     const struct books *books = old_data;
@@ -128,8 +128,8 @@ int th_upgrade_check(ErlNifEnv *env, void *old_data, ERL_NIF_TERM info)
     return books && books->version > BANK_VERSION ? 2 : 0;
 }
 
-/* The books are both versions', as there may be somebody in the old code; *DATA has them already if
- * they are handed back by a later version. */
+/* Takes over the books, which both versions use, as processes may be in the old code; *DATA has
+ * them already if a later version hands them back. */
 static int upgrade(ErlNifEnv *env, void **data, void **old_data, ERL_NIF_TERM info)
 {
     struct books *books = *old_data;
@@ -170,7 +170,7 @@ static ErlNifFunc functions[] = {
     {"freeze", 2, freeze, 0},
     {"crash", 1, crash, 0},
     {"run", 0, run, 0},
-    {"account", 3, account, 0}, /* what the processes run */
+    {"account", 3, account, 0}, /* functions of the processes */
     {"run", 1, run_with, 0},
 #if BANK_VERSION > 1
     {"transfers", 0, transfers, 0},

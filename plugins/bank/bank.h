@@ -1,4 +1,4 @@
-/* What the files of this plugin have for each other; bank.c has the whole of it. */
+/* Declarations for the files of this plugin; bank.c describes the whole. */
 #ifndef BANK_H
 #define BANK_H
 
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #ifndef BANK_VERSION
-#define BANK_VERSION 1 /* samples/careful_bank has another */
+#define BANK_VERSION 1 /* samples/careful_bank has another one */
 #endif
 
 static inline ERL_NIF_TERM atom(ErlNifEnv *env, const char *name)
@@ -26,13 +26,13 @@ static inline ERL_NIF_TERM pair(ErlNifEnv *env, const char *tag, ERL_NIF_TERM te
     return enif_make_tuple2(env, atom(env, tag), term);
 }
 
-/* What is answered where the host has no processes for a library. */
+/* The answer if the host has no processes for libraries. */
 static inline ERL_NIF_TERM not_supported(ErlNifEnv *env)
 {
     return pair(env, "error", atom(env, "not_supported"));
 }
 
-/* The elements of a tuple of that SIZE; NULL if TERM is none. */
+/* Returns the elements of a tuple with SIZE elements; NULL if TERM is none. */
 static inline const ERL_NIF_TERM *elements_of(ErlNifEnv *env, ERL_NIF_TERM term, int size)
 {
     const ERL_NIF_TERM *elements;
@@ -41,7 +41,7 @@ static inline const ERL_NIF_TERM *elements_of(ErlNifEnv *env, ERL_NIF_TERM term,
     return enif_get_tuple(env, term, &count, &elements) && count == size ? elements : NULL;
 }
 
-/* {TAG, Value}: the value; 0 if TERM is anything else. */
+/* Returns the value of {TAG, Value}; 0 if TERM is another term. */
 static inline ERL_NIF_TERM tagged(ErlNifEnv *env, ERL_NIF_TERM term, const char *tag)
 {
     const ERL_NIF_TERM *elements = elements_of(env, term, 2);
@@ -51,14 +51,14 @@ static inline ERL_NIF_TERM tagged(ErlNifEnv *env, ERL_NIF_TERM term, const char 
 
 /* --- Requests: {Request, From, Reference}, answered by {Reference, Reply} --------------------- */
 
-enum { PATIENCE = 500 }; /* milliseconds */
+enum { PATIENCE = 500 }; /* timeout of an answer in milliseconds */
 
-/* Asks the process called NAME, from a function that has nothing left to do: the answer is what the
- * function returns. A reply is {ok, Value}, {throw, Reason}, which is thrown, or {error, Reason}.
- * Raises {not_open, NAME} if there is no such process, {silent, NAME} if it does not answer. */
+/* Sends a request to the process NAME, as the last act of a function, which returns the answer. A
+ * reply is {ok, Value}, {throw, Reason}, which is thrown, or {error, Reason}. Raises {not_open,
+ * NAME} if there is no such process, {silent, NAME} if it does not answer. */
 ERL_NIF_TERM ask(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM request);
 
-/* Sends MESSAGE to the process called NAME; false if there is none. */
+/* Sends MESSAGE to the process NAME; false if there is none. */
 bool send_to(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM message);
 /* Sends {REFERENCE, REPLY} to FROM, a pid. */
 void reply(ErlNifEnv *env, ERL_NIF_TERM from, ERL_NIF_TERM reference, ERL_NIF_TERM reply);
@@ -66,24 +66,24 @@ void reply(ErlNifEnv *env, ERL_NIF_TERM from, ERL_NIF_TERM reference, ERL_NIF_TE
 /* --- Books: what goes from version to version, as private data -------------------------------- */
 
 struct books {
-    long version;           /* of the code that has taken them over last */
-    _Atomic long users;     /* versions that are loaded. Release, and acquire of the last one */
-    _Atomic long transfers; /* that have arrived. Relaxed: a number in itself */
+    long version;           /* version of the code that took them over last */
+    _Atomic long users;     /* loaded versions. Release; acquire by the last one */
+    _Atomic long transfers; /* completed transfers. Relaxed: a number by itself */
 };
 
 struct books *books_of(ErlNifEnv *env);
 
-/* This code takes the place of another: the first who calls it has the processes told. */
+/* Notes that this code replaces another: its first call makes the processes upgrade. */
 void expect_old_processes(void);
 
 /* --- The processes, as functions of the library ----------------------------------------------- */
 
 ERL_NIF_TERM run(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); /* the bank */
-/* Accounts: the same, with what it has. External calls of that, and of account/3, are how processes
- * come to new code: when they get the message `upgrade`. */
+/* Accounts: the same, with their state. Processes come to new code by external calls of this
+ * function and of account/3, when they get the message `upgrade`. */
 ERL_NIF_TERM run_with(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
-/* Bank, Name, Balance. As it goes on after a message it calls itself: a call that can be traced, as
- * in Erlang, however it is compiled. */
+/* Bank, Name, Balance. After a message it calls itself: a call that can be traced, as in Erlang,
+ * whatever the compiler does. */
 __attribute__((noinline)) ERL_NIF_TERM account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 /* --- What is made of several requests --------------------------------------------------------- */

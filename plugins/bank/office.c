@@ -1,8 +1,9 @@
 /*
- * The process of the bank. It opens accounts, which are linked to it, and hears of their ends as it
- * traps exits: who has closed is gone; who has crashed is opened again, with what it last told.
+ * The process of the bank. It opens accounts, which are linked to it, and gets their exit signals
+ * as messages, as it traps exits: an account that was closed is removed; an account that has
+ * crashed is opened again, with the balance that it reported last.
  *
- * What it is between two messages is a map, Name => {Pid, Balance}.
+ * Its state between two messages is a map, Name => {Pid, Balance}.
  */
 #include "bank.h"
 
@@ -35,7 +36,7 @@ ERL_NIF_TERM run_with(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 /* --- Accounts --------------------------------------------------------------------------------- */
 
-/* ACCOUNTS with a new one; the same if that name is taken. */
+/* Returns ACCOUNTS with a new one; ACCOUNTS itself if the name is taken. */
 static ERL_NIF_TERM opened(ErlNifEnv *env, ERL_NIF_TERM accounts, ERL_NIF_TERM name,
                            ERL_NIF_TERM balance)
 {
@@ -56,7 +57,7 @@ static ERL_NIF_TERM opened(ErlNifEnv *env, ERL_NIF_TERM accounts, ERL_NIF_TERM n
     return more;
 }
 
-/* {Pid, Balance}, NULL if there is no such account. */
+/* Returns {Pid, Balance}; NULL if there is no such account. */
 static const ERL_NIF_TERM *account_called(ErlNifEnv *env, ERL_NIF_TERM accounts, ERL_NIF_TERM name)
 {
     ERL_NIF_TERM found;
@@ -75,7 +76,7 @@ static ERL_NIF_TERM noted(ErlNifEnv *env, ERL_NIF_TERM accounts, ERL_NIF_TERM na
     return accounts;
 }
 
-/* The NAME of the account of PID, and {Pid, Balance}; NULL if it is of none. */
+/* Gets the NAME of PID's account, and returns {Pid, Balance}; NULL if PID has none. */
 static const ERL_NIF_TERM *account_of(ErlNifEnv *env, ERL_NIF_TERM accounts, ERL_NIF_TERM pid,
                                       ERL_NIF_TERM *name)
 {
@@ -108,8 +109,8 @@ static ERL_NIF_TERM ended(ErlNifEnv *env, ERL_NIF_TERM accounts, ERL_NIF_TERM pi
 
 /* --- Messages --------------------------------------------------------------------------------- */
 
-/* Waits for the end of one account, whatever else comes before. Kept: the accounts, the name, the
- * pid, who asked, the reference. */
+/* Waits for the end of one account, and skips other messages. Kept: the accounts, the name, the
+ * pid, the requesting process, the reference. */
 static ERL_NIF_TERM crashed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const ERL_NIF_TERM *exit = elements_of(env, argv[0], 3), *found;
@@ -187,7 +188,7 @@ static ERL_NIF_TERM asked(ErlNifEnv *env, ERL_NIF_TERM accounts, const ERL_NIF_T
     return th_skip(env);
 }
 
-/* All go on in what is the current code now. */
+/* All processes continue in the code that is current now. */
 static ERL_NIF_TERM upgraded(ErlNifEnv *env, ERL_NIF_TERM accounts)
 {
     ErlNifMapIterator at;

@@ -1,14 +1,14 @@
 /*
- * What takes several requests: transfer/3 and audit/0.
+ * Functions that make several requests: transfer/3 and audit/0.
  *
- * A function cannot wait in the middle. So it ends with a call that may wait, and says which
- * function goes on with the result, and with which terms of its own.
+ * A function cannot wait in the middle. So it ends with a call that may wait, and names the
+ * function that continues with the result, and the terms that this function keeps.
  */
 #include "bank.h"
 
-#undef transfer /* this is the first version's */
+#undef transfer /* defined in the first version */
 
-/* bank:FUNCTION(...), then THEN with the result and KEPT. */
+/* Calls bank:FUNCTION(...), then THEN with the result and KEPT. */
 #define CALL_THEN(env, function, then, flags, count, kept, ...)                \
     th_call_then(env, atom(env, "bank"), atom(env, function),                  \
                  sizeof((ERL_NIF_TERM[]){__VA_ARGS__}) / sizeof(ERL_NIF_TERM), \
@@ -18,15 +18,15 @@
 
 enum { FROM, TO, AMOUNT, TRANSFER };
 
-/* The money is back where it came from. Kept: the reason why. */
+/* The money is back in its account. Kept: the reason. */
 static ERL_NIF_TERM returned(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     return enif_raise_exception(env, argv[1]);
 }
 
-/* Or not: then who was to have it is not open, and the money goes back; or does not answer, and the
- * money is on its way. */
+/* The deposit succeeded, or not: if the receiving account is not open, the money goes back; if it
+ * does not answer, the money is on its way. */
 static ERL_NIF_TERM deposited(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     const ERL_NIF_TERM *kept = argv + 1;
@@ -64,7 +64,7 @@ enum { REFERENCE, LEFT, TOTAL, COUNTING };
 
 static ERL_NIF_TERM collected(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
-/* {TOTAL, how many did not answer}, once all others have. */
+/* Returns {TOTAL, number of accounts without an answer}, after all answers or the timeout. */
 static ERL_NIF_TERM collect(ErlNifEnv *env, ERL_NIF_TERM reference, unsigned left,
                             ErlNifSInt64 total)
 {
@@ -94,7 +94,7 @@ static ERL_NIF_TERM collected(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[
     return collect(env, kept[REFERENCE], left - 1, total + balance);
 }
 
-/* Asks all at once. */
+/* Sends a request to all accounts at once. */
 static ERL_NIF_TERM named(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ERL_NIF_TERM reference = enif_make_ref(env), name, rest = argv[0], request;

@@ -1,6 +1,5 @@
 /*
- * fib: functions that call themselves, deep and often: what breakpoints in machine code are tried
- * on.
+ * fib: functions that call themselves, deep and often, for trying breakpoints in machine code.
  *
  *     fib(0) -> 0;                          a tree of local calls of a function of the table
  *     fib(1) -> 1;
@@ -14,23 +13,24 @@
  *     down(0) -> 0;
  *     down(N) -> 1 + down(N - 1).
  *
- * As in Erlang an error of a callee is one of its callers; in C each of them has to pass it on.
+ * As in Erlang, an error of a callee is also an error of its callers; in C each caller must pass it
+ * on.
  */
 #include <nif_module.h>
 
-/* A call that a C function ends with is a jump, where the compiler optimises; so it is to do that
- * in builds that do not, too. (clang cannot be told in a file.) */
+/* An optimising compiler turns a call at the end of a C function into a jump. This pragma makes
+ * builds without optimisation do the same. (clang has no such pragma.) */
 #ifndef __clang__
 #pragma GCC optimize("O2")
 #endif
 
 enum {
-    MOST = 92,      /* the largest Fibonacci number of 64 bits with a sign */
-    DEEPEST = 10000 /* calls on a thread's stack, which may be a small one */
+    MOST = 92,      /* index of the largest Fibonacci number of 64 bits with a sign */
+    DEEPEST = 10000 /* depth of calls on a thread's stack, which may be small */
 };
 
-/* The number from 0 to LIMIT in TERM; -1: it is none. Not a part of who calls it: a function that
- * has given away the address of a variable of its own does not end with a jump. */
+/* Returns the number from 0 to LIMIT in TERM; -1: none. Not inlined: a function that has passed the
+ * address of a local variable does not end with a jump. */
 static __attribute__((noinline)) ErlNifSInt64 number_of(ErlNifEnv *env, ERL_NIF_TERM term,
                                                         ErlNifSInt64 limit)
 {
@@ -39,7 +39,7 @@ static __attribute__((noinline)) ErlNifSInt64 number_of(ErlNifEnv *env, ERL_NIF_
     return enif_get_int64(env, term, &n) && n >= 0 && n <= limit ? n : -1;
 }
 
-/* 0: one of them is no number. */
+/* Returns 0 if one of them is no number. */
 static __attribute__((noinline)) ERL_NIF_TERM sum_of(ErlNifEnv *env, ERL_NIF_TERM a, ERL_NIF_TERM b)
 {
     ErlNifSInt64 x, y;
@@ -51,7 +51,7 @@ static __attribute__((noinline)) ERL_NIF_TERM sum_of(ErlNifEnv *env, ERL_NIF_TER
 
 /* --- A tree ----------------------------------------------------------------------------------- */
 
-/* fib(N - LESS), a local call of a function of the table. */
+/* Calls fib(N - LESS), a local call of a function of the table. */
 static ERL_NIF_TERM before(ErlNifEnv *env, ErlNifSInt64 n, ErlNifSInt64 less);
 
 TH_NIF(fib)(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

@@ -1,10 +1,10 @@
 /*
- * files: operations on files that are carried out by the host's I/O threads. README.md says what
- * its functions do; files.erl is the same in Erlang.
+ * files: operations on files that the host's I/O threads carry out. README.md describes the
+ * functions; files.erl is the same in Erlang.
  *
- * What a function wants of the host it returns, and goes on in another, with the result: so copying
- * is a chain of functions, each with the names and files that the next ones need. All answer
- * {error, not_supported} in a BEAM.
+ * A function returns its request to the host, and another function continues with the result: so
+ * copying is a chain of functions, each with the names and files that the next ones need. All
+ * return {error, not_supported} in a BEAM.
  */
 #include <nif_module.h>
 
@@ -22,13 +22,13 @@ static ERL_NIF_TERM pair(ErlNifEnv *env, const char *tag, ERL_NIF_TERM term)
     return enif_make_tuple2(env, atom(env, tag), term);
 }
 
-/* What is answered where the host has no such operations. */
+/* The answer if the host has no such operations. */
 static ERL_NIF_TERM not_supported(ErlNifEnv *env)
 {
     return pair(env, "error", atom(env, "not_supported"));
 }
 
-/* {ok, *VALUE} */
+/* Gets VALUE of {ok, VALUE}. */
 static bool is_ok(ErlNifEnv *env, ERL_NIF_TERM result, ERL_NIF_TERM *value)
 {
     const ERL_NIF_TERM *parts;
@@ -41,7 +41,7 @@ static bool is_ok(ErlNifEnv *env, ERL_NIF_TERM result, ERL_NIF_TERM *value)
     return true;
 }
 
-/* The result is the function's. */
+/* Returns the operation's result. */
 static ERL_NIF_TERM answer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)env;
@@ -87,7 +87,8 @@ NIF(delete_file)
 
 /* --- Writing: open, write, close -------------------------------------------------------------- */
 
-/* Result of the close, result of what came before it: the first that is not `ok`. */
+/* Arguments: result of the close, result of the act before it; returns the first that is not `ok`.
+ */
 NIF(closed)
 {
     (void)argc;

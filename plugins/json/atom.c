@@ -1,8 +1,8 @@
 /*
  * Names of atoms as UTF-8.
  *
- * enif_get_atom() has UTF-8 from NIF 2.17 on only. Before, what Latin-1 cannot carry is to be had
- * from the external term format alone, which writes it as UTF-8.
+ * enif_get_atom() supports UTF-8 only from NIF 2.17 on. In older versions names beyond Latin-1 are
+ * available only in the external term format, which has them as UTF-8.
  */
 #include "parts.h"
 

@@ -1,4 +1,4 @@
-/* Terms from JSON: Jansson parses the text, its values become terms. */
+/* Converts JSON to terms: Jansson parses the text, its values become terms. */
 #include "parts.h"
 
 #include <string.h>
@@ -8,11 +8,11 @@ struct decoding {
     bool marked;
 };
 
-/* Both return 0 if there is no memory. A C stack of 2048 levels is what they take at most: Jansson
- * parses no more. */
+/* Both return 0 if there is no memory. They recurse at most 2048 levels on the C stack, the limit
+ * of Jansson's parser. */
 static ERL_NIF_TERM term_of(const struct decoding *d, const json_t *value);
 
-/* A string without its marks. */
+/* Makes a string without its marks. */
 static ERL_NIF_TERM unmarked(const struct decoding *d, const char *text, size_t size)
 {
     size_t left = 0;
@@ -168,8 +168,8 @@ static json_t *parse_any(struct decoding *d, const char *text, size_t size, json
     return value;
 }
 
-/* A byte 0 is in no JSON, but Jansson passes over one behind a number: so it gets to see no more
- * than what stands before it. */
+/* JSON has no byte 0, but Jansson ignores one behind a number: so it gets only the text before the
+ * byte. */
 ERL_NIF_TERM decode_text(ErlNifEnv *env, const char *text, size_t size)
 {
     struct decoding d = {env, false};

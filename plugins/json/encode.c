@@ -1,4 +1,4 @@
-/* JSON from terms: they become values of Jansson's, which it prints. */
+/* Converts terms to JSON: they become Jansson's values, which Jansson prints. */
 #include "parts.h"
 
 #include <stdio.h>
@@ -8,10 +8,11 @@ struct encoding {
     ErlNifEnv *env;
     long *steps;
     int level;
-    bool marked; /* there are marks in what is printed */
+    bool marked; /* the printed text contains marks */
 };
 
-/* A new value; NULL after an exception was raised, without steps left, or without memory. */
+/* Returns a new value; NULL after an exception was raised, without steps left, or without memory.
+ */
 static json_t *value_of(struct encoding *e, ERL_NIF_TERM term);
 
 static json_t *refuse(struct encoding *e, const char *reason, ERL_NIF_TERM term)
@@ -25,7 +26,7 @@ static json_t *refuse(struct encoding *e, const char *reason, ERL_NIF_TERM term)
 struct text {
     const char *bytes;
     size_t size;
-    char *own; /* for enif_free(); NULL: the bytes are somebody else's */
+    char *own; /* freed with enif_free(); NULL: the bytes have another owner */
 };
 
 static struct text owned(char *bytes, size_t size)
@@ -33,7 +34,7 @@ static struct text owned(char *bytes, size_t size)
     return (struct text){bytes, size, bytes};
 }
 
-/* The text of a term that is to be a string or a key; bytes are NULL if there is none. */
+/* Returns the text of a term for a string or a key; bytes are NULL if there is none. */
 static struct text text_of(struct encoding *e, ERL_NIF_TERM term)
 {
     ErlNifBinary bytes;
@@ -94,7 +95,7 @@ static json_t *atom_value(struct encoding *e, ERL_NIF_TERM term)
 
 /* --- Numbers ---------------------------------------------------------------------------------- */
 
-/* The digits of a number, in SMALL or owned. */
+/* Returns the digits of a number, in SMALL or owned. */
 static struct text digits_of(struct encoding *e, ERL_NIF_TERM term, char small[FLOAT_TEXT])
 {
     ErlNifSInt64 integer;
@@ -113,7 +114,7 @@ static struct text digits_of(struct encoding *e, ERL_NIF_TERM term, char small[F
     return (struct text){small, strlen(small), NULL};
 }
 
-/* A string that is printed as the number. */
+/* Returns a string that is printed as the number. */
 static json_t *number_value(struct encoding *e, ERL_NIF_TERM term)
 {
     char small[FLOAT_TEXT], *marked;
@@ -159,7 +160,7 @@ static json_t *array_value(struct encoding *e, ERL_NIF_TERM list)
     return refuse(e, "unsupported_type", list);
 }
 
-/* Puts VALUE, which is taken over, under KEY; false if that is not to be. */
+/* Puts VALUE, which it takes over, under KEY; false on failure. */
 static bool put(struct encoding *e, json_t *object, ERL_NIF_TERM key, json_t *value)
 {
     char small[FLOAT_TEXT];

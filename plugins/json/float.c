@@ -1,11 +1,11 @@
 /*
  * Floats as text.
  *
- * 15 digits are enough to give back any decimal that has at most 15, and 17 are enough for every
- * double, so three widths are tried; for subnormal numbers, which have less precision, all are. If
- * a decimal of some width reads back as the number, then the nearest one of that width does. The
- * exception are powers of two, below which doubles stand closer than above: there the nearest may
- * miss, and the next one up hit.
+ * 15 digits reproduce any decimal with at most 15 digits, and 17 digits reproduce every double, so
+ * three widths are tried; for subnormal numbers, which have less precision, all widths are. If a
+ * decimal of some width reads back as the number, then the nearest one of that width does. Powers
+ * of two are the exception, as the doubles below them are closer together than those above: the
+ * nearest decimal may fail, and the next one up succeed.
  */
 #include "parts.h"
 
@@ -16,16 +16,16 @@
 
 enum { DIGITS = 17, SURE_DIGITS = 15 };
 
-/* From here on not every integer is a double, and Erlang writes exponents. */
+/* From here on not every integer is a double, and Erlang prints exponents. */
 #define PLAIN_LIMIT 9007199254740992.0
 
-/* 0.D1D2D3... * 10^point, the last digit not 0 but in 0 itself */
+/* 0.D1D2D3... * 10^point; the last digit is not 0, except for the number 0 */
 struct decimal {
     char digits[DIGITS + 1];
     int count, point;
 };
 
-/* D, which is positive, rounded to COUNT digits. */
+/* Rounds D, which is positive, to COUNT digits. */
 static void round_to(double d, int count, struct decimal *n)
 {
     char text[FLOAT_TEXT]; /* one digit, the locale's decimal point, digits, the exponent */
@@ -83,7 +83,7 @@ static void find_shortest(double d, struct decimal *n)
         n->count--;
 }
 
-/* 12.3, 1200.0, 0.00123 */
+/* Writes 12.3, 1200.0, 0.00123. */
 static void write_plain(const struct decimal *n, char *text)
 {
     int before = n->point > 0 ? n->point : 0; /* digits before the point */
@@ -104,7 +104,7 @@ static void write_exponent(const struct decimal *n, char *text)
             n->point - 1);
 }
 
-/* Below it a plain notation is the longer one for sure, with as many zeros as write_plain() has. */
+/* Below this limit plain notation is always longer, with as many zeros as write_plain() writes. */
 #define PLAIN_LEAST 1e-12
 
 void float_write(double d, char text[FLOAT_TEXT])

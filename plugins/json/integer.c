@@ -1,8 +1,8 @@
 /*
- * Integers that do not fit into 64 bits, as digits.
+ * Integers beyond 64 bits, as digits.
  *
- * The NIF API has no function for them but those of the external term format: there an integer is a
- * tag, the count of its bytes, a sign, and the bytes, least significant first.
+ * The NIF API has no function for these except those of the external term format: there an integer
+ * is a tag, the number of its bytes, a sign, and the bytes, least significant first.
  */
 #include "parts.h"
 
@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum { VERSION = 131, SMALL_BIG = 110, LARGE_BIG = 111, HEAD = 7, LIMB = 4 };
-enum { GROUP = 9 }; /* decimal digits that are dealt with at once */
+enum { GROUP = 9 }; /* decimal digits converted at once */
 enum { MOST_BYTES = MOST_DIGITS * 416L / 1000, BYTES_SQUARED_PER_STEP = 3000 };
 
-/* 32 bits each, least significant first: the bytes of the format, on x86. */
+/* An integer in limbs of 32 bits, least significant first: the bytes of the format, on x86. */
 struct big {
     uint32_t *limbs;
     size_t count;
@@ -71,7 +71,7 @@ ERL_NIF_TERM integer_read(ErlNifEnv *env, const char *text, size_t size)
 {
     bool negative = *text == '-';
     size_t digits = size - negative;
-    /* The head, whose last byte is the sign, stands before the limbs. */
+    /* The head, whose last byte is the sign, precedes the limbs. */
     unsigned char *external = enif_alloc(HEAD + 1 + LIMB * (digits / GROUP + 1));
     struct big n = {external ? (uint32_t *)(external + HEAD + 1) : NULL, 0};
     ERL_NIF_TERM term = 0;
@@ -92,7 +92,7 @@ ERL_NIF_TERM integer_read(ErlNifEnv *env, const char *text, size_t size)
     return term;
 }
 
-/* The digits of N, of which nothing is left. */
+/* Writes the digits of N, which becomes 0. */
 static char *write_digits(struct big *n, bool negative)
 {
     size_t groups = n->count * 32 / 29 + 1; /* nine digits are more than 29 bits */

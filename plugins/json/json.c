@@ -1,20 +1,20 @@
 /*
- * json: a NIF library that parses and prints JSON, with Jansson. README.md says what becomes of
- * what.
+ * json: a NIF library that parses and prints JSON, with Jansson. README.md describes how terms and
+ * JSON correspond.
  *
  *     decode(Text)           the term of a binary; error:{Position, Reason}
  *     encode(Term)           the text as a binary; error:{Reason, Term}
  *     encode(Term, Options)  of sort_keys, escape_unicode, {indent, N}
  *
- * Jansson cannot stop in between. So what takes longer than a timeslice, about a millisecond, is
- * done on a dirty scheduler: a text by its size; a term, whose size nobody knows, once it has
- * turned out to be large, from its beginning.
+ * Jansson cannot be interrupted. So work for longer than a timeslice, about a millisecond, is done
+ * on a dirty scheduler: for a text, depending on its size; for a term, whose size is unknown, from
+ * its beginning again, once it has turned out to be large.
  */
 #include "parts.h"
 
 #include <limits.h>
 
-enum { SLICE_BYTES = 20000 }; /* of text, in a timeslice */
+enum { SLICE_BYTES = 20000 }; /* bytes of text for a timeslice */
 
 /* --- Decoding --------------------------------------------------------------------------------- */
 
@@ -65,7 +65,7 @@ static bool read_option(ErlNifEnv *env, ERL_NIF_TERM option, size_t *flags)
     return true;
 }
 
-/* The flags for Jansson; false if OPTIONS are none. */
+/* Gets the flags for Jansson; false if OPTIONS are invalid. */
 static bool read_options(ErlNifEnv *env, ERL_NIF_TERM options, size_t *flags)
 {
     ERL_NIF_TERM option;
@@ -77,7 +77,7 @@ static bool read_options(ErlNifEnv *env, ERL_NIF_TERM options, size_t *flags)
     return enif_is_empty_list(env, options);
 }
 
-/* On a dirty scheduler if STEPS do not suffice. */
+/* Encodes; on a dirty scheduler if STEPS do not suffice. */
 static ERL_NIF_TERM encode_within(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[], long *steps);
 
 static ERL_NIF_TERM encode_whole(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -103,7 +103,7 @@ static ERL_NIF_TERM encode_within(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     case ENCODE_RAISED:
         break;
     }
-    return 0; /* nobody looks at it */
+    return 0; /* ignored by the host */
 }
 
 static ERL_NIF_TERM encode(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-enum { INTEGER_DIGITS = 19 }; /* as many may need more than 64 bits */
+enum { INTEGER_DIGITS = 19 }; /* integers with fewer digits fit into 64 bits */
 
-/* As JSON spells them. */
+/* Spelling in JSON. */
 static const char mark[] = "\\u0001", nul[] = "\\u0000", marked_nul[] = "\\u00010",
                   number_begins[] = "\"\\u0001n";
 
-/* Through a text, which need not be JSON, and what is made of it. */
+/* State of the copying of a text, which need not be JSON, to its marked form. */
 struct copying {
     const char *at, *end;
     char *to;
@@ -38,7 +38,7 @@ static bool comes(const struct copying *c, const char *what)
     return (size_t)(c->end - c->at) >= size && memcmp(c->at, what, size) == 0;
 }
 
-/* A character, or a backslash with what it escapes. */
+/* Copies a character, or a backslash with the character that it escapes. */
 static void copy_character(struct copying *c)
 {
     if (*c->at == '"')
@@ -58,7 +58,8 @@ static bool is_one_of(char c, const char *list)
     return memchr(list, c, strlen(list)) != NULL;
 }
 
-/* Whether the SIZE characters at TEXT are an integer that may not fit, and not too large for us. */
+/* Returns whether the SIZE characters at TEXT are an integer that may exceed 64 bits, but not
+ * MOST_DIGITS. */
 static bool is_large_integer(const char *text, size_t size)
 {
     size_t digits = *text == '-' ? size - 1 : size;
@@ -72,7 +73,7 @@ static bool is_large_integer(const char *text, size_t size)
     return true;
 }
 
-/* A number in the place of a key is an error, and must stay one. */
+/* A number in the place of a key is an error, and must remain one. */
 static bool is_key(const char *behind, const char *end)
 {
     while (behind < end && is_one_of(*behind, " \t\r\n"))
@@ -114,7 +115,7 @@ static void mark_next(struct copying *c)
 
 char *marks_put(const char *text, size_t size, size_t *marked_size)
 {
-    char *marked = enif_alloc(2 * size + 1); /* a mark doubles; numbers grow less */
+    char *marked = enif_alloc(2 * size + 1); /* a mark doubles in size; numbers grow less */
     struct copying c = {text, text + size, marked, false};
 
     if (!marked)
@@ -145,7 +146,7 @@ size_t marks_place(const char *text, size_t size, size_t place)
 
 /* --- Taking marks out ------------------------------------------------------------------------- */
 
-/* The string is the number. */
+/* Copies a string that stands for a number as this number. */
 static void take_number(struct copying *c)
 {
     c->at += strlen(number_begins);

@@ -20,8 +20,8 @@
  */
 #include <nif_module.h>
 
-/* A call that a C function ends with is a jump, where the compiler optimises; so it is to do that
- * in builds that do not, too. (clang cannot be told in a file.) */
+/* An optimising compiler turns a call at the end of a C function into a jump. This pragma makes
+ * other builds do the same. (clang has no such pragma.) */
 #ifndef __clang__
 #pragma GCC optimize("O2")
 #endif
@@ -31,8 +31,8 @@ static ERL_NIF_TERM atom(ErlNifEnv *env, const char *name)
     return enif_make_atom(env, name);
 }
 
-/* The number in TERM, or -1. Not a part of who calls it: a function that has given away the address
- * of a variable of its own does not end with a jump. */
+/* Returns the number in TERM, or -1. Not inlined: a function that has passed the address of a local
+ * variable does not end with a jump. */
 static __attribute__((noinline)) int count_of(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     int n;
@@ -81,7 +81,7 @@ static ERL_NIF_TERM not_supported(ErlNifEnv *env)
     return enif_make_tuple2(env, atom(env, "error"), atom(env, "not_supported"));
 }
 
-/* Goes on with spec_example:FUNCTION, a tail call. */
+/* Continues with spec_example:FUNCTION, a tail call. */
 static ERL_NIF_TERM go_on(ErlNifEnv *env, const char *function, int argc, const ERL_NIF_TERM argv[])
 {
     if (!th_host_present())
@@ -122,7 +122,7 @@ static ERL_NIF_TERM rlots(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return go_on(env, "rof", argc, argv);
 }
 
-/* rlots/0 returns to here; an exception of it goes on to who called, as 0 is returned. */
+/* Continues after rlots/0; an exception of rlots/0 passes to the caller, as this returns 0. */
 static ERL_NIF_TERM rfoo(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     if (!th_host_present())

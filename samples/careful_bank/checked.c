@@ -1,17 +1,17 @@
 /*
- * The second version of plugins/bank, with which it is compiled: what is other than in the first.
+ * The second version of plugins/bank, compiled with the first: the functions that differ.
  *
- * The first one takes the money before it knows whether the other account is open, and gives it
- * back if not. This one asks first: by `balance`, which accounts of the first version understand,
- * too, as they go on while this takes their place. And it tells how many transfers have arrived, of
- * those that the first version has counted, too.
+ * The first version withdraws the money before it knows whether the other account is open, and
+ * returns the money if not. This one checks first, with `balance`, which accounts of the first
+ * version understand, too, as they continue while this version takes their place. It also returns
+ * the number of completed transfers, including those that the first version has counted.
  */
 #include "plugins/bank/bank.h"
 
 #undef transfer
 ERL_NIF_TERM transfer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
-/* The other account is open: it has told its balance. Kept: From, To, Amount. */
+/* The other account is open: it has returned its balance. Kept: From, To, Amount. */
 static ERL_NIF_TERM is_open(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     return transfer(env, argc - 1, argv + 1);

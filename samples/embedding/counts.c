@@ -1,6 +1,6 @@
 /*
- * Calls counted and timed over a recording, without a tracer being told of any: call_count and
- * call_time, by function and process; paused half way, and started anew.
+ * Counts and times calls over a recording, without events for a tracer: call_count and call_time,
+ * by function and process; paused half way, and restarted.
  *
  *     counts STREAM
  */
@@ -56,8 +56,8 @@ int main(int argc, char **argv)
     }
     must(tracehost_host_start(NULL, &host));
     must(tracehost_session_create(host, &setup, &session));
-    /* Which processes' calls are counted, flags decide. No call is traced, as no pattern says so.
-     */
+    /* Flags select the processes whose calls are counted. No call is traced, as no pattern requests
+     * it. */
     must(
         tracehost_session_trace(host, session, TRACEHOST_PROCESSES_ALL, true, TRACEHOST_FLAG_CALL));
     must(tracehost_stream_open(argv[1], NULL, &stream));

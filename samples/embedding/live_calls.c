@@ -1,7 +1,7 @@
 /*
- * A program that has its own functions traced while it runs them: two processes on two threads,
- * with a pattern that is set before, and counted calls. It tells of its processes, functions and
- * calls; sessions, flags, patterns and tracers decide the rest, as they do about recordings.
+ * A program whose own functions are traced while it runs them: two processes on two threads, with a
+ * pattern that is set before, and counted calls. It reports its processes, functions and calls;
+ * sessions, flags, patterns and tracers apply as they do to recordings.
  */
 #include <tracehost.h>
 
@@ -107,7 +107,7 @@ int main(void)
         must(tracehost_process_start(NULL, NULL, &work[i].process));
         if (pthread_create(&thread, NULL, run, &work[i]) != 0)
             return 1;
-        pthread_join(thread, NULL); /* one after the other, for the order of what they print */
+        pthread_join(thread, NULL); /* one after the other, so that their output is in order */
     }
     must(tracehost_session_visit_functions(work[0].host, session, "math:square/1", show, NULL));
     must(tracehost_live_function_end(sum));

@@ -1,6 +1,6 @@
 /*
- * Match specifications alone: what is wrong with one, and where; what another makes of a call; and
- * why it does not match a third time.
+ * Match specifications without a session: the faults of one, with their places; the result of
+ * another for a call; and the reason why it does not match a third time.
  */
 #include <tracehost.h>
 

@@ -1,6 +1,6 @@
 /*
- * Function patterns over a recording: which calls are traced, with a match specification as text,
- * as a term, and by the name that dbg has for it; and what is set then.
+ * Function patterns over a recording: selects calls with a match specification as text, as a term,
+ * and by its name in dbg; then shows the patterns that are set.
  *
  *     patterns STREAM
  */
@@ -16,7 +16,7 @@ static void must(enum tracehost_status status)
     exit(status);
 }
 
-/* MATCH is text, or TERM a term. */
+/* MATCH is a text; if it is NULL, TERM is a term. */
 static void set(tracehost_host *host, tracehost_session session, const char *function,
                 const char *match, ERL_NIF_TERM term)
 {
@@ -65,12 +65,12 @@ int main(int argc, char **argv)
     must(
         tracehost_session_trace(host, session, TRACEHOST_PROCESSES_ALL, true, TRACEHOST_FLAG_CALL));
 
-    /* Those of bar/1 with an argument above 8, and who called it. */
+    /* Calls of bar/1 with an argument above 8, with their callers. */
     set(host, session, "ex:bar/1", "[{['$1'],[{'>','$1',8}],[{message,{caller}}]}]", 0);
-    /* What foo/0 returns: a term, which may as well be built with enif_make_list() and the like. */
+    /* Results of foo/0: a term, which enif_make_list() and the like could build as well. */
     must(tracehost_term_parse(env, "[{'_',[],[{return_trace}]}]", &returns));
     set(host, session, "ex:foo/0", NULL, returns);
-    /* Whatever is called of another module, with its caller. None of its functions is known yet. */
+    /* All calls of another module, with callers. None of its functions is known yet. */
     set(host, session, "sem:_/_", "c", 0);
 
     must(tracehost_stream_open(argv[1], NULL, &stream));

@@ -1,6 +1,6 @@
 /*
- * Reads a recording record by record, without host or tracer: each as the term that it was. Goes on
- * behind what is damaged, and tells where that is.
+ * Reads a recording record by record, without host or tracer, and prints each as its original term.
+ * Continues behind damaged parts, and prints their places.
  *
  *     read_stream STREAM [N]       the first N records
  */
@@ -21,7 +21,7 @@ static int show(tracehost_stream *stream, const struct tracehost_record *record,
 
     if (tracehost_stream_get_term(stream, env, &term) != TRACEHOST_OK)
         return fail();
-    /* The functions of the NIF API are there, enif_get_tuple() and all the others. */
+    /* The functions of the NIF API are available, enif_get_tuple() and all others. */
     enif_fprintf(stdout, "%" PRIu64 " at byte %" PRIu64 ": %T\n", record->number, record->position,
                  term);
     enif_clear_env(env);

@@ -1,7 +1,7 @@
 /*
  * Plays a recording into a tracer: the smallest program that is a host. It loads the tracer by its
- * name, has it trace whatever was recorded, and tells at the end what became of the records, also
- * of a recording that is damaged.
+ * name, traces everything that was recorded, and prints the counts of records at the end, also for
+ * a damaged recording.
  *
  *     replay_into_tracer STREAM [TRACER [key=value,...]]
  */
@@ -50,11 +50,12 @@ int main(int argc, char **argv)
     must(tracehost_session_create(host, &tracer, &session));
     must(tracehost_stream_open(argv[1], NULL, &stream));
     must(tracehost_replay_begin(host, stream, &options, &replay));
-    status = tracehost_replay_play(replay); /* damage was told; what is whole was played */
+    status = tracehost_replay_play(replay); /* damage was reported; all undamaged records were
+                                               played */
     must(tracehost_replay_get_counts(replay, &counts));
     must(tracehost_replay_end(replay));
     must(tracehost_stream_close(stream));
-    must(tracehost_host_stop(host)); /* here the tracer writes what it has left */
+    must(tracehost_host_stop(host)); /* the tracer writes its remaining output here */
     fflush(stdout);
     fprintf(stderr, "%" PRIu64 " records, %" PRIu64 " played\n", counts.records, counts.played);
     return status;

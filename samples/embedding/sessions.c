@@ -1,8 +1,8 @@
 /*
- * Several sessions at once, and a program that takes part in what they do: it is itself the process
- * that a tracer sends to, plays record by record, and ends a session while others go on.
+ * Several sessions at once, and a program that takes part: the program is the process that receives
+ * a tracer's messages, plays record by record, and ends a session while others continue.
  *
- *     sessions STREAM        with samples/erl_msg_tracer.so where $TRACEHOST_PATH says
+ *     sessions STREAM        with samples/erl_msg_tracer.so in a folder of $TRACEHOST_PATH
  */
 #include <tracehost.h>
 
@@ -17,7 +17,7 @@ static void must(enum tracehost_status status)
     exit(status);
 }
 
-/* Messages of the tracer, which sends {trace, Sender, Receiver}. */
+/* Receives messages of the tracer, which sends {trace, Sender, Receiver}. */
 static void receive(void *context, ERL_NIF_TERM message)
 {
     char *text = tracehost_term_to_text(message);
@@ -26,7 +26,7 @@ static void receive(void *context, ERL_NIF_TERM message)
     tracehost_free(text);
 }
 
-/* A session of TRACER that is told of all messages sent. */
+/* Creates a session of TRACER for all messages sent. */
 static tracehost_session create(tracehost_host *host, const char *tracer, ERL_NIF_TERM state)
 {
     const struct tracehost_session_setup setup = {

@@ -1,6 +1,6 @@
 /*
- * Whom a session traces, and for what: flags of one process, of whoever registers a name, and of
- * those that are spawned; and what is asked about them in the middle of a recording.
+ * Selects the tracees of a session and their flags: one process, any process that registers a name,
+ * and processes that they spawn; and queries them in the middle of a recording.
  *
  *     tracees STREAM
  */
@@ -18,7 +18,7 @@ static void must(enum tracehost_status status)
     exit(status);
 }
 
-/* Tells that a process is spawned, and what it will be traced for. */
+/* Prints that a process is spawned, and its flags. */
 static void tell_spawned(tracehost_host *host, tracehost_session session,
                          const struct tracehost_record *record)
 {
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
         if (!record.tag || strcmp(record.tag, "spawned") != 0)
             continue;
         tell_spawned(host, session, &record);
-        /* Enough of its messages. */
+        /* Ends the tracing of its messages. */
         must(tracehost_session_trace_one(host, session, record.tracee, false, TRACEHOST_FLAG_SEND));
     }
     must(status == TRACEHOST_END ? TRACEHOST_OK : status);

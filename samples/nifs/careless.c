@@ -1,5 +1,5 @@
 /*
- * A NIF library that seems to work: samples/checking-a-plugin.md tells what is wrong with it.
+ * A NIF library with hidden errors, which samples/checking-a-plugin.md explains.
  */
 #include <erl_nif.h>
 
@@ -17,7 +17,7 @@ static ERL_NIF_TERM remember(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return enif_make_atom(env, "ok");
 }
 
-/* recall() -> the Term that was remembered last */
+/* recall() -> the Term remembered last */
 static ERL_NIF_TERM recall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
@@ -25,7 +25,7 @@ static ERL_NIF_TERM recall(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return last ? last : enif_make_badarg(env);
 }
 
-/* upper(Binary) -> Binary, its letters in upper case */
+/* upper(Binary) -> Binary with its letters in upper case */
 static ERL_NIF_TERM upper(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     ErlNifBinary bin;
@@ -38,7 +38,7 @@ static ERL_NIF_TERM upper(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return argv[0];
 }
 
-/* new(Binary) -> a box with a copy of the bytes in it */
+/* new(Binary) -> a box with a copy of the bytes */
 static ERL_NIF_TERM new_box(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     char *copy = enif_alloc(100);

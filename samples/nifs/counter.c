@@ -4,7 +4,7 @@
 static ErlNifResourceType *counter_type;
 
 struct counter {
-    long value; /* of one process; several would want a lock */
+    long value; /* used by one process; several would need a lock */
     int watched;
     ErlNifPid watcher;
 };
@@ -19,11 +19,11 @@ static ERL_NIF_TERM new_counter(ErlNifEnv *env, int argc, const ERL_NIF_TERM arg
     (void)argv;
     counter->value = 0;
     counter->watched = 0;
-    enif_release_resource(counter); /* the term keeps it */
+    enif_release_resource(counter); /* the term holds a reference */
     return enif_make_tuple2(env, enif_make_atom(env, "ok"), term);
 }
 
-/* add(Counter, N) is the new value */
+/* add(Counter, N) -> the new value */
 static ERL_NIF_TERM add(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     void *object;
@@ -45,7 +45,7 @@ static ERL_NIF_TERM add(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_long(env, counter->value);
 }
 
-/* watch(Counter): from now on each new value is sent to who calls this, as {counter, Value} */
+/* watch(Counter): sends each new value to the calling process, as {counter, Value} */
 static ERL_NIF_TERM watch(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     void *object;

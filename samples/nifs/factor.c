@@ -16,7 +16,7 @@ static __attribute__((noinline)) unsigned long number(ErlNifEnv *env, ERL_NIF_TE
     return enif_get_ulong(env, term, &n) ? n : 0;
 }
 
-/* The next D that can divide N: none beyond its square root but itself. */
+/* Returns the next D that may divide N: beyond N's square root, N itself. */
 TH_FUNCTION(next, 2)(ErlNifEnv *env, ERL_NIF_TERM n, ERL_NIF_TERM divisor)
 {
     unsigned long d = number(env, divisor) + 1;

@@ -1,14 +1,14 @@
 /*
- * Crashes, to see what the host makes of it. How, where and when is its state:
+ * Crashes, to test the host. The state selects the way, the place and the time:
  *
  *     -t crash_tracer=segv                          in the first trace callback
  *     -t crash_tracer,how=hang,in=enabled_call      in the first callback of that name
  *     -t crash_tracer,how=abort,after=3             in the fourth trace callback
- *     -t crash_tracer,how=fpe,in=unload             when all is over
+ *     -t crash_tracer,how=fpe,in=unload             when the tracer is unloaded
  *
  * and in the environment CRASH_TRACER_LOAD=segv: when it is loaded, before there is a state. The
- * ways are in the table below; `in` is any of the 18 callbacks, or unload. `after` counts the calls
- * of that callback which come back.
+ * table below has the ways; `in` is any of the 18 callbacks, or unload. `after` counts calls of
+ * that callback that return.
  */
 #include <erl_tracer.h>
 
@@ -30,7 +30,7 @@ UNSANITIZED static void segv(void)
     *nowhere = 0;
 }
 
-/* A page of a file, beyond its end. */
+/* Reads a page of a file, beyond its end. */
 static void bus(void)
 {
     FILE *empty = tmpfile();
@@ -53,7 +53,7 @@ static void ill(void)
     __builtin_trap();
 }
 
-/* Grows the stack until there is none; what is done after the call keeps it a call. */
+/* Grows the stack until there is none left; the work after the call prevents a tail call. */
 __attribute__((noinline)) static int deeper(volatile char *above)
 {
     volatile char frame[4096];
@@ -69,7 +69,7 @@ static void stack(void)
     deeper(&bottom);
 }
 
-/* What malloc() keeps before a block is damaged, so that free() aborts. */
+/* Damages malloc()'s data before a block, so that free() aborts. */
 static void heap(void)
 {
     volatile char *volatile block = malloc(100);
@@ -91,7 +91,7 @@ static void spin(void)
         ;
 }
 
-/* Spins, and lets no signal come through. */
+/* Spins with all signals blocked. */
 static void deaf(void)
 {
     sigset_t all;
@@ -125,10 +125,10 @@ static void crash(const char *how)
 
 /* --- where and when --- */
 
-static unsigned long came[TH_SLOTS]; /* how often each callback came; by one thread */
-static char unload_how[16];          /* of a state that says in=unload */
+static unsigned long came[TH_SLOTS]; /* calls of each callback; by one thread */
+static char unload_how[16];          /* way of a state with in=unload */
 
-/* An atom or a binary. */
+/* Gets an atom or a binary as text. */
 static int get_text(ErlNifEnv *env, ERL_NIF_TERM term, char *text, unsigned size)
 {
     ErlNifBinary binary;

@@ -1,8 +1,8 @@
 /*
  * The example of the erl_tracer manual page, in other words but with the same calls of the NIF API:
- * it sends {trace, Sender, Receiver} to the process that is its state, for each message sent.
+ * for each message sent, it sends {trace, Sender, Receiver} to the process that is its state.
  *
- * Compiles with OTP's erl_nif.h as it does with tracehost's, and loads into both kinds of host.
+ * Compiles with OTP's erl_nif.h as with tracehost's, and loads into both kinds of host.
  */
 #include <erl_nif.h>
 
@@ -18,7 +18,7 @@ static void unload(ErlNifEnv *env UNUSED, void *priv_data UNUSED)
 {
 }
 
-/* There is nothing to take over; whoever has something is somebody else. */
+/* No private data to take over. */
 static int upgrade(ErlNifEnv *env, void **priv_data, void **old_priv_data, ERL_NIF_TERM load_info)
 {
     if (*priv_data != NULL || *old_priv_data != NULL)
@@ -36,12 +36,12 @@ static ERL_NIF_TERM enabled(ErlNifEnv *env, int argc UNUSED, const ERL_NIF_TERM 
 {
     ErlNifPid receiver;
 
-    /* Once the process that is to be told is dead, tracing for it may end. */
+    /* If the receiving process is dead, tracing for it may end. */
     if (enif_get_local_pid(env, argv[1], &receiver) && !enif_is_process_alive(env, &receiver))
         return enif_make_atom(env,
                               is_atom_named(env, argv[0], "trace_status") ? "remove" : "discard");
 
-    /* Telling it of its own messages would go on for ever. */
+    /* Messages about its own messages would never end. */
     if (enif_is_identical(argv[1], argv[2]))
         return enif_make_atom(env, "discard");
 

@@ -1,10 +1,10 @@
 /*
- * Shows the first calls of each function, and has seen enough of it then: the function is disarmed,
- * and its calls cost nothing any more. The state is how many to show, 1 if it is no such number.
+ * Shows the first calls of each function, then disarms the function, so that its further calls cost
+ * nothing. The state is the number of calls to show, 1 if it is no such number.
  *
  *     tracehost replay -t first_calls=2 -p _:_/_ STREAM
  *
- * An Erlang node cannot do that, and the tracer goes on without it: it counts the other calls.
+ * An Erlang node cannot disarm; there the tracer counts all calls.
  */
 #include <erl_tracer.h>
 #include <nif_module.h>
@@ -12,10 +12,10 @@
 struct seen {
     ERL_NIF_TERM module, function;
     unsigned arity;
-    unsigned long calls; /* 0: the place is empty */
+    unsigned long calls; /* 0: the slot is free */
 };
 
-/* A table by function; the number of places is a power of 2, and half of them stay empty. */
+/* A hash table by function; the number of slots is a power of 2, and half of them stay free. */
 static struct {
     ErlNifMutex *lock; /* callbacks may run in several threads at once */
     struct seen *places;
@@ -52,7 +52,7 @@ static int grow(void)
     return 1;
 }
 
-/* How many calls of the function there were, this one included; 0 if there is no memory left. */
+/* Returns the number of calls of the function, this one included; 0 if there is no memory. */
 static unsigned long count(const struct seen *function)
 {
     unsigned long calls = 0;
@@ -98,7 +98,7 @@ TH_TRACER_ENABLED(call)
     return TH_TRACER_ATOM(env, trace);
 }
 
-/* Disarming takes a moment, in which more calls may come. */
+/* Disarming takes effect after a moment, in which more calls may come. */
 TH_TRACER_TRACE(call)
 {
     struct seen function;

@@ -1,24 +1,24 @@
 /*
- * A tracer that keeps terms: it prints the largest message that was sent, and who sent it, at the
- * end.
+ * A tracer that keeps terms: at the end it prints the largest message and its sender.
  *
- * The terms of a callback are gone when it returns. To keep one, copy it into an environment of
- * your own (enif_alloc_env(), enif_make_copy()), which you free when the copy is needed no more. A
- * pid of the tracee's node could be kept as it is, but a copy is right for every term. `tracehost
- * replay --check` finds what was kept without a copy, and what was not freed.
+ * The terms of a callback end when it returns. To keep a term, copy it into an environment of your
+ * own (enif_alloc_env(), enif_make_copy()), and free this environment when the copy is no longer
+ * used. A pid of the tracee's node could be kept without a copy, but copying is right for every
+ * term. `tracehost replay --check` finds terms kept without a copy, and environments that were not
+ * freed.
  */
 #include <erl_tracer.h>
 
 #include <stdio.h>
 
 static struct {
-    ErlNifMutex *lock; /* guards what follows: callbacks come from several threads */
-    ErlNifEnv *env;    /* of the two terms; NULL: nothing was sent */
+    ErlNifMutex *lock; /* protects the following: callbacks come from several threads */
+    ErlNifEnv *env;    /* environment of the two terms; NULL: no message yet */
     ERL_NIF_TERM sender, message;
     size_t size;
 } longest;
 
-/* How large a message is: as large as it would be on the wire. */
+/* Returns the size of a message in the external term format, in bytes. */
 static size_t size_of(ErlNifEnv *env, ERL_NIF_TERM message)
 {
     ErlNifBinary bytes;
@@ -54,7 +54,7 @@ TH_TRACER_TRACE(send)
     enif_mutex_lock(longest.lock);
     if (size > longest.size) {
         if (longest.env)
-            enif_clear_env(longest.env); /* the copies of before */
+            enif_clear_env(longest.env); /* ends the previous copies */
         else
             longest.env = enif_alloc_env();
         longest.sender = enif_make_copy(longest.env, tracee);

@@ -115,7 +115,7 @@ struct messages {
     struct tracees names; /* names that are or were registered */
     struct aliases aliases;
     struct receivers receivers;
-    uint64_t forgotten; /* messages dropped from full mailboxes */
+    uint64_t forgotten; /* unreceived messages dropped for want of room */
     uint64_t merged;    /* pairs merged into the rest */
     uint64_t nameless;  /* names beyond NAMES_MOST */
 };

@@ -1,14 +1,14 @@
 /*
- * The calls that took longest, with their arguments and results.
+ * The slowest calls, with their arguments and results.
  *
- * Whether a call is slow is known when it ends, and its arguments then are not: so those of open
- * calls are kept as texts, in slots, of a process those of its outermost calls.
+ * A call is known to be slow when it ends, but its arguments are no longer known then: so arguments
+ * of open calls are kept as texts, in slots; of each process those of its outermost calls.
  */
 #include "report.h"
 
 /* --- slots --- */
 
-/* False if there are no more. */
+/* Adds slots. False if there is no more room. */
 static bool grow(struct slowest *slowest)
 {
     uint32_t size = slowest->slots_size ? 2 * slowest->slots_size : 64;
@@ -22,7 +22,7 @@ static bool grow(struct slowest *slowest)
     }
     slowest->slots = slots;
     slowest->slots_size = size;
-    slowest->slots_used += !slowest->slots_used; /* 0 is none */
+    slowest->slots_used += !slowest->slots_used; /* slot 0 is not used */
     return true;
 }
 
@@ -64,7 +64,7 @@ void slowest_drop(struct slowest *slowest, struct process *process, uint32_t mar
         return;
     memcpy(slowest->slots[mark], &slowest->free_slot, sizeof mark);
     slowest->free_slot = mark;
-    if (process && process->arguments) /* it may be another than began the call */
+    if (process && process->arguments) /* not always the process that began the call */
         process->arguments--;
 }
 
@@ -76,7 +76,7 @@ void slowest_drop_all(struct slowest *slowest)
 
 /* --- the heap --- */
 
-/* Of those that took equally long, who ended last goes first. */
+/* Compares two calls; of equally long ones, the call that ended last is the lesser one. */
 static bool is_less(const struct slow_call *a, const struct slow_call *b)
 {
     return a->took != b->took ? a->took < b->took : a->order > b->order;

@@ -1,4 +1,4 @@
-/* Where time goes, by stack, as of the tracer `flame`. */
+/* Time by stack, like the tracer `flame`. */
 #include "report.h"
 
 void stack_pass_time(struct process *process, int64_t now)
@@ -23,7 +23,7 @@ static void entered(void *of, struct frame *frame)
     tree_enter(&process->report->stacks, process->root, &process->stack, frame);
 }
 
-/* False if there is no memory. */
+/* Begins the stack of a process. False if there is no memory. */
 static bool begin(struct process *process)
 {
     struct report *report = process->report;

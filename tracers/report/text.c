@@ -1,4 +1,4 @@
-/* Terms as texts of bounded length. */
+/* Converts terms to texts of bounded length. */
 #include "../kit/escape.h"
 #include "../kit/term.h"
 #include "report.h"

@@ -1,9 +1,9 @@
 /*
- * When a process was busy, and how many events it had: bins of equal width.
+ * The timeline: busy time and events of a process, in bins of equal width.
  *
- * A bin is 1 << shift nanoseconds wide. Where time goes beyond the last of BINS bins, they become
- * twice as wide, each of two old ones: at once for all together, and for each process when its own
- * are next used.
+ * A bin is 1 << shift nanoseconds wide. If a time is beyond the last of BINS bins, bins become
+ * twice as wide, each made of two old ones: at once for the sum of all processes, and for each
+ * process when its own bins are next used.
  */
 #include "report.h"
 
@@ -25,7 +25,7 @@ void bins_widen(struct bins *bins, uint32_t shift)
     }
 }
 
-/* The bins from FIRST to LAST are there. False if there is no memory. */
+/* Makes room for the bins from FIRST to LAST. False if there is no memory. */
 static bool reach(struct bins *bins, uint32_t first, uint32_t last)
 {
     uint32_t begin = bins->count && bins->first < first ? bins->first : first;
@@ -52,7 +52,7 @@ static bool reach(struct bins *bins, uint32_t first, uint32_t last)
     return true;
 }
 
-/* *SHIFT is such that NOW has a bin. */
+/* Returns the bin of NOW, and raises SHIFT until NOW has one. */
 static uint32_t bin_of(uint32_t *shift, int64_t now)
 {
     while (now >> *shift >= BINS)

@@ -1,20 +1,22 @@
-/* The tree of stacks, without what is too narrow to be seen. */
+/* Writes the tree of stacks, without stacks that are too narrow to be seen. */
 #include "page.h"
 
 struct drawn {
     struct tree tree;
     uint64_t *totals, *own;
-    uint32_t *numbers; /* on the page; of a node that is merged, that of whom it is merged into */
+    uint32_t *numbers; /* number on the page; of a merged node, the number of the node that contains
+                          it */
     bool calls;
 };
 
-/* Whoever is not on the page is one process, function 0 and module 0. */
+/* Returns the root of a process. All processes that are not on the page share one root, function 0
+ * and module 0. */
 static struct mfa root_of(const struct report *report, const struct node *node)
 {
     return tracees_find(&report->processes, node->mfa.module) ? node->mfa : (struct mfa){0};
 }
 
-/* The report's tree with those processes. False if there is no memory. */
+/* Copies the report's tree, with these roots. False if there is no memory. */
 static bool gather(struct report *report, struct tree *tree)
 {
     const struct tree *all = &report->stacks;
@@ -46,8 +48,8 @@ static void add_up(struct drawn *drawn)
     }
 }
 
-/* Children have larger numbers than their parents, so that a node that is merged has all that it
- * gets before it is merged itself. */
+/* Children have larger numbers than their parents: so a node that is merged has received everything
+ * before it is merged itself. */
 static void merge(struct writing *writing, struct drawn *drawn)
 {
     const struct tree *tree = &drawn->tree;

@@ -1,4 +1,4 @@
-/* The figures of functions and the slowest calls. */
+/* Writes the figures of functions and the slowest calls. */
 #include "page.h"
 
 static void write_row(struct writing *writing, long name, const struct figures *figures)
@@ -22,7 +22,7 @@ static void write_row(struct writing *writing, long name, const struct figures *
     fputc(']', file);
 }
 
-/* Total times cannot be added up, as those of callees are in them. */
+/* Total times cannot be added, as they contain those of callees. */
 static void add_to_rest(struct figures *rest, struct figures *figures)
 {
     rest->calls += figures->calls;

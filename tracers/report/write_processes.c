@@ -1,4 +1,4 @@
-/* Processes, the timeline, and who sends to whom. */
+/* Writes processes, the timeline, and the pairs of senders and receivers. */
 #include "page.h"
 
 enum unit { RUNNING, CALLS, EVENTS };
@@ -85,7 +85,7 @@ static uint64_t amount_of(const struct bin *bin, enum unit unit)
     return unit == EVENTS ? bin->events : bin->busy;
 }
 
-/* What is not nothing is at least 1. */
+/* Returns the level of AMOUNT: at least 1 if AMOUNT is not 0. */
 static unsigned level_of(uint64_t amount, uint64_t most)
 {
     double part = most ? (double)amount / (double)most : 0;
@@ -119,7 +119,7 @@ static void write_bins(FILE *file, const struct process *process, enum unit unit
     *first = false;
 }
 
-/* What a bin can have, of time; else the most that one has. */
+/* Returns the highest amount of a bin: for times its width, otherwise the maximum of all bins. */
 static uint64_t most_of(const struct report *report, enum unit unit)
 {
     uint64_t most = 0, amount;
@@ -144,7 +144,7 @@ void write_timeline(struct writing *writing)
     uint64_t most;
 
     while (report->clock.latest >> report->shift >= BINS)
-        report->shift++; /* the latest event was nobody's */
+        report->shift++; /* the latest event belonged to no process */
     for (struct process *process = report->first; process; process = process->next)
         bins_widen(&process->bins, report->shift);
     most = most_of(report, unit);
@@ -161,7 +161,7 @@ void write_timeline(struct writing *writing)
 
 /* --- messages --- */
 
-/* Most sent first, then by number. */
+/* Sorts by messages sent, the most first, then by number. */
 static int compare(const void *left, const void *right)
 {
     const struct pair *a = left, *b = right;

@@ -108,7 +108,8 @@ TH_TRACER_TRACE(receive)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-/* If a call's probe is watched, the probe of its end gets its event, too. */
+/* Return events follow only from an enabled call: so a call is enabled if the probe of its end is
+ * watched. */
 TH_TRACER_ENABLED(call)
 {
     return PROBE_ENABLED(function__return) || PROBE_ENABLED(trace)
