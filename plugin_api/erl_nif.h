@@ -594,7 +594,7 @@ ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_string(ErlNifEnv *env, const char *string
 /** Writes a list of characters and a 0 to BUF of LEN bytes; returns the bytes written, the 0
  * included.
  * Errors: if the text was cut, minus the bytes written: whole characters, and the 0. 0 if LIST is
- * no string in ENCODING. */
+ * no string in ENCODING; BUF is then undefined. */
 ERL_NAPI_EXPORT int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
                                     ErlNifCharEncoding encoding);
 
@@ -783,7 +783,7 @@ ERL_NAPI_EXPORT int enif_is_port(ErlNifEnv *env, ERL_NIF_TERM term);
  * call enif_clear_env() before making terms in it again, as a BEAM would write them into the
  * message.
  * Thread: any; on a thread of the library's own ENV is NULL and MSG_ENV is not.
- * Errors: 0 if the receiver is not alive. */
+ * Errors: 0 if the receiver is not alive, or is the tracee of the calling tracer. */
 ERL_NAPI_EXPORT int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env,
                               ERL_NIF_TERM msg);
 
@@ -814,7 +814,7 @@ ERL_NAPI_EXPORT int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id);
 ERL_NAPI_EXPORT int enif_get_local_port(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPort *port_id);
 
 /** Sends MSG, iodata, to a port, with environments as for enif_send().
- * Errors: 0 if the port is not alive.
+ * Errors: 0 if the port is not alive, or is the tracee of the calling tracer.
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_port_command(ErlNifEnv *env, const ErlNifPort *to_port, ErlNifEnv *msg_env,
                                       ERL_NIF_TERM msg);

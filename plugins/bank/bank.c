@@ -95,7 +95,7 @@ static ERL_NIF_TERM crash(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return ask(env, atom(env, "bank"), pair(env, "crash", argv[0]));
 }
 
-/* --- Its private data ------------------------------------------------------------------------- */
+/* --- Private data ----------------------------------------------------------------------------- */
 
 struct books *books_of(ErlNifEnv *env)
 {

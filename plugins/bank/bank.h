@@ -63,7 +63,7 @@ bool send_to(ErlNifEnv *env, ERL_NIF_TERM name, ERL_NIF_TERM message);
 /* Sends {REFERENCE, REPLY} to FROM, a pid. */
 void reply(ErlNifEnv *env, ERL_NIF_TERM from, ERL_NIF_TERM reference, ERL_NIF_TERM reply);
 
-/* --- Books: what goes from version to version, as private data -------------------------------- */
+/* --- Books: private data, passed from version to version -------------------------------------- */
 
 struct books {
     long version;           /* version of the code that took them over last */
@@ -86,7 +86,7 @@ ERL_NIF_TERM run_with(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
  * whatever the compiler does. */
 __attribute__((noinline)) ERL_NIF_TERM account(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
-/* --- What is made of several requests --------------------------------------------------------- */
+/* --- Functions of several requests ------------------------------------------------------------ */
 
 ERL_NIF_TERM transfer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]); /* From, To, Amount */
 ERL_NIF_TERM audit(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);

@@ -1,7 +1,7 @@
 /*
- * The process of the bank. It opens accounts, which are linked to it, and gets their exit signals
- * as messages, as it traps exits: an account that was closed is removed; an account that has
- * crashed is opened again, with the balance that it reported last.
+ * The process of the bank. The process opens accounts, which are linked to it, and gets their exit
+ * signals as messages, as it traps exits: an account that was closed is removed; an account that
+ * has crashed is opened again, with the balance that it reported last.
  *
  * Its state between two messages is a map, Name => {Pid, Balance}.
  */

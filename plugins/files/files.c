@@ -49,7 +49,7 @@ static ERL_NIF_TERM answer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return argv[0];
 }
 
-/* --- One operation each ----------------------------------------------------------------------- */
+/* --- Single operations ------------------------------------------------------------------------ */
 
 #define NIF(name) static ERL_NIF_TERM name(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
@@ -125,7 +125,7 @@ NIF(write_file)
     return th_file_open(env, argv[0], TH_OPEN_WRITE, opened, 1, &argv[1]);
 }
 
-/* --- Copying, a chunk after the other --------------------------------------------------------- */
+/* --- Copying, chunk by chunk ------------------------------------------------------------------ */
 
 static ERL_NIF_TERM next_chunk(ErlNifEnv *env, const ERL_NIF_TERM files[2], ErlNifUInt64 bytes);
 

@@ -3,8 +3,8 @@
  *
  * The first version withdraws the money before it knows whether the other account is open, and
  * returns the money if not. This one checks first, with `balance`, which accounts of the first
- * version understand, too, as they continue while this version takes their place. It also returns
- * the number of completed transfers, including those that the first version has counted.
+ * version understand, too, as they continue while this version takes their place. This version also
+ * returns the number of completed transfers, including those that the first version has counted.
  */
 #include "plugins/bank/bank.h"
 

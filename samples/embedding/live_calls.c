@@ -1,7 +1,7 @@
 /*
  * A program whose own functions are traced while it runs them: two processes on two threads, with a
- * pattern that is set before, and counted calls. It reports its processes, functions and calls;
- * sessions, flags, patterns and tracers apply as they do to recordings.
+ * pattern that is set before, and counted calls. The program reports its processes, functions and
+ * calls; sessions, flags, patterns and tracers apply as they do to recordings.
  */
 #include <tracehost.h>
 

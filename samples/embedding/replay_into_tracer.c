@@ -1,7 +1,7 @@
 /*
- * Plays a recording into a tracer: the smallest program that is a host. It loads the tracer by its
- * name, traces everything that was recorded, and prints the counts of records at the end, also for
- * a damaged recording.
+ * Plays a recording into a tracer: the smallest program that is a host. The program loads the
+ * tracer by its name, traces everything that was recorded, and prints the counts of records at the
+ * end, also for a damaged recording.
  *
  *     replay_into_tracer STREAM [TRACER [key=value,...]]
  */

@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* --- the ways: sanitizers are not to be quicker than the host --- */
+/* --- ways to crash, not sanitized: the host shall report them --- */
 
 #define UNSANITIZED __attribute__((no_sanitize("undefined")))
 
@@ -123,7 +123,7 @@ static void crash(const char *how)
     fprintf(stderr, "crash_tracer: no way to crash is called '%s', or it did not work\n", how);
 }
 
-/* --- where and when --- */
+/* --- place and time of the crash --- */
 
 static unsigned long came[TH_SLOTS]; /* calls of each callback; by one thread */
 static char unload_how[16];          /* way of a state with in=unload */

@@ -30,7 +30,7 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
     settings->begun = false;
 }
 
-/* --- The first line, which tells whose identifiers are local ones --- */
+/* --- The first line: the node of local identifiers --- */
 
 /* Adds a character of Latin-1 as UTF-8. */
 static void add_latin1(struct line *line, unsigned char c)
@@ -95,7 +95,7 @@ static void begin(ErlNifEnv *env, struct output *output)
     pthread_mutex_unlock(&outputs.lock);
 }
 
-/* --- The others --- */
+/* --- Other lines --- */
 
 static void add_time(struct line *line, const struct stamp *stamp, bool texts)
 {

@@ -277,7 +277,7 @@ bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *funct
     return true;
 }
 
-/* --- return_to: see calls.h --- */
+/* --- return_to: rules in calls.h --- */
 
 /* Doubts the lowest COUNT calls. True if one of them was not doubted. */
 static bool doubt_lowest(struct process_calls *process, size_t count)

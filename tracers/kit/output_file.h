@@ -71,7 +71,7 @@ static inline void output_file_lines(struct output_file *file, const char *data,
 }
 #endif
 
-/* --- Whole ones ------------------------------------------------------------------------------- */
+/* --- Files that are useless until complete ---------------------------------------------------- */
 
 /* Copies mode and owner of the file that will be replaced; without one, sets the mode of a new
  * file. */
@@ -255,7 +255,7 @@ static inline ssize_t output_file_write(void *cookie, const char *data, size_t s
     return (ssize_t)size;
 }
 
-/* --- From beginning to end -------------------------------------------------------------------- */
+/* --- Life of a file --------------------------------------------------------------------------- */
 
 /* FLAGS: O_CREAT or 0. */
 static inline int output_file_open_as_is(struct output_file *file, int flags)

@@ -80,8 +80,8 @@ struct frame {
                       called it; of a `gone` frame: this call was found to continue */
 };
 
-/* A traced function and one that is not traced, which the first calls, perhaps through others that
- * are not traced. */
+/* A traced function and one that is not traced, which the first calls, directly or through others
+ * that are not traced. */
 struct callback {
     struct mfa caller, callee;
 };
@@ -291,7 +291,7 @@ static inline void stack_return(struct stack *stack, const struct mfa *mfa)
     stack_cut(stack, i - 1);
 }
 
-/* --- return_to: see 2. above --- */
+/* --- return_to: rule 2 above --- */
 
 static inline void stack_doubt(struct repairs *repairs, const struct mfa *mfa)
 {

@@ -48,7 +48,7 @@ static bool is_text(struct bounded *bounded, ERL_NIF_TERM list)
     return text;
 }
 
-/* --- Whether nothing needs to be left out --- */
+/* --- Search for long parts --- */
 
 static bool fits(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth, unsigned *left);
 
@@ -116,7 +116,7 @@ static bool fits(struct bounded *bounded, ERL_NIF_TERM term, unsigned depth, uns
                            &number); /* other kinds must be printed to be recognised */
 }
 
-/* --- Printing, where something may need to be --- */
+/* --- Bounded printing --- */
 
 static void print_rest(struct bounded *bounded, size_t size)
 {

@@ -40,7 +40,7 @@
 #include "../kit/tracee.h"
 #include "otlp.h"
 
-/* --- This state's --- */
+/* --- State --- */
 
 /* Returns a copy. */
 static const char *service_of(const struct output *output)

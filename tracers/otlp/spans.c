@@ -57,7 +57,7 @@ void items_free(struct items *items)
     free(items->text);
 }
 
-/* --- Beginnings --- */
+/* --- Beginnings of spans --- */
 
 static void add_arguments(struct process *process, struct span *span)
 {
@@ -135,7 +135,7 @@ void span_begin(void *of, struct frame *frame)
     add_scheduler(process, span);
 }
 
-/* --- What happens to them --- */
+/* --- Links and events --- */
 
 void span_link(struct process *process, const struct context *sender, const char *cause)
 {
@@ -179,7 +179,7 @@ void span_message(struct process *process, ERL_NIF_TERM peer)
     items_add(&process->span->events, &line, EVENTS_MOST);
 }
 
-/* --- Ends --- */
+/* --- Ends of spans --- */
 
 static void add_exception(struct process *process)
 {

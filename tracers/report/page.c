@@ -7,7 +7,7 @@
 
 extern const char page_html[], page_css[], page_js[];
 
-/* --- what the host tells of each stream --- */
+/* --- streams --- */
 
 /* Writes a number of the map STREAM. */
 static void write_member(struct writing *writing, ERL_NIF_TERM stream, const char *name)
@@ -177,7 +177,7 @@ static void write_tags(struct writing *writing)
     fputc(']', writing->file);
 }
 
-/* --- what was repaired, cut or lost --- */
+/* --- repairs, cuts and losses --- */
 
 static void write_doubts(FILE *file, const char *effect, const struct repairs *repairs)
 {

@@ -172,7 +172,7 @@ void life_event(const struct event *event)
         name_event(event, tag == TH_TRACER_ATOM(env, register));
 }
 
-/* --- who is kept --- */
+/* --- limits --- */
 
 void processes_stop(struct report *report)
 {

@@ -2,7 +2,7 @@
  * Style and script of the picture: a click on a participant highlights its messages, a search marks
  * the messages that match. The script reads all data from the elements: <g class="p" data-c=> is a
  * participant's column, <g class="m" data-a= data-b=> a message from a to b, and its <title> the
- * message. It runs in browsers that are a few years old and uses no network.
+ * message. The script runs in browsers that are a few years old and uses no network.
  */
 #ifndef SEQUENCE_SCRIPT_H
 #define SEQUENCE_SCRIPT_H

@@ -16,8 +16,8 @@ const char *text_of(struct text *text, ERL_NIF_TERM term);
 const char *text_of_function(ErlNifEnv *env, struct text *text, ERL_NIF_TERM term);
 
 /* Returns the words that TERM takes on a heap, as far as the NIF API shows them: 0 for the contents
- * of binaries, numbers larger than a word, references and funs. Of a term nested deeper than 1000,
- * the deeper part does not count. */
+ * of binaries, numbers larger than a word, references and funs. Parts of a term deeper than 1000
+ * levels do not count. */
 uint32_t words_of(ErlNifEnv *env, ERL_NIF_TERM term);
 
 #endif

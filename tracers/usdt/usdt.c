@@ -36,7 +36,7 @@ static void fire_trace(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM state, ERL
                     text_of(&about, term), extra_of(env, opts, &more));
 }
 
-/* --- Those without a group; sequential tokens ------------------------------------------------- */
+/* --- Other events; sequential tokens ---------------------------------------------------------- */
 
 TH_TRACER_ENABLED(generic)
 {
@@ -200,7 +200,7 @@ TH_TRACER_TRACE(running_procs)
         fire_trace(env, tag, state, tracee, term, opts);
 }
 
-/* --- Collections ------------------------------------------------------------------------------ */
+/* --- Garbage collections ---------------------------------------------------------------------- */
 
 #define COLLECTIONS(X)                 \
     X(gc_minor_start, gc_minor__start) \
