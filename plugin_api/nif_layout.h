@@ -14,7 +14,7 @@
 #ifndef TH_NIF_LAYOUT_H
 #define TH_NIF_LAYOUT_H
 
-/* Tables: one row a type, field or constant. */
+/* Tables: one row for each type, field or constant. */
 /* clang-format off */
 
 #define TH_NIF_TYPES(X) \

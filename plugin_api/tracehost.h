@@ -362,8 +362,8 @@ struct tracehost_session_counts {
     uint64_t discarded; /* events that `enabled` discarded */
     uint64_t silenced;  /* calls that `enabled` accepted, of tracees with the flag silent */
     uint64_t untraced;  /* returns withheld because their call was discarded or silent */
-    uint64_t filtered;  /* events that the flags exclude */
-    uint64_t removed;   /* tracees removed by the result `remove` */
+    uint64_t filtered;  /* events that the flags exclude; live: if any session requests them */
+    uint64_t removed;   /* tracees removed by the result `remove`, or an invalid one */
     uint64_t kept;      /* `remove` results for tags for which `remove` only discards */
     uint64_t refused;   /* messages and port commands of the tracer to its tracees */
     uint64_t status;    /* callbacks for trace_status */

@@ -95,14 +95,14 @@ NIF(closed)
     return enif_is_identical(argv[1], atom(env, "ok")) ? argv[0] : argv[1];
 }
 
-/* Result, File */
+/* Arguments: result of the write, File */
 NIF(written)
 {
     (void)argc;
     return th_file_close(env, argv[1], closed, 1, &argv[0]);
 }
 
-/* Result, Data */
+/* Arguments: result of the open, Data */
 NIF(opened)
 {
     ERL_NIF_TERM file;
@@ -129,7 +129,7 @@ NIF(write_file)
 
 static ERL_NIF_TERM next_chunk(ErlNifEnv *env, const ERL_NIF_TERM files[2], ErlNifUInt64 bytes);
 
-/* Result of a close, To, what has failed */
+/* Arguments: result of a close, To, the error */
 NIF(gives_up)
 {
     (void)argc;
@@ -143,7 +143,7 @@ static ERL_NIF_TERM give_up(ErlNifEnv *env, const ERL_NIF_TERM files[2], ERL_NIF
     return th_file_close(env, files[0], gives_up, 2, kept);
 }
 
-/* Result of the write, From, To, Bytes with it */
+/* Arguments: result of the write, From, To, Bytes including it */
 NIF(chunk_written)
 {
     ErlNifUInt64 bytes;
@@ -155,21 +155,21 @@ NIF(chunk_written)
     return next_chunk(env, &argv[1], bytes);
 }
 
-/* Result of the last close, Bytes */
+/* Arguments: result of the last close, Bytes */
 NIF(copied)
 {
     (void)argc;
     return enif_is_identical(argv[0], atom(env, "ok")) ? pair(env, "ok", argv[1]) : argv[0];
 }
 
-/* Result of the first close, To, Bytes */
+/* Arguments: result of the first close, To, Bytes */
 NIF(source_closed)
 {
     (void)argc;
     return th_file_close(env, argv[1], copied, 1, &argv[2]);
 }
 
-/* Result of the read, From, To, Bytes so far */
+/* Arguments: result of the read, From, To, Bytes so far */
 NIF(chunk_read)
 {
     ERL_NIF_TERM kept[3] = {argv[1], argv[2], argv[3]}, data;
@@ -194,7 +194,7 @@ static ERL_NIF_TERM next_chunk(ErlNifEnv *env, const ERL_NIF_TERM files[2], ErlN
     return th_file_read(env, files[0], CHUNK, chunk_read, 3, kept);
 }
 
-/* Result of the second open, From */
+/* Arguments: result of the second open, From */
 NIF(target_opened)
 {
     ERL_NIF_TERM files[2] = {argv[1], 0};
@@ -205,7 +205,7 @@ NIF(target_opened)
     return next_chunk(env, files, 0);
 }
 
-/* Result of the first open, the other's path */
+/* Arguments: result of the first open, path of the target */
 NIF(source_opened)
 {
     ERL_NIF_TERM from;

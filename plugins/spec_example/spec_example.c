@@ -1,5 +1,5 @@
 /*
- * spec_example: the functions that OTP's document on tracing shows callers with, twice.
+ * spec_example: the functions of the example for callers in OTP's document on tracing, twice.
  *
  *     foo() ->                  rfoo() ->
  *         lots(),                   spec_example:rlots(),
@@ -13,10 +13,10 @@
  *     bar(0) -> done;           rbar(0) -> done;
  *     bar(N) -> bar(N - 1).     rbar(N) -> spec_example:rbar(N - 1).
  *
- * On the left all calls but that of foo/0 are local ones, C calls: only local breakpoints see them.
- * On the right all are external ones, which go through the host, so that global breakpoints see
- * them, too. On both sides all calls are tail calls but the first, so that everything is going to
- * return to foo/0, or to rfoo/0.
+ * On the left all calls except that of foo/0 are local C calls: only local breakpoints act on them.
+ * On the right all calls are external and go through the host, so that global breakpoints act on
+ * them, too. On both sides all calls but the first are tail calls, so that all functions return to
+ * foo/0, or to rfoo/0.
  */
 #include <nif_module.h>
 
