@@ -313,9 +313,9 @@ struct tracehost_session_setup {
     const char *state_text;    /* Erlang text; `console` in it stands for the console's pid */
     const char *state_options; /* "key=value,key=value": a map; values are integers, true, false,
                                   `console`, else binaries */
-    /* Flags (enum tracehost_flag) of each tracee that the recording shows as traced, as its
-     * recorder traced it; processes that it spawns inherit them. 0: no tracee until the calls below
-     * add some. */
+    /* Flags (enum tracehost_flag) for every tracee that the recording shows; processes that are
+     * spawned in it inherit them, as under its recorder. 0: no tracee until the calls below add
+     * some. */
     uint32_t recorded_flags;
 };
 
@@ -443,8 +443,8 @@ enum tracehost_flag {
     TRACEHOST_FLAG_SET_ON_LINK = 1 << 20,
     TRACEHOST_FLAG_SET_ON_FIRST_LINK = 1 << 21,
 
-    /* Time stamps, arity and scheduler as recorded; the flags above that request them then count as
-     * not set. */
+    /* Time stamps and scheduler as recorded, whatever the flags above request; arguments as
+     * recorded, unless TRACEHOST_FLAG_ARITY is set. */
     TRACEHOST_FLAG_AS_RECORDED = 1 << 30,
 
     /* All flags that select events. */
