@@ -1052,8 +1052,8 @@ struct tracehost_control_setup {
  * are watched. While the control is open, a client may destroy any session at any time: a call with
  * a session's number stands between tracehost_control_lock() and tracehost_control_unlock().
  * Errors: TRACEHOST_USAGE if HOST has a control already or is not live, if SETUP has neither path
- * nor watch, or if another process serves PATH or PATH is no socket; TRACEHOST_FAILED if the system
- * refuses a socket, a thread or a watch. No control is open then.
+ * nor watch, or if PATH is served by another process, no socket, or another user's;
+ * TRACEHOST_FAILED if the system refuses a socket, a thread or a watch. No control is open then.
  */
 TRACEHOST_API enum tracehost_status
 tracehost_control_open(tracehost_host *host, const struct tracehost_control_setup *setup);
