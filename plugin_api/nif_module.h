@@ -115,7 +115,7 @@ typedef enum {
     TH_OPEN_READ = 1,
     TH_OPEN_WRITE = 2, /* creates a missing file; see th_file_open() */
     TH_OPEN_APPEND = 4,
-    TH_OPEN_EXCLUSIVE = 16, /* {error, eexist} if the file exists */
+    TH_OPEN_EXCLUSIVE = 16, /* creates the file; {error, eexist} if it exists */
     TH_OPEN_KEEP = 32,      /* does not truncate the file */
     TH_OPEN_SYNC = 64
 } ThOpenFlags;
@@ -148,7 +148,8 @@ typedef struct {
 /*
  * The rules of erl_nif.h for environments, success and threads hold here as well. Many functions
  * have parameters KEPT and TERMS: the host keeps these KEPT terms (at most 254) for the
- * continuation THEN, which gets them as its last arguments.
+ * continuation THEN, which gets them as its last arguments. Any other KEPT, and a NULL for THEN,
+ * raise `badarg`.
  */
 
 /**
@@ -709,7 +710,9 @@ TH_MODULE_API int th_file_last(ErlNifEnv *env, ThFileLast *last);
  * @{
  */
 
-/** Sets the process' tag, or removes it if TAG is `undefined`, and returns the tag before. */
+/** Sets the process' tag, or removes it if TAG is `undefined`; returns the previous result of
+ * th_get_tag_data().
+ * Errors: also `badarg` on a dirty thread, if a signal has ended the process. */
 TH_MODULE_API ERL_NIF_TERM th_put_tag(ErlNifEnv *env, ERL_NIF_TERM tag);
 
 /** Returns the process' tag, or `undefined`. */
@@ -721,10 +724,11 @@ TH_MODULE_API ERL_NIF_TERM th_get_tag_data(ErlNifEnv *env);
 
 /** Sets whether messages that the process sends from now on carry the tag, until it receives a
  * message without a tag; a process that receives a message with a tag passes the tag on as well.
- * Returns the state before, for th_restore_tag(). */
+ * SPREADS has no effect if the process has no tag. Returns the state before, for th_restore_tag().
+ */
 TH_MODULE_API ERL_NIF_TERM th_spread_tag(ErlNifEnv *env, int spreads);
 
-/** Restores a state that th_spread_tag() has returned. */
+/** Restores a state that th_spread_tag() has returned, the tag included. */
 TH_MODULE_API int th_restore_tag(ErlNifEnv *env, ERL_NIF_TERM state);
 
 /** @} */
