@@ -57,7 +57,7 @@ void th_free(void *memory);
 /*
  * The budget of the calling thread for memory whose size the input decides.
  *
- * `most` is the limit for the event at hand, `left` the rest of it, in bytes; SIZE_MAX: no limit. A
+ * `most` is the limit for the current event, `left` the rest of it, in bytes; SIZE_MAX: no limit. A
  * reader starts the budget anew for each event. Memory that grows is taken from the budget before
  * it is allocated; the use of free capacity takes nothing.
  */

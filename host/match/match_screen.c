@@ -50,7 +50,7 @@ struct reader {
                             part of one */
 };
 
-/* Adds a test if the element at hand is a constant. True: the test covers the element. */
+/* Adds a test if the current element is a constant. True: the test covers the element. */
 static bool read_constant(struct reader *r)
 {
     const struct th_match_instruction *next = r->at + 1;

@@ -69,7 +69,7 @@ enum { TH_JSON_LINE_LIMIT = 256 * 1024 * 1024 };
 
 /* --- Reading: events from JSON objects (json_event.c) ---------------------------------------- */
 
-/* The line at hand. Terms are decoded on demand. Begins as zeros, with SCRATCH initialised. */
+/* The current line. Terms are decoded on demand. Begins as zeros, with SCRATCH initialised. */
 struct th_json_event {
     struct th_etf_node here; /* node of the stream; see th_etf_options */
     json_t *root;            /* the line; NULL before the first line */
@@ -78,7 +78,7 @@ struct th_json_event {
     th_env scratch;
 };
 
-/* Frees the line at hand and its decoded terms in SCRATCH. */
+/* Frees the current line and its decoded terms in SCRATCH. */
 void th_replay_json_event_drop(struct th_json_event *json);
 
 /*

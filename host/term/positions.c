@@ -194,7 +194,7 @@ bool th_term_positions_convert(struct th_positions *positions)
 {
     size_t count = TH_POSITIONS_BLOCK;
     uint32_t *power_digits;           /* of the power by which neighbours differ */
-    uint64_t *roots, *power, *values; /* the power transformed; the product at hand */
+    uint64_t *roots, *power, *values; /* the power transformed; the current product */
     bool good;
 
     while (count < positions->blocks * TH_POSITIONS_BLOCK)

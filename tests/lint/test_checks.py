@@ -9,6 +9,7 @@ import unittest
 sys.dont_write_bytecode = True
 
 import clang_format
+import comments
 import exports
 import faces
 import function_table
@@ -125,6 +126,15 @@ class Checks(unittest.TestCase):
         self.assertEqual(self.found(names), [])
         self.write('host/trace/tag.c', '\nstatic inline void *add(\n    int (*one)(int), int b)\n{\n}\n')
         self.assertEqual(self.found(names), ['host/trace/tag.c:2'])
+
+    def test_comments(self):
+        self.write('host/term/atom.c', '/* Adds NAME. It stays. */\nint a; /* bytes */\n'
+                   'const char *b = "/* What stays */";\n/*\n * Italics; Offset; Whole.\n */\n')
+        self.write('tests/plugin_api/first_release/old.h', '/* What was published. */\n')
+        self.assertEqual(self.found(comments), [])
+        self.write('host/term/map.h', '/* --- What it is --- */\n\n/*\n * Who is told.\n */\nint a; /* of B */\n'
+                   '/** It stays. */\n/* Takes what is handed in. */\n')
+        self.assertEqual(self.found(comments), ['host/term/map.h:%d' % line for line in (1, 3, 7, 8)])
 
     def test_prefixes(self):
         self.write('plugin_api/nif_module.h', 'int th_spawn(int a);\n')
