@@ -159,10 +159,10 @@ form        NIF library, compiled for NIF 2.4
 callbacks   load
 
 functions: 4
-  old_entry:add/2                           local, global  tests/tracers/old/entry.c:58
-  old_entry:info/0                          local, global  tests/tracers/old/entry.c:67
-  old_entry:enabled/3                       local, global  tests/tracers/old/entry.c:73
-  old_entry:trace/5                         local, global  tests/tracers/old/entry.c:79
+  old_entry:add/2                           local, global  tests/tracers/old/entry.c:57
+  old_entry:info/0                          local, global  tests/tracers/old/entry.c:66
+  old_entry:enabled/3                       local, global  tests/tracers/old/entry.c:72
+  old_entry:trace/5                         local, global  tests/tracers/old/entry.c:78
 
 imports of the NIF API: 4, all in NIF 2.0
   enif_get_int enif_make_badarg enif_make_int enif_priv_data
