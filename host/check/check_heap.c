@@ -213,36 +213,47 @@ void th_check_note_parts(th_term *words, size_t count, size_t step, const char *
 
 /* --- Kept memory ------------------------------------------------------------------------------ */
 
-/* Frees the oldest items of IN until IN has at most BYTES. */
+/* Removes the oldest item of FROM, if FROM has more than BYTES, and returns it; NULL: no more. */
+static struct kept *take_oldest(struct keeping *from, size_t bytes)
+{
+    struct kept *it;
+
+    pthread_mutex_lock(&lock);
+    it = from->bytes > bytes ? from->oldest : NULL;
+    if (it) {
+        from->oldest = it->next;
+        if (!it->next)
+            from->end = &from->oldest;
+        from->bytes -= sizeof *it + it->bytes;
+        if (from == &environments)
+            th_hash_table_remove(&retirees, address_key(it->memory));
+    }
+    pthread_mutex_unlock(&lock);
+    return it;
+}
+
+static bool is_spoiled(const struct kept *it)
+{
+    const unsigned char *memory = it->memory;
+
+    for (size_t i = 0; i < it->bytes; i++)
+        if (memory[i] != SPOILED)
+            return false;
+    return true;
+}
+
+/* Frees the oldest items of IN until they are at most BYTES. */
 static void keep_below(struct keeping *in, size_t bytes)
 {
-    for (;;) {
-        const unsigned char *memory;
-        size_t spoiled = 0;
-        struct kept *it;
+    struct kept *it;
 
-        pthread_mutex_lock(&lock);
-        it = in->bytes > bytes ? in->oldest : NULL;
-        if (it) {
-            in->oldest = it->next;
-            if (!it->next)
-                in->end = &in->oldest;
-            in->bytes -= sizeof *it + it->bytes;
-            if (in == &environments)
-                th_hash_table_remove(&retirees, address_key(it->memory));
-        }
-        pthread_mutex_unlock(&lock);
-        if (!it)
-            return;
-        if (in == &environments) {
+    while ((it = take_oldest(in, bytes))) {
+        if (in == &memories && !is_spoiled(it))
+            th_check_found(it->origin, "written", "memory that it freed was written to later");
+        if (in == &environments)
             th_env_free(it->memory);
-        } else {
-            for (memory = it->memory; spoiled < it->bytes && memory[spoiled] == SPOILED;)
-                spoiled++;
-            if (spoiled < it->bytes)
-                th_check_found(it->origin, "written", "memory that it freed was written to later");
+        else
             free(it->memory);
-        }
         th_check_origin_release(it->origin);
         th_free(it);
     }
