@@ -192,37 +192,34 @@ ERL_NIF_TERM th_file_lseek(ErlNifEnv *env, ERL_NIF_TERM file, ErlNifSInt64 offse
     return ask_on(env, TH_FILE_LSEEK, file, (struct given){{offset, origin}}, true, GOES_ON);
 }
 
-ERL_NIF_TERM th_file_write(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM data, THEN)
-{
-    struct th_file_operation *operation = th_file_operation_create(TH_FILE_WRITE);
-
-    operation->port = file;
-    return ask_operation(env, operation,
-                         th_file_set_data(operation, th_check_term(env, data, "th_file_write")) &&
-                             th_is_local_port(file),
-                         GOES_ON);
-}
-
-static ERL_NIF_TERM ask_for_pieces(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
-                                   ERL_NIF_TERM pieces, const struct th_call_then *then)
+/* Requests an operation on FILE with DATA, which SET stores in the operation; raises badarg if SET
+ * refuses DATA, or if FILE is no port. */
+static ERL_NIF_TERM ask_with(ErlNifEnv *env, enum th_file_command command, ERL_NIF_TERM file,
+                             bool (*set)(struct th_file_operation *operation, th_term data),
+                             th_term data, const struct th_call_then *then)
 {
     struct th_file_operation *operation = th_file_operation_create(command);
 
     operation->port = file;
-    return ask_operation(env, operation,
-                         th_file_set_pieces(operation, th_check_term(env, pieces, "th_file")) &&
-                             th_is_local_port(file),
-                         then);
+    return ask_operation(env, operation, set(operation, data) && th_is_local_port(file), then);
+}
+
+ERL_NIF_TERM th_file_write(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM data, THEN)
+{
+    return ask_with(env, TH_FILE_WRITE, file, th_file_set_data,
+                    th_check_term(env, data, "th_file_write"), GOES_ON);
 }
 
 ERL_NIF_TERM th_file_pwritev(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM pieces, THEN)
 {
-    return ask_for_pieces(env, TH_FILE_PWRITEV, file, pieces, GOES_ON);
+    return ask_with(env, TH_FILE_PWRITEV, file, th_file_set_pieces,
+                    th_check_term(env, pieces, "th_file"), GOES_ON);
 }
 
 ERL_NIF_TERM th_file_preadv(ErlNifEnv *env, ERL_NIF_TERM file, ERL_NIF_TERM pieces, THEN)
 {
-    return ask_for_pieces(env, TH_FILE_PREADV, file, pieces, GOES_ON);
+    return ask_with(env, TH_FILE_PREADV, file, th_file_set_pieces,
+                    th_check_term(env, pieces, "th_file"), GOES_ON);
 }
 
 ERL_NIF_TERM th_file_setopt(ErlNifEnv *env, ERL_NIF_TERM file, ThFileOption option,
