@@ -1,4 +1,3 @@
-
 #include "crash.h"
 
 #include "crash_internal.h"

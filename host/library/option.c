@@ -1,4 +1,3 @@
-
 #include "library_internal.h"
 
 #include "host/base/memory.h"

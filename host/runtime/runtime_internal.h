@@ -91,7 +91,7 @@ struct th_waiter {
 /* A request of a thread outside of the runtime to a driven process. The requesting thread waits, so
  * that a scheduler may use the memory that the request points to. */
 struct th_request {
-    enum { TH_REQUEST_CALL, TH_REQUEST_RECEIVE, TH_REQUEST_END } what;
+    enum { TH_REQUEST_CALL, TH_REQUEST_RECEIVE } what;
     const struct th_callee *callee; /* function to call; NULL: the code that ENTRY reaches */
     const struct th_export *entry;
     const th_term *argv;

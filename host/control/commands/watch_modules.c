@@ -1,4 +1,3 @@
-
 #include "commands.h"
 #include "commands_internal.h"
 #include "watch.h"

@@ -1,4 +1,3 @@
-
 #include "traced_call.h"
 
 #include "host/code/export.h"
