@@ -226,7 +226,13 @@ static void take_line(struct th_control *control, struct client *client)
 {
     struct th_buffer *come = &client->come;
     ssize_t size = line_of(client);
+    size_t least = (size < 0 ? come->size : (size_t)size) + 1; /* bytes, with the newline */
 
+    if (least > TH_CONTROL_LINE && !client->skips) {
+        server_count(&control->malformed);
+        th_control_wire_complain("a line is too long", answer_of(client));
+        client->skips = true;
+    }
     if (size >= 0) {
         client->turn = ++control->turn;
         if (!client->skips && size > 0)
@@ -234,12 +240,7 @@ static void take_line(struct th_control *control, struct client *client)
         client->skips = false;
         come->size -= (size_t)size + 1;
         memmove(come->data, come->data + size + 1, come->size);
-    } else if (come->size >= TH_CONTROL_LINE) {
-        if (!client->skips) {
-            server_count(&control->malformed);
-            th_control_wire_complain("a line is too long", answer_of(client));
-        }
-        client->skips = true;
+    } else if (least > TH_CONTROL_LINE) {
         th_buffer_free(come);
         *come = (struct th_buffer){0};
     }

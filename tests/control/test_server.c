@@ -84,6 +84,28 @@ static void what_is_no_request_is_told_so(void **state)
     assert_int_equal(th_control_counts(control).requests, 1);
 }
 
+/* Requests of TH_CONTROL_LINE bytes with the newline, and of one byte more. */
+static void the_limit_of_a_line_is_exact(void **state)
+{
+    static const char begin[] = "{\"command\":\"absent\",\"arguments\":[\"", last[] = "\"]}\n";
+    char *line = th_alloc(TH_CONTROL_LINE + 2);
+
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        size_t size = TH_CONTROL_LINE + more, ends = size - (sizeof last - 1);
+        int fd = open_socket();
+        get(fd);
+        memset(line, 'x', size);
+        memcpy(line, begin, sizeof begin - 1);
+        memcpy(line + ends, last, sizeof last);
+        put(fd, line);
+        assert_non_null(
+            strstr(get(fd), more ? "a line is too long" : "there is no command absent"));
+        close(fd);
+    }
+    th_free(line);
+}
+
 static void a_line_that_is_too_long_is_skipped(void **state)
 {
     enum { LONG = 3 * TH_CONTROL_LINE };
@@ -430,6 +452,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_greeting_comes_first, begin, end),
         cmocka_unit_test_setup_teardown(requests_are_answered, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_request_is_told_so, begin, end),
+        cmocka_unit_test_setup_teardown(the_limit_of_a_line_is_exact, begin, end),
         cmocka_unit_test_setup_teardown(a_line_that_is_too_long_is_skipped, begin, end),
         cmocka_unit_test_setup_teardown(many_requests_at_once, begin, end),
         cmocka_unit_test_setup_teardown(who_does_not_read_is_not_read, begin, end),
