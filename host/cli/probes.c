@@ -191,17 +191,19 @@ int th_cli_command_probes(int argc, char **argv)
     struct probes probes = {0};
     struct th_probe_notes notes = {0};
     char *path = NULL;
+    const char *title;
     enum th_status status;
 
     th_cli_command_parse(&usage, argc, argv, &probes);
+    title = probes.name ? probes.name : "this program";
     status = probes_find(&probes, &path);
     if (status == TH_OK) {
         status = th_debuginfo_probe_notes_read(&notes, path);
         if (status != TH_OK)
-            th_error_context("%s has no probes that can be read", probes.name);
+            th_error_context("%s has no probes that can be read", title);
     }
     if (status == TH_OK && notes.count == 0 && !probes.json && !notes.damaged)
-        th_warn("%s has no probes", probes.name);
+        th_warn("%s has no probes", title);
     if (status == TH_OK)
         probes_show(&probes, &notes);
     else

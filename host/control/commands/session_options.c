@@ -55,7 +55,7 @@ static enum th_status set_up(const struct th_control_session_option *option, boo
     for (size_t i = 0; option->chosen && i < option->tracee_count && status == TH_OK; i++) {
         status =
             th_control_chosen_trace(&option->tracees[i], session, true, option->flags, running);
-        if (status != TH_OK && running)
+        if (status != TH_OK && (running || !option->flag_list))
             th_error_context("%s cannot be traced", option->chosen);
         else if (status != TH_OK)
             th_error_context("%s and --flags=%s do not go together", option->chosen,
