@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the manual pages: they match --help, are well-formed, and their examples have the described effect.
+# Tests the manual pages: they match --help, and are well-formed. tests/samples/pages.sh runs their examples.
 . tests/cli/lib/assertions.sh
 
 man=$BUILD_DIR/share/man
@@ -28,7 +28,7 @@ worse() {
         cd "$work/man/man1" || exit
         sed -i '/fB\\-\\-stats/,+1d; s/pids; registered/pids, registered/' tracehost-replay.1
         sed -i '/^.BR tracehost\\-convert (1)/,+1d; s/partial/broken/' tracehost.1
-        sed -i 's/tracehost\\-info (1)/tracehost\\-infos (1)/' tracehost-dump.1
+        sed -i 's/tracehost\\-info\\fP(1)/tracehost\\-infos\\fP(1)/' tracehost-dump.1
         sed -i 's/it matches/it does match/' tracehost-match.1
         sed -i 's/info \\-\\-top=5/info \\-\\-top=6/; s/^Counts/It counts/' tracehost-info.1
         rm tracehost-call.1
@@ -86,24 +86,99 @@ MAN/man7/tracehost-tracer.7
 MAN/man5/tracehost-jsonl.5
 EOF
 
-# --- Their examples
+# --- What they are made of
 
-# examples PAGE: sessions and files.
-examples() {
-    {
-        echo '```console'
-        # shellcheck disable=SC2016
-        echo '$ export PATH=$PWD/build/release/bin:$PATH PKG_CONFIG_PATH=build/release/lib/pkgconfig'
-        echo '```'
-        tests/cli/lib/compare_manual.py examples "$man/$1"
-    } >"$work/page.md"
-    tests/samples/walkthrough "$work/page.md"
+# markdown: a page of Markdown from stdin, as make_page takes it.
+markdown() {
+    cat >"$work/page.1.md"
+    python3 - "$work/page.1.md" 2>&1 <<'EOF'
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, 'host/cli/manual')
+from man_text import Fault, Markdown
+
+try:
+    for kind, content in Markdown(sys.argv[1], 'page(1)'):
+        print(*(content if kind == 'text' else [kind + ' ' + content]), sep='\n')
+except Fault as fault:
+    print(str(fault).replace(sys.argv[1], 'page'))
+EOF
 }
-for page in man1/tracehost.1 man5/tracehost-jsonl.5 man7/tracehost-tracer.7; do
-    check "examples of $page" examples $page
-done
+all_of_it() {
+    markdown <<'EOF'
+# page(1)
 
-# Those of commands, which --help has, too, but for those that want a node, another host, or a library that is nowhere.
+## DESCRIPTION
+
+A `word-1`, a **bold**
+one, an *italic*, the option --top, [a link](page.1.md), ls(1); 2 * 3 * 4.
+
+### More of it
+
+* an item
+  of two lines
+* `a`, *B*: a term
+
+| term | text |
+|---|---|
+| `x \| y` | a cell |
+
+```console
+$ echo '\1' `ls`
+.
+```
+
+<!-- @tags@ -->
+EOF
+}
+expect 'Markdown becomes man(7) text' all_of_it <<'EOF'
+section DESCRIPTION
+.PP
+A \fBword\-1\fP, a \fBbold\fP one, an \fIitalic\fP, the option \fB\-\-top\fP,
+a link, \fBls\fP(1); 2 * 3 * 4.
+.SS More of it
+.IP \(bu 2
+an item of two lines
+.TP
+\fBa\fP, \fIB\fP
+a term
+.TP
+\fBx | y\fP
+a cell
+.PP
+.EX
+$ echo \(aq\e1\(aq \(gals\(ga
+\&.
+.EE
+insert tags
+EOF
+refused() {
+    for text in '#### Deep' '> quoted' '1. one' '- dashed' '<b>raw</b>' '.B raw' '* [a](none.md)' '```' '```sh' '| a | b | c |'; do
+        printf '# page(1)\n\n%s\n' "$text" | markdown
+    done
+    echo '# other(1)' | markdown
+}
+expect 'other Markdown is refused' refused <<'EOF'
+page:3: unknown Markdown: #### Deep
+page:3: unknown Markdown: > quoted
+page:3: unknown Markdown: 1. one
+page:3: unknown Markdown: - dashed
+page:3: unknown Markdown: <b>raw</b>
+.PP
+\&.B raw
+.IP \(bu 2
+a
+page:3: there is no none.md
+page:3: an example is ```LANGUAGE or ```LANGUAGE >FILE
+page:3: an example without end
+page:3: a table has a heading and two columns
+page:1: is not "# page(1)"
+EOF
+
+# --- The examples of --help
+
+# All but those that want a node, another host, or a library that is nowhere.
 mkdir -p "$work/examples/priv"
 (
     cp $recordings/s09_collections_return.trace "$work/examples/calls.trace"
@@ -128,5 +203,5 @@ command_examples() (
     done <list
     [ "$(wc -l <list)" -gt 20 ] || echo 'few examples'
 )
-expect 'the examples of commands' command_examples </dev/null
+expect 'the examples of --help' command_examples </dev/null
 finish

@@ -3,7 +3,6 @@
 
   compare_manual.py compare PROGRAM MAN     each command's page below the folder MAN with the command's --help
   compare_manual.py references MAN          checks that the pages to which pages refer exist
-  compare_manual.py examples PAGE           prints the examples of a page, for tests/samples/walkthrough
   compare_manual.py fields PAGE             prints the names listed in the DESCRIPTION of a page
   compare_manual.py choices PROGRAM         checks that options accept the values of their lists, and no others
 
@@ -159,29 +158,6 @@ def references(folder):
             yield '%s: no SEE ALSO' % os.path.basename(path)
 
 
-UNESCAPED = {'\\-': '-', '\\e': '\\', '\\(aq': "'", '\\(ga': '`', '\\(ti': '~', '\\(ha': '^', '\\&': ''}
-
-
-def examples(path):
-    """Yields the examples: a block that starts with a prompt is a session; one below the comment "file: NAME" a file."""
-    block, name = None, None
-    with open(path) as file:
-        for line in file.read().split('\n'):
-            named = re.match(r'\.\\" file: (\S+)', line)
-            if named:
-                name = named[1]
-            elif line == '.EX':
-                block = []
-            elif line == '.EE':
-                if name:
-                    block = ["$ cat >%s <<'END'" % name] + ['> ' + text for text in block + ['END']]
-                if block[0].startswith('$ '):
-                    yield '\n'.join(['```console'] + block + ['```'])
-                block, name = None, None
-            elif block is not None:
-                block.append(re.sub(r'\\(?:\(..|.)', lambda found: UNESCAPED[found[0]], line))
-
-
 def fields(path):
     return [name for name, _ in Page(path).entries('DESCRIPTION') if re.match(r'[a-z_]+$', name)]
 
@@ -212,8 +188,8 @@ def choices(program):
 
 def main():
     what, *arguments = sys.argv[1:]
-    lines = list({'compare': compare, 'references': references, 'examples': examples,
-                  'fields': fields, 'choices': choices}[what](*arguments))
+    lines = list({'compare': compare, 'references': references, 'fields': fields,
+                  'choices': choices}[what](*arguments))
     print(''.join(line + '\n' for line in lines), end='')
     return 1 if lines and what in ('compare', 'references', 'choices') else 0
 

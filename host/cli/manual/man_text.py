@@ -1,0 +1,191 @@
+"""Text and Markdown as man(7) text.
+
+The sources of manual pages are a small part of Markdown; anything else is refused with its line:
+
+  # NAME(SECTION)        the first line, which is checked
+  ## SECTION             .SH
+  ### Subsection         .SS
+  paragraphs             lines without a blank line between them
+  * text                 an item of a list; its further lines are indented by two blanks
+  * `term`: text         an item of a list of definitions: .TP; `term`, *term* or **term**, or several
+  | term | text |        a table of two columns with a heading: definitions, too; \\| is a bar
+  ```LANGUAGE            an example, up to ```, as it is
+  <!-- @NAME@ -->        a place for what make_page inserts
+
+In paragraphs, items and cells: `code` and **bold** are bold, *text* is italic, [text](target) is its text,
+and name(N) is a reference to a page. TARGET is a file, from the folder of the page.
+"""
+
+import os
+import re
+import textwrap
+
+WIDTH = 78
+SPECIAL = {'\\': '\\e', '`': '\\(ga', '~': '\\(ti', '^': '\\(ha', '-': '\\-'}
+OPTION = re.compile(r'(?<![\w:/.-])(--[a-z]+(?:-[a-z]+)*|-[A-Za-z?])(?![\w-])')
+INLINE = re.compile(r'`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|\*(?P<italic>[^*\s](?:[^*]*[^*\s])?)\*|'
+                    r'\[(?P<text>[^]]+)\]\((?P<target>[^)]+)\)|\b(?P<page>[a-z][\w-]*)\((?P<section>[1-8])\)')
+MARKED = r'(?:`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)'
+DEFINITION = re.compile(r'(%s(?:(?:, | or | )%s)*):\s+(.*)' % (MARKED, MARKED), re.S)
+FENCE = re.compile(r'```\w+( >\S+)?$')
+INSERT = re.compile(r'<!-- @(\w+)@ -->$')
+UNKNOWN = re.compile(r'#|>|\s|<|[-+] |\d+[.)] |!\[|---|===')
+
+
+class Fault(Exception):
+    """Markdown that is not known here."""
+
+
+def literal(text):
+    """As it would be typed."""
+    text = ''.join(SPECIAL.get(c, '\\(aq' if c == "'" else c) for c in text)
+    return '\\&' + text if text.startswith('.') else text
+
+
+def bold(text):
+    return '\\fB%s\\fP' % literal(text)
+
+
+def italic(text):
+    return '\\fI%s\\fP' % literal(text)
+
+
+def plain(text):
+    """Text with words in it: apostrophes of words stay, options are bold."""
+    text = ''.join(SPECIAL.get(c, c) if c != '-' else c for c in text)
+    text = re.sub(r"(?<!\w)'|'(?!\w)", r'\\(aq', text)
+    return OPTION.sub(lambda found: '\\fB%s\\fP' % found[1].replace('-', '\\-'), text)
+
+
+def unbroken(text):
+    return text.replace(' ', '\0')
+
+
+def lines_of(marked):
+    lines = textwrap.wrap(marked, WIDTH, break_long_words=False, break_on_hyphens=False)
+    return [guarded(line.replace('\0', ' ')) for line in lines]
+
+
+def guarded(line):
+    return '\\&' + line if line.startswith(('.', "'")) else line
+
+
+def prose(text):
+    """A paragraph of what the program says: `code` is bold."""
+    parts = re.split(r'`([^`]*)`', ' '.join(text.split()))
+    return lines_of(''.join(unbroken(bold(part)) if odd % 2 else plain(part) for odd, part in enumerate(parts)))
+
+
+def example(lines):
+    return ['.EX'] + [literal(line) for line in lines] + ['.EE']
+
+
+def inline(text):
+    """A paragraph of Markdown."""
+    text, made, end = ' '.join(text.split()), '', 0
+    for found in INLINE.finditer(text):
+        made += plain(text[end:found.start()])
+        end = found.end()
+        if found['code']:
+            made += unbroken(bold(found['code']))
+        elif found['bold']:
+            made += bold(found['bold'])
+        elif found['italic']:
+            made += italic(found['italic'])
+        elif found['text']:
+            made += inline(found['text'])
+        else:
+            made += '%s(%s)' % (bold(found['page']), found['section'])
+    return made + plain(text[end:])
+
+
+def cells(row):
+    return [cell.strip().replace('\\|', '|') for cell in re.split(r'(?<!\\)\|', row.strip()[1:-1])]
+
+
+class Markdown:
+    """Yields ('section', title), ('insert', name) and ('text', lines), in the order of the file."""
+
+    def __init__(self, path, title):
+        with open(path) as file:
+            self.lines = file.read().split('\n')
+        self.path, self.start, self.at = path, 0, 1
+        if self.lines[0] != '# ' + title:
+            raise Fault('%s:1: is not "# %s"' % (path, title))
+
+    def fault(self, text):
+        return Fault('%s:%d: %s' % (self.path, self.start + 1, text))
+
+    def taken(self, wanted):
+        """The lines from here on that are WANTED."""
+        start = self.at
+        while self.at < len(self.lines) and wanted(self.lines[self.at]):
+            self.at += 1
+        return self.lines[start:self.at]
+
+    def check_targets(self, text):
+        for found in INLINE.finditer(text):
+            target = found['target']
+            if target and not re.match(r'\w+:', target) and not os.path.exists(
+                    os.path.join(os.path.dirname(self.path), target.partition('#')[0])):
+                raise self.fault('there is no ' + target)
+
+    def fenced(self):
+        if not FENCE.match(self.lines[self.at]):
+            raise self.fault('an example is ```LANGUAGE or ```LANGUAGE >FILE')
+        self.at += 1
+        inside = self.taken(lambda line: line != '```')
+        if self.at == len(self.lines):
+            raise self.fault('an example without end')
+        self.at += 1
+        return ['.PP'] + example(inside)
+
+    def definition(self, term, text):
+        return ['.TP', guarded(inline(term).replace('\0', ' '))] + lines_of(inline(text))
+
+    def table(self):
+        rows = [cells(row) for row in self.taken(lambda line: line.startswith('|'))]
+        if len(rows) < 3 or any(len(row) != 2 for row in rows):
+            raise self.fault('a table has a heading and two columns')
+        return [line for term, text in rows[2:] for line in self.definition(term, text)]
+
+    def item(self):
+        first = self.lines[self.at][2:]
+        self.at += 1
+        text = ' '.join([first] + self.taken(lambda line: line.startswith('  ')))
+        defined = DEFINITION.match(text)
+        if defined:
+            return self.definition(defined[1], defined[2])
+        return ['.IP \\(bu 2'] + lines_of(inline(text))
+
+    def paragraph(self):
+        if UNKNOWN.match(self.lines[self.at]):
+            raise self.fault('unknown Markdown: ' + self.lines[self.at])
+        text = ' '.join(self.taken(lambda line: line and not line.startswith(('#', '|', '* ', '```'))))
+        return ['.PP'] + lines_of(inline(text))
+
+    def __iter__(self):
+        while self.at < len(self.lines):
+            line, self.start = self.lines[self.at], self.at
+            heading, insert = re.match(r'(##|###) (.*)', line), INSERT.match(line)
+            if not line:
+                self.at += 1
+                continue
+            if heading or insert:
+                self.at += 1
+            if heading and heading[1] == '##':
+                yield 'section', heading[2]
+            elif heading:
+                yield 'text', ['.SS ' + plain(heading[2])]
+            elif insert:
+                yield 'insert', insert[1]
+            elif line.startswith('```'):
+                yield 'text', self.fenced()
+            elif line.startswith('|'):
+                yield 'text', self.table()
+            elif line.startswith('* '):
+                yield 'text', self.item()
+            else:
+                yield 'text', self.paragraph()
+            if not line.startswith('```'):
+                self.check_targets('\n'.join(self.lines[self.start:self.at]))
