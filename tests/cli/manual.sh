@@ -11,8 +11,9 @@ expected() {
     echo man5/tracehost-jsonl.5
     echo man7/tracehost-tracer.7
     echo man7/tracehost-tracers.7
+    echo man7/tracehost.7
 }
-expect 'a page for each command, and three more' echo "$pages" <<EOF
+expect 'a page for each command, and four more' echo "$pages" <<EOF
 $(expected | sort | tr '\n' ' ' | sed 's/ $//')
 EOF
 
@@ -52,6 +53,7 @@ tracehost-plugins.1: there is no tracehost-call(1)
 tracehost-ran.1: there is no tracehost-call(1)
 tracehost-run.1: there is no tracehost-call(1)
 tracehost.1: there is no tracehost-call(1)
+tracehost.7: there is no tracehost-call(1)
 -- status 1
 EOF
 
