@@ -132,13 +132,14 @@ static const struct th_usage usage = {
     .sets = sets,
     .before =
         "Converts a recorded stream between the trace-port format and JSON lines, losing nothing.",
-    .after = "Either may be - for stdin or stdout. The JSON is described in samples/README.md. IN "
-             "may be tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT): then "
-             "it is recorded, until the node or a signal ends it.\n\n"
-             "Examples:\n"
-             "  tracehost convert calls.trace calls.jsonl\n"
-             "  tracehost convert tcp://localhost:4711 calls.trace\n"
-             "  tracehost convert --to=trace calls.jsonl - | tracehost info -",
+    .after =
+        "Either may be - for stdin or stdout. tracehost-jsonl(5) describes the JSON. IN may be "
+        "tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT): then it is "
+        "recorded, until the node or a signal ends it.\n\n"
+        "Examples:\n"
+        "  tracehost convert calls.trace calls.jsonl\n"
+        "  tracehost convert tcp://localhost:4711 calls.trace\n"
+        "  tracehost convert --to=trace calls.jsonl - | tracehost info -",
 };
 
 static const struct {

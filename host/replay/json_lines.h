@@ -1,5 +1,5 @@
 /*
- * JSON lines: the fields, the reader and the writer. Inner header of replay/; samples/README.md
+ * JSON lines: the fields, the reader and the writer. Inner header of replay/; tracehost-jsonl(5)
  * documents the fields.
  */
 #ifndef TH_JSON_LINES_H

@@ -1,5 +1,5 @@
 /*
- * Terms as JSON values, in the form of the JSON lines of recordings (samples/README.md documents
+ * Terms as JSON values, in the form of the JSON lines of recordings (tracehost-jsonl(5) documents
  * the format):
  *
  *   JSON string that is a field's value   Erlang text

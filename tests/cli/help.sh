@@ -320,10 +320,9 @@ nothing.
       --usage                Give a short usage message
   -V, --version              Print program version
 
-Either may be - for stdin or stdout. The JSON is described in
-samples/README.md. IN may be tcp://HOST:PORT, what a running node sends to
-dbg:trace_port(ip, PORT): then it is recorded, until the node or a signal ends
-it.
+Either may be - for stdin or stdout. tracehost-jsonl(5) describes the JSON. IN
+may be tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT):
+then it is recorded, until the node or a signal ends it.
 
 Examples:
   tracehost convert calls.trace calls.jsonl

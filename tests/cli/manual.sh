@@ -57,9 +57,9 @@ tracehost.7: there is no tracehost-call(1)
 -- status 1
 EOF
 
-# The fields that the host reads and writes, from its table; those of the first line stand in README.
+# The fields that the host reads and writes: those of the first line, and those of its table.
 fields() {
-    sed -n '/^| `tracehost` |/,/^$/ s/^| `\([a-z]*\)` |.*/\1/p' samples/README.md
+    sed -n '/^void th_replay_json_write_header/,/^}/ s/.*put_field(root, "\([a-z]*\)".*/\1/p' host/replay/json_writer.c
     sed -n 's/^    X(\([a-z_]*\), TH_JSON.*/\1/p' host/replay/json_lines.h
 }
 expect 'tracehost-jsonl(5) has every field' tests/cli/lib/compare_manual.py fields "$man/man5/tracehost-jsonl.5" <<EOF
