@@ -33,11 +33,11 @@ UNKNOWN = re.compile(r'#|>|\s|<|[-+] |\d+[.)] |!\[|---|===')
 
 
 class Fault(Exception):
-    """Markdown that is not known here."""
+    """Markdown that is not in the list above, or a page that lacks something."""
 
 
 def literal(text):
-    """As it would be typed."""
+    """Escapes TEXT so that each character is shown as it is typed."""
     text = ''.join(SPECIAL.get(c, '\\(aq' if c == "'" else c) for c in text)
     return '\\&' + text if text.startswith('.') else text
 
@@ -51,7 +51,7 @@ def italic(text):
 
 
 def plain(text):
-    """Text with words in it: apostrophes of words stay, options are bold."""
+    """Escapes a text of words: apostrophes within words stay, options are bold."""
     text = ''.join(SPECIAL.get(c, c) if c != '-' else c for c in text)
     text = re.sub(r"(?<!\w)'|'(?!\w)", r'\\(aq', text)
     return OPTION.sub(lambda found: '\\fB%s\\fP' % found[1].replace('-', '\\-'), text)
@@ -71,7 +71,7 @@ def guarded(line):
 
 
 def prose(text):
-    """A paragraph of what the program says: `code` is bold."""
+    """Converts a paragraph of the program's help: `code` is bold."""
     parts = re.split(r'`([^`]*)`', ' '.join(text.split()))
     return lines_of(''.join(unbroken(bold(part)) if odd % 2 else plain(part) for odd, part in enumerate(parts)))
 
@@ -81,7 +81,7 @@ def example(lines):
 
 
 def inline(text):
-    """A paragraph of Markdown."""
+    """Converts a paragraph of Markdown to one line, in which blanks that must not break are NULs."""
     text, made, end = ' '.join(text.split()), '', 0
     for found in INLINE.finditer(text):
         made += plain(text[end:found.start()])
@@ -104,7 +104,7 @@ def cells(row):
 
 
 class Markdown:
-    """Yields ('section', title), ('insert', name) and ('text', lines), in the order of the file."""
+    """A page. Iteration yields ('section', title), ('insert', name) and ('text', lines), in the order of the file."""
 
     def __init__(self, path, title):
         with open(path) as file:
@@ -117,7 +117,7 @@ class Markdown:
         return Fault('%s:%d: %s' % (self.path, self.start + 1, text))
 
     def taken(self, wanted):
-        """The lines from here on that are WANTED."""
+        """Takes the lines from here on up to the first that is not WANTED."""
         start = self.at
         while self.at < len(self.lines) and wanted(self.lines[self.at]):
             self.at += 1
