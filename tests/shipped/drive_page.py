@@ -13,9 +13,12 @@ BROWSER is asked over a pipe, by the DevTools protocol; its profile is in FOLDER
     click SELECTOR      in the middle of the first such element; likewise `point` without pressing
     drag SELECTOR A B   from A to B of its width, fractions of it
     print               how it looks on paper is asked for from here on
+    window W H          make the window W by H pixels
+    picture FILE        write FILE, a PNG of the window
 
 Whatever is said on the console, is thrown and not caught, or is asked of the network is printed, too, at the end.
 """
+import base64
 import json
 import os
 import subprocess
@@ -117,6 +120,11 @@ class Browser:
             self.mouse('mouseMoved', at[-1], y + height / 2, True)
             self.mouse('mouseReleased', at[-1], y + height / 2, False)
 
+    def picture(self, file):
+        image = self.ask('Page.captureScreenshot')
+        with open(file, 'wb') as out:
+            out.write(base64.b64decode(image['data']))
+
     def step(self, line):
         what, _, rest = line.partition(' ')
         if what == 'say':
@@ -141,6 +149,11 @@ class Browser:
             self.drag(*rest.rsplit(' ', 2))
         elif what == 'print':
             self.ask('Emulation.setEmulatedMedia', media='print')
+        elif what == 'window':
+            width, height = map(int, rest.split())
+            self.ask('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
+        elif what == 'picture':
+            self.picture(rest)
         else:
             raise SystemExit('what is "%s"?' % line)
 

@@ -470,6 +470,16 @@ expect 'doubtful stacks' doubtful <<'LINES'
 Own time by stack, the greatest on the left; colours tell modules apart. 1 stack too narrow to be seen: in those above.
 LINES
 
+# The script behind the picture in README.md still finds the flame graph.
+picture() {
+    PATH="$(dirname "$tracehost"):$PATH" samples/report_picture.sh "$work/report.png" &&
+        python3 -c 'import struct, sys; print(*struct.unpack(">8x4x4sII", open(sys.argv[1], "rb").read(24)))' \
+            "$work/report.png"
+}
+expect 'the picture of README.md' picture <<'LINES'
+b'IHDR' 1280 844
+LINES
+
 # At once, however large the recording was. The time is told; the limit is for machines that do other things, too.
 opens() {
     on "$1" >"$work/said" <<'STEPS'
