@@ -48,7 +48,7 @@ s04_genserver_pingpong.trace
 Summary | Functions | Flame graph | Timeline | Messages | Slowest calls | Keys
 1.04 msfrom first to last | 719events | 437calls | 30functions | 2processes | 84messages sent | 86received
 System time, from 2026-11-21 04:02:33.942463 UTC
-⚠ Not all that happened is shown as it wascalls that were ended by a return from below them: 102
+⚠ This page is not exact or not completecalls that were ended by a return from below them: 102
 wl:'-pingpong/1-lc$^0/1-0-'/2 21 slow | wl:'-pingpong/1-lc$^2/1-2-'/1 21 slow | wl:'-pingpong/1-lc$^1/1-1-'/2 21 slow; 21 | 21 | 21; 30
 function | calls | errors | unended | own | total | p50 | p90 | p99 | max
 3 rows: process | <0.94.0> | <0.95.0> | <0.9.0>
@@ -154,7 +154,7 @@ wl:terminate/2 1 slow | gen_server:system_terminate/4 | gen_server:terminate/8 |
 gen_server:system_terminate/4, 21.0 µs, 1.04 % of all, 84.0 % of gen_server:decode_msg/9, own: 5.00 µs, 0.25 %
 1, 4
 Functions
-Nothing here has what you search for.  | 0 of 30 | 0 frames, 0.00 % | 0 of 3 | 0 of 3 | 0 of 106
+No row matches the search.  | 0 of 30 | 0 frames, 0.00 % | 0 of 3 | 0 of 3 | 0 of 106
 30 |  |  |  |  | 0
  | 0 of 30 | 1 frame, 48.9 % | 1 of 3 | 2 of 3 | 84 of 106
 process | <0.95.0>
@@ -213,7 +213,7 @@ say document.querySelector('main .note').textContent
 STEPS
 }
 expect 'an interrupted reading' interrupted <<'LINES'
-⚠ This page is of the first 6 records of an interrupted reading.
+⚠ `report` was interrupted: this page shows only the first 6 records.
 LINES
 
 flame() {
@@ -283,7 +283,7 @@ STEPS
 }
 expect 'timeline' timeline <<'LINES'
 wlme <0.189.0> | <0.190.0> | <0.191.0> | <0.192.0> | <0.193.0> | <0.194.0> | <0.195.0> | <0.196.0> | <0.197.0> | <0.198.0> | <0.9.0>
-Bars: the share of the time on a scheduler.  its life,  one of the slowest calls.; running | 379 µs | 15.0 µs | 5.00 µs | 36.0 µs | 8.00 µs | 30.0 µs | 176 µs | 50.0 µs | 11.0 µs | 10.0 µs | 0 ns
+Bars: the share of the time on a scheduler.  life of the process,  one of the slowest calls.; running | 379 µs | 15.0 µs | 5.00 µs | 36.0 µs | 8.00 µs | 30.0 µs | 176 µs | 50.0 µs | 11.0 µs | 10.0 µs | 0 ns
 wlme <0.189.0> | <0.195.0> | <0.196.0> | <0.192.0> | <0.194.0> | <0.190.0> | <0.197.0> | <0.198.0> | <0.193.0> | <0.191.0> | <0.9.0>
 9 ms from 0.009
 wlme <0.189.0> | ... s: 0 % running | wl:running/0, 24.5 ms
@@ -329,7 +329,7 @@ STEPS
 }
 expect 'matrix' matrix <<'LINES'
 wlme<0.195.0><0.190.0><0.191.0><0.193.0><0.9.0>others | wlme2711111 | <0.195.0>8 | <0.190.0> | <0.191.0> | <0.193.0> | <0.9.0> | others
-wlme <0.189.0> → wlme <0.189.0>, 2 messages, 2 seen to arrive, p50 7.00 µs, p90 10.0 µs, p99 10.0 µs, mean 8.50 µs, max 10.0 µs
+wlme <0.189.0> → wlme <0.189.0>, 2 messages, 2 arrivals recorded, p50 7.00 µs, p90 10.0 µs, p99 10.0 µs, mean 8.50 µs, max 10.0 µs
 2 0
 wlme <0.189.0> → wlme <0.189.0> All pairs; 1
 8
@@ -378,10 +378,10 @@ say text('p.why:not([hidden])')
 STEPS
 }
 expect 'no time, no messages' empty "$recordings/s01_seed_local_caller.trace" <<'LINES'
-How long calls took is not known: trace with a time stamp, and with a match specification like [{'_',[],[{return_trace}]}]. | No time was recorded: trace with a flag like monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call is known from its beginning to its end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+How long calls took is not known: trace with a time stamp, and with a match specification like [{'_',[],[{return_trace}]}]. | No time was recorded: trace with a flag like monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
 LINES
 expect 'no calls' empty "$recordings/s08_gc.trace" <<'LINES'
-No calls were recorded: trace with the flag call, and with patterns. | No time was spent in calls that are known: trace with the flags call and monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call is known from its beginning to its end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+No calls were recorded: trace with the flag call, and with patterns. | No call has a known duration: trace with the flags call and monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
 LINES
 
 printed() {
@@ -447,7 +447,7 @@ say text('.note')
 STEPS
 }
 expect 'cut off' cut_off <<'LINES'
-⚠ Not all that happened is shown as it wasWORK/cut.trace: damaged places: 1calls that were ended by a return from below them: 20
+⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1calls that were ended by a return from below them: 20
 LINES
 
 # Doubtful stacks are told with what is lost; what is too narrow is said beside the picture.
@@ -466,8 +466,8 @@ say text('#flame .why')
 STEPS
 }
 expect 'doubtful stacks' doubtful <<'LINES'
-⚠ Not all that happened is shown as it wasreturns of which the recording does not tell how many calls they end, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
-Own time by stack, the greatest on the left; colours tell modules apart. 1 stack too narrow to be seen: in those above.
+⚠ This page is not exact or not completereturns of which the recording does not tell how many calls they end, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
+Own time by stack, the greatest on the left; a colour for each module. Too narrow to be drawn: 1 stack, part of the callers above.
 LINES
 
 # The script behind the picture in README.md still finds the flame graph.

@@ -1,8 +1,8 @@
-/* What was recorded: the JSON of the page, and how its functions and processes are called. */
+/* The recording: the JSON of the page, and the names of its functions and processes. */
 
-'use strict'; /* for all files of the page: this is the first */
+'use strict'; /* for all files of the page: this file is the first */
 
-const REST = -1; /* in place of an index: all others together */
+const REST = -1; /* in place of an index: all other functions or processes together */
 
 function readReport() {
   const report = JSON.parse(byId('data').textContent);
@@ -31,12 +31,12 @@ function moduleOf(name) {
   return end > 1 ? name.slice(0, end) : name;
 }
 
-/* Whether what was searched for, in lower case, is in one of the texts. */
+/* True if one of the texts contains the search words, which are in lower case. */
 function has(words, ...texts) {
   return words === '' || texts.some((text) => text !== null && text.toLowerCase().includes(words));
 }
 
-/* All that is known of a process, as lines. */
+/* Returns lines with all facts about a process. */
 function processLines(report, index) {
   const process = report.processes[index];
   const lines = [(process.kind === 'port' ? 'port ' : '') + processName(report, index)];
@@ -44,7 +44,7 @@ function processLines(report, index) {
   add('runs', process.entry);
   add('parent', process.parent === null ? null : processName(report, process.parent));
   if (process.born !== null || process.died !== null)
-    lines.push((process.born === null ? 'there from the beginning' : 'born ' + formatAt(process.born)) +
+    lines.push((process.born === null ? 'birth not recorded' : 'born ' + formatAt(process.born)) +
       (process.died === null ? '' : ', died ' + formatAt(process.died)));
   add('ended', process.reason);
   lines.push(formatCounted(process.events, 'event') + ', ' + formatCounted(process.calls, 'call'));

@@ -1,7 +1,7 @@
-/* Elements. Whatever a trace says becomes text nodes and attributes, never markup. */
+/* Elements of the page. Texts of a recording become text nodes and attributes, never markup. */
 
-/* el('td', {class: 'number', onclick: f}, 'text', child): an element; attributes that are null or
-   false are left out, names that begin with "on" are listeners. */
+/* Makes an element: el('td', {class: 'number', onclick: f}, 'text', child). Attributes that are null
+   or false are left out; attributes whose names begin with "on" are listeners. */
 function el(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -16,31 +16,31 @@ function byId(id) {
   return document.getElementById(id);
 }
 
-/* What a screen reader says. */
+/* Has a screen reader speak TEXT. */
 function tell(text) {
   byId('told').textContent = text;
 }
 
-/* Among ITEMS just one is in the order of the Tab key: the one that had the focus last. */
+/* Leaves one of ITEMS in the order of the Tab key: the item that had the focus last. */
 function makeCurrent(items, item) {
   for (const other of items) if (other.tabIndex === 0) other.tabIndex = -1;
   if (item) item.tabIndex = 0;
 }
 
-/* Which index KEY leads to, of COUNT things in a line, from AT; null if it is no such key. */
+/* Returns the index to which KEY moves from AT, in a line of COUNT items; null for other keys. */
 function stepped(key, at, count) {
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, PageDown: at + 10, PageUp: at - 10, Home: 0, End: count - 1 }[key];
   return to === undefined ? null : Math.min(Math.max(to, 0), count - 1);
 }
 
-/* A choice of a few: el('label') with a <select>; options are [value, text]. */
+/* Makes a <label> with a <select>; OPTIONS are pairs [value, text]. */
 function choice(text, options, changed) {
   const select = el('select', { onchange: () => changed(select.value) },
     ...options.map(([value, title]) => el('option', { value }, title)));
   return el('label', { class: 'choice' }, text + ' ', select);
 }
 
-/* --- the tip: what lies under the pointer or has the focus, in lines of text --- */
+/* --- the tip: lines about the element that is under the pointer or has the focus --- */
 
 function showTip(lines, x, y) {
   const tip = byId('tip');

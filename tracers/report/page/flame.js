@@ -1,4 +1,4 @@
-/* The flame graph: callers above, what they call below them, as wide as it takes. */
+/* The flame graph: callers above their callees; the width of a frame is its share of the time. */
 
 const FRAME_HEIGHT = 19, NARROWEST = 1.5; /* pixels */
 
@@ -33,7 +33,7 @@ class Flame {
     return lines;
   }
 
-  /* Puts what is wide enough into the graph: who called what is zoomed to, and what that called. */
+  /* Draws the frames that are wide enough: the callers of the zoomed frame, the frame, its callees. */
   draw() {
     const { tree } = this, focused = this.graph.contains(document.activeElement);
     this.width = this.element.clientWidth;
@@ -76,7 +76,7 @@ class Flame {
     return frame;
   }
 
-  /* Warm colours, the same for all functions of a module in all pictures; processes are grey. */
+  /* Returns a warm colour, the same for all functions of a module in all pictures; grey for processes. */
   colour(node) {
     const name = this.tree.name[node];
     if (name < 0) return [0, 0, 78];
@@ -90,7 +90,7 @@ class Flame {
     return this.colours.get(module);
   }
 
-  /* Marks the frames whose names have WORDS, and says what of all they are. */
+  /* Marks the frames whose names contain WORDS. Returns their share of the whole, as text. */
   mark(words) {
     const known = new Map(), { tree } = this;
     let count = 0;
@@ -130,7 +130,7 @@ class Flame {
     this.zoom(frame.node);
   }
 
-  /* Which frame that is drawn lies next to NODE: below, above, or beside it on its own level. */
+  /* Returns the drawn frame next to NODE: below, above, or beside it on the same level. */
   beside(node, key) {
     const { tree } = this, drawn = (i) => this.frames.has(i);
     if (key === 'ArrowUp') return node === 0 ? undefined : tree.parent[node];
@@ -160,7 +160,7 @@ function flameSection(page) {
   const tree = flameTree(report.flame.nodes);
   let flame, path, place, words = '', merged = false, folded = false;
 
-  /* Where the zoom is, as buttons that lead back out. */
+  /* Shows the path to the zoomed frame, as buttons that zoom out. */
   function zoomed(node) {
     const steps = [];
     for (let at = node; at !== 0; at = flame.tree.parent[at]) steps.unshift(at);
@@ -182,8 +182,7 @@ function flameSection(page) {
   return {
     id: 'flame',
     title: 'Flame graph',
-    empty: tree.total[0] > 0 ? null : 'No time was spent in calls that are known: trace with the flags call and ' +
-      'monotonic_timestamp.',
+    empty: tree.total[0] > 0 ? null : 'No call has a known duration: trace with the flags call and monotonic_timestamp.',
     draw(body) {
       path = el('ol', { class: 'path', 'aria-label': 'Zoomed to' });
       place = el('div');
@@ -199,8 +198,9 @@ function flameSection(page) {
       } }), ' direct recursion as one frame');
       body.append(el('div', { class: 'controls' }, tree.called[0].length > 1 ? how : null, fold,
         el('span', { class: 'why' }, (report.flame.unit === 'calls' ? 'Calls' : 'Own time') +
-          ' by stack, the greatest on the left; colours tell modules apart.' + (report.flame.narrow === 0 ? '' :
-          ' ' + formatCounted(report.flame.narrow, 'stack') + ' too narrow to be seen: in those above.'))), path, place);
+          ' by stack, the greatest on the left; a colour for each module.' + (report.flame.narrow === 0 ? '' :
+          ' Too narrow to be drawn: ' + formatCounted(report.flame.narrow, 'stack') + ', part of the callers above.'))),
+      path, place);
       use();
     },
     search(text) {

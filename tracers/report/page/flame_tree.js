@@ -1,6 +1,6 @@
 /*
- * The tree of the flame graph: for each node its parent, name, own and total amount, and what it
- * called, the greatest first. Node 0 is all; below it are processes, or, merged, functions.
+ * The tree of the flame graph: for each node its parent, name, own and total amount, and its callees,
+ * the greatest first. Node 0 is the whole; its children are processes or, if merged, functions.
  */
 
 function flameTree(nodes) {
@@ -22,8 +22,8 @@ function flameTree(nodes) {
 }
 
 /*
- * NODES with the same stacks of all PROCESSES as one, or with a function that calls itself as one
- * frame (FOLDED). TO[i] is where a node went.
+ * Merges the equal stacks of all PROCESSES, or the frames of a function that calls itself (FOLDED).
+ * TO[i] is the new index of node i.
  */
 function mergedNodes(nodes, processes, folded) {
   const made = [[0, REST, nodes[0][2]]], to = new Int32Array(nodes.length), children = [new Map()];
@@ -44,7 +44,7 @@ function mergedNodes(nodes, processes, folded) {
   return made;
 }
 
-/* What of all is in nodes that are MARKED, each moment counted once. */
+/* Returns the amount in MARKED nodes and below them, each moment counted once. */
 function markedTotal(tree, marked) {
   const within = new Uint8Array(tree.count);
   let sum = 0;

@@ -12,14 +12,14 @@ function functionsSection(page) {
   function nameCell(row) {
     const name = nameOf(row), slow = report.slowOf.get(row[NAME]);
     if (row[NAME] === REST) return el('i', {}, name);
-    return el('span', {}, link(name, () => page.follow(name, 'flame'), { title: 'mark it in the flame graph' }),
+    return el('span', {}, link(name, () => page.follow(name, 'flame'), { title: 'mark the function in the flame graph' }),
       slow ? ' ' : null,
       slow ? link(slow + ' slow', () => page.follow(name, 'slowest'),
-        { class: 'link chip', title: 'its calls among the slowest ones' }) : null);
+        { class: 'link chip', title: 'calls of the function among the slowest' }) : null);
   }
 
   function ownColumn() {
-    return { ...timeColumn('own', (row) => row[OWN], 'time that was not spent in calls that were traced, too'),
+    return { ...timeColumn('own', (row) => row[OWN], 'time in the function itself, without its traced callees'),
       cell: (row) => row[OWN] === null ? UNKNOWN :
         barCell(formatTime(row[OWN]) + '  ' + formatShare(row[OWN], allOwn), row[OWN] / allOwn) };
   }
@@ -37,13 +37,13 @@ function functionsSection(page) {
       callsColumn(),
       countColumn('errors', of(ERRORS), 'calls that ended in an exception'),
       ...(unended ? [countColumn('unended', (row) => row[OPEN] + row[UNTOLD],
-        'calls that had not ended when the trace did, or of whose end there is no event')] : []),
+        'calls whose end was not recorded')] : []),
       ...(timed ? [ownColumn(),
-        timeColumn('total', of(TOTAL), 'from call to end, waiting included; of recursive calls just the outermost ones'),
-        timeColumn('p50', of(P50), 'half of its calls took no longer'),
-        timeColumn('p90', of(P90), '90 % of its calls took no longer'),
-        timeColumn('p99', of(P99), '99 % of its calls took no longer'),
-        timeColumn('max', of(MAX), 'its slowest call')] : []),
+        timeColumn('total', of(TOTAL), 'time from call to end, including waits; of recursive calls only the outermost'),
+        timeColumn('p50', of(P50), 'half of the calls took no longer'),
+        timeColumn('p90', of(P90), '90 % of the calls took no longer'),
+        timeColumn('p99', of(P99), '99 % of the calls took no longer'),
+        timeColumn('max', of(MAX), 'the slowest call')] : []),
     ];
   }
 

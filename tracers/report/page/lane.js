@@ -1,20 +1,21 @@
-/* What is in a row of the timeline, and the scale above the rows. */
+/* The content of a row of the timeline, and the scale above the rows. */
 
 const HIGHEST = 63;
 
-/* A character for each bin from FIRST on: its level above '0'; a tilde is a backslash. */
+/* Decodes levels, a character for each bin from FIRST on: the level above '0'; a tilde stands for a
+   backslash. */
 function readLevels(first, text) {
   const levels = Uint8Array.from(text, (letter) => (letter === '~' ? 92 : letter.charCodeAt(0)) - 48);
   return { first, levels };
 }
 
-/* The level of the bin that AT is in. */
+/* Returns the level of the bin that contains the time AT. */
 function levelAt(timeline, index, at) {
   const row = timeline.levels.get(index), bin = Math.floor(at / timeline.report.timeline.width);
   return (row && row.levels[bin - row.first]) || 0;
 }
 
-/* In words. */
+/* Describes LEVEL in words. */
 function levelText(timeline, level) {
   const { unit, most, width } = timeline.report.timeline;
   if (unit === 'events')
@@ -22,7 +23,7 @@ function levelText(timeline, level) {
   return (100 * level / HIGHEST).toFixed(0) + ' % ' + (unit === 'running' ? 'running' : 'in traced calls');
 }
 
-/* Round times since the recording's first record, as many as there is room for. */
+/* Returns round times since the recording's first record, as many as fit. */
 function ticks(from, to, width) {
   const rough = (to - from) / Math.max(width / 110, 1), power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((times) => times * power).find((candidate) => candidate >= rough);
@@ -57,7 +58,7 @@ function drawLane(timeline, lane, colours) {
   if (timeline.call && timeline.call.process === index) drawCall(timeline.call, context, x, colours, height);
 }
 
-/* A line from its birth to its death; where these were recorded, they are upright strokes. */
+/* Draws a line from the birth of a process to its death; an upright stroke shows a recorded birth or death. */
 function drawLife(process, whole, x, fill, bottom) {
   const born = process.born === null ? 0 : process.born, died = process.died === null ? whole : process.died;
   fill('life', x(born), Math.max(x(died), x(born) + 1), bottom + 1, 3);
@@ -65,7 +66,7 @@ function drawLife(process, whole, x, fill, bottom) {
   if (process.died !== null) fill('edge', x(died) - 2, x(died), 2, bottom + 2);
 }
 
-/* Levels are told by height and by colour. Several bins of a pixel are as high as the highest. */
+/* Height and colour show levels. If a pixel has several bins, the highest is shown. */
 function drawLevels(timeline, index, x, fill, context, bottom) {
   const row = timeline.levels.get(index), { width } = timeline.report.timeline;
   if (!row) return;

@@ -1,4 +1,5 @@
-/* Senders down, receivers across: the processes with the most messages, all others as one. */
+/* The matrix of messages: a row for each sender, a column for each receiver. The processes with the most
+   messages have their own; the last row and column are for all other processes. */
 
 const MOST_COLUMNS = 16;
 
@@ -15,13 +16,13 @@ class Matrix {
     const colours = choice('Colour:', [['sent', 'messages'], ['p50', 'latency p50'], ['p99', 'latency p99']],
       (value) => { this.colour = value; this.paint(); });
     this.element = el('div', {}, el('div', { class: 'controls' }, colours,
-      el('span', { class: 'why' }, 'Rows send, columns receive; Enter or a click leaves just a cell’s pairs below.')),
+      el('span', { class: 'why' }, 'Rows are senders, columns receivers; Enter or a click on a cell selects its pairs below.')),
     el('div', { class: 'scroll' }, this.table));
     this.draw();
     this.paint();
   }
 
-  /* Which processes have a row and a column, and what of each pair is where. */
+  /* Chooses the processes that have a row and a column, and adds each pair to its cell. */
   place() {
     const weights = new Map();
     for (const { from, to, sent } of this.report.messages)
@@ -45,12 +46,12 @@ class Matrix {
     return processName(this.report, index, this.merged > 0 ? this.merged + ' others' : 'others');
   }
 
-  /* Where there is little room: the registered name alone. */
+  /* Returns a short name for headings: the registered name alone. */
   shortName(index) {
     return (index !== REST && this.report.processes[index].name) || this.name(index);
   }
 
-  /* Percentiles of several pairs are not known: of those, the mean is. */
+  /* Sums the pairs of CELL. For several pairs the mean is known, but no percentile. */
   sum(cell) {
     const { pairs } = cell;
     const add = (key) => pairs.reduce((sum, pair) => sum + pair[key], 0);
@@ -64,7 +65,7 @@ class Matrix {
 
   lines(cell) {
     const lines = [cell.title,
-      formatCounted(cell.sent, 'message') + ', ' + formatCount(cell.matched) + ' seen to arrive'];
+      formatCounted(cell.sent, 'message') + ', ' + formatCount(cell.matched) + ' arrivals recorded'];
     if (cell.pairs.length > 1) lines.push(formatCount(cell.pairs.length) + ' pairs');
     if (cell.one && cell.matched)
       lines.push(['p50', 'p90', 'p99'].map((key) => key + ' ' + formatTime(cell.one[key])).join(', '));
@@ -90,7 +91,7 @@ class Matrix {
     return this.colour === 'sent' ? cell.sent : cell.one && cell.one[this.colour];
   }
 
-  /* The text tells what the colour does, which is by the logarithm. */
+  /* Sets text and colour of a cell: the text is the value, the colour its logarithm. */
   paint() {
     const most = Math.max(1, ...this.cells.flat().map((cell) => this.value(cell) || 0));
     for (const cell of this.cells.flat()) {
@@ -102,7 +103,7 @@ class Matrix {
     }
   }
 
-  /* What has not WORDS steps back, if anything has them. */
+  /* Fades the cells without WORDS, if at least one cell contains WORDS. */
   mark(words) {
     const found = this.who.map((index) => has(words, this.name(index)));
     const any = found.includes(true);

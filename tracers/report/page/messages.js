@@ -1,22 +1,22 @@
-/* Who sends to whom: the busiest as a matrix, all pairs as a table. */
+/* Senders and receivers: the busiest processes as a matrix, all pairs as a table. */
 
 function messagesSection(page) {
   const { report } = page;
-  const from = (pair) => processName(report, pair.from, 'somebody else');
-  const to = (pair) => processName(report, pair.to, 'somebody else');
+  const from = (pair) => processName(report, pair.from, 'other processes');
+  const to = (pair) => processName(report, pair.to, 'other processes');
   let matrix, table, chosen;
 
   function columns() {
-    const latency = 'from the sending to the arrival in the mailbox';
+    const latency = 'time from the send to the arrival in the mailbox';
     const who = (title, of) => ({ title, grow: true, value: of,
-      cell: (pair) => link(of(pair), () => page.follow(of(pair), 'timeline'), { title: 'find it everywhere' }) });
+      cell: (pair) => link(of(pair), () => page.follow(of(pair), 'timeline'), { title: 'search all sections for the process' }) });
     return [who('from', from), who('to', to), countColumn('sent', (pair) => pair.sent),
-      countColumn('matched', (pair) => pair.matched, 'those of which the arrival was recorded, too'),
+      countColumn('matched', (pair) => pair.matched, 'messages whose arrival was recorded, too'),
       timeColumn('p50', (pair) => pair.p50, latency), timeColumn('p90', (pair) => pair.p90, latency),
       timeColumn('p99', (pair) => pair.p99, latency), timeColumn('max', (pair) => pair.max, latency)];
   }
 
-  /* The table shows just the pairs of a cell, until it is told otherwise. */
+  /* Shows only the pairs of CELL in the table, or all pairs if CELL is null. */
   function choose(cell) {
     chosen.hidden = cell === null;
     if (cell) chosen.firstChild.textContent = cell.title + ' ';

@@ -1,8 +1,9 @@
 /* The page: its sections, the search, the keys. */
 
 /*
- * A section is {id, title, empty: why there is nothing or null, draw(body), search(words) => what
- * was found, escape() => whether there was anything to leave}; those that are empty are never drawn.
+ * A section is {id, title, empty: the reason why the section is empty, or null, draw(body),
+ * search(words) => the text of the result, escape() => true if the key Esc had an effect}.
+ * An empty section is never drawn.
  */
 const SECTIONS = [summarySection, functionsSection, flameSection, timelineSection, messagesSection, slowestSection];
 
@@ -22,7 +23,7 @@ function startPage() {
     section.title));
   }
 
-  /* A section that fails leaves the others as they are. */
+  /* Draws a section. If it fails, the other sections remain as they are. */
   function draw(section) {
     try {
       if (!section.empty) section.draw(section.body);
@@ -57,13 +58,13 @@ function startPage() {
     if (words) tell(told.join('; '));
   }
 
-  /* To the first section that has something. */
+  /* Goes to the first section with a result. */
   function goToFound() {
     const first = sections.find((section) => /^[1-9]/.test(section.found.textContent));
     if (first) jump(first.id);
   }
 
-  /* Searches for TEXT and goes to where that is of interest. */
+  /* Searches for TEXT and goes to section ID. */
   function follow(text, id) {
     field.value = text;
     searched();
@@ -99,13 +100,13 @@ function startPage() {
     event.preventDefault();
   }
 
-  /* On paper it is light. */
+  /* Prints in light colours. */
   function printing(on) {
     document.documentElement.classList.toggle('printing', on);
     sections.forEach((section) => section.redraw && !section.empty && section.redraw());
   }
 
-  /* Section by section, so that the first are there before the last. */
+  /* Draws section by section, so that the first appear before the last are drawn. */
   function drawNext(left) {
     if (left.length === 0) {
       const took = performance.now();
@@ -129,7 +130,7 @@ function startPage() {
   drawNext(sections);
 }
 
-/* A page that was cut off says so. */
+/* If the file of the page is cut off, the page shows an error. */
 document.addEventListener('DOMContentLoaded', () => {
   try {
     startPage();

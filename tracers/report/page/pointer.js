@@ -1,4 +1,5 @@
-/* The pointer on the timeline: what is under it is told, what it is drawn over is shown, the wheel zooms. */
+/* The pointer on the timeline: the tip describes the process under the pointer, dragging selects a
+   time, the wheel zooms. */
 
 const LEAST_DRAG = 5; /* pixels */
 
@@ -17,7 +18,7 @@ function listenToPointer(timeline) {
     bar.hidden = false;
   };
 
-  /* The line of what the pointer is at, and what was there. */
+  /* Returns the lines of the tip: the process under the pointer, and its state at that time. */
   function lines(event) {
     const lane = event.target.closest('.lane');
     if (!lane || lane.process === undefined) return null;

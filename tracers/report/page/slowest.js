@@ -3,19 +3,19 @@
 function slowestSection(page) {
   const { report } = page;
   const nameOf = (call) => functionName(report, call.name);
-  const processOf = (call) => processName(report, call.process, 'another process');
+  const processOf = (call) => processName(report, call.process, 'other processes');
   const outcomeOf = (call) => (call.error ? '✗ ' : '') + (call.outcome === null ? '' : call.outcome);
 
   function columns() {
     const date = (call) => report.time.unix && formatDate(report.time.unix, call.at);
-    const atColumn = { title: 'at', help: 'when it was called, since the first record', number: true,
+    const atColumn = { title: 'at', help: 'time of the call, since the first record', number: true,
       value: (call) => call.at, text: (call) => formatAt(call.at),
       exactly: (call) => date(call) || formatExactly(call.at) };
     return [
       { title: 'function', value: nameOf, cell: (call) => link(nameOf(call), () => page.showCall(call),
-        { title: 'show it on the timeline' }) },
-      timeColumn('took', (call) => call.took, 'time from call to end, waiting included'),
-      timeColumn('own', (call) => call.own, 'time that was not spent in calls that were traced, too'),
+        { title: 'show the call on the timeline' }) },
+      timeColumn('took', (call) => call.took, 'time from call to end, including waits'),
+      timeColumn('own', (call) => call.own, 'time in the function itself, without its traced callees'),
       atColumn,
       { title: 'process', value: processOf, text: processOf },
       { title: 'arguments', cell: (call) => el('code', { title: call.args }, call.args === null ? UNKNOWN : call.args),
@@ -29,7 +29,7 @@ function slowestSection(page) {
   return {
     id: 'slowest',
     title: 'Slowest calls',
-    empty: report.slowest.length ? null : 'No call is known from its beginning to its end: trace with the flags ' +
+    empty: report.slowest.length ? null : 'No call has a recorded beginning and end: trace with the flags ' +
       'call and monotonic_timestamp, and with a match specification like [{\'_\',[],[{return_trace}]}].',
     draw(body) {
       this.table = new Table({ label: 'Slowest calls', columns: columns(), rows: report.slowest, sorted: 1,

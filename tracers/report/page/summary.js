@@ -1,4 +1,4 @@
-/* What was recorded, how much of it, and what of it is not whole. */
+/* The summary: counts of the recording, and everything in it that is incomplete. */
 
 function summarySection(page) {
   const { report } = page;
@@ -24,10 +24,10 @@ function summarySection(page) {
     const clock = { none: 'No time was recorded', system: 'System time', cpu: 'CPU time', monotonic: 'Monotonic time',
       strict: 'Strictly monotonic time' }[kind] || kind;
     return el('p', { class: 'when' }, clock + (date ? ', from ' + date : '') +
-      (kind === 'none' ? ': trace with a flag like monotonic_timestamp for what takes time' : ''));
+      (kind === 'none' ? '; to see times, trace with a flag like monotonic_timestamp' : ''));
   }
 
-  /* Everything that is not as it was: by stream as the host counted it, then by what was repaired. */
+  /* Returns all counts of incomplete things: the host's counts of each stream, then the tracer's repairs. */
   function faults() {
     const found = [];
     for (const stream of report.streams)
@@ -40,17 +40,17 @@ function summarySection(page) {
     const found = faults();
     if (found.length === 0)
       return el('p', { class: 'note good' }, el('b', {}, '✓ '), report.streams.length ?
-        'Nothing was lost, damaged, cut or merged.' : 'Nothing that came here was cut or merged.');
+        'Nothing was lost, damaged, cut or merged.' : 'No event was cut or merged.');
     return el('section', { class: 'note bad', 'aria-label': 'Warnings' },
-      el('h3', {}, '⚠ Not all that happened is shown as it was'),
+      el('h3', {}, '⚠ This page is not exact or not complete'),
       el('ul', {}, ...found.map(([text, count]) => el('li', {}, text + ': ', el('b', {}, formatCount(count))))));
   }
 
-  /* Of the first records only, as whoever made the page ended the reading. */
+  /* Warns that the page has only the first records, since the user interrupted `report`. */
   function interruption() {
     const records = report.streams.reduce((sum, stream) => sum + stream.records, 0);
     return el('p', { class: 'note bad', role: 'alert' },
-      el('b', {}, '⚠ This page is of the first ' + formatCount(records) + ' records of an interrupted reading.'));
+      el('b', {}, '⚠ `report` was interrupted: this page shows only the first ' + formatCount(records) + ' records.'));
   }
 
   function tags() {

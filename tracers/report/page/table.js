@@ -1,8 +1,8 @@
 /*
- * A table that is sorted by its headings and filtered by the search, and of which a screenful is
- * there until more is asked for. A column is {title, help, text: row => string, value: row => what
- * it is sorted by, cell: row => Node, number: bool, down: bool, grow: bool}; `cell` where a text
- * does not do, `down` where the greatest comes first. What is not known is null, and comes last.
+ * A table. Its headings sort the rows, the search filters them; a screenful is shown until the user
+ * clicks the button for more. A column is {title, help, text: row => string, value: row => sort key,
+ * cell: row => Node, number: bool, down: bool, grow: bool}; `cell` replaces `text` if text is not
+ * enough, `down` puts the greatest first. Unknown values are null, and come last.
  */
 
 const FIRST_ROWS = 30, MORE_ROWS = 300;
@@ -17,7 +17,7 @@ class Table {
     this.more = el('button', { type: 'button', onclick: () => this.show(MORE_ROWS) });
     this.rest = el('button', { type: 'button', onclick: () => this.show(Infinity) }, 'Show all');
     this.foot = el('p', { class: 'more' }, this.more, ' ', this.rest);
-    this.none = el('p', { class: 'why', hidden: true }, 'Nothing here has what you search for.');
+    this.none = el('p', { class: 'why', hidden: true }, 'No row matches the search.');
     this.element = el('div', { class: 'tabled' },
       el('div', { class: 'scroll' },
         el('table', { 'aria-label': label }, el('thead', {}, el('tr', {}, ...this.headings)), this.body)),
@@ -51,7 +51,7 @@ class Table {
     this.filter(this.words);
   }
 
-  /* How many rows have WORDS. */
+  /* Shows only the rows that contain WORDS. Returns their number. */
   filter(words, only = this.only) {
     this.words = words;
     this.only = only;
@@ -62,7 +62,7 @@ class Table {
     return this.rows.length;
   }
 
-  /* Adds what is missing of the rows, MORE than there are. */
+  /* Adds the next rows, at most MORE. */
   show(more) {
     const from = this.body.rows.length;
     this.most = Math.min(this.most + more, this.rows.length);
@@ -110,13 +110,13 @@ class Table {
   }
 }
 
-/* What a button says that shows MOST of those that are LEFT. */
+/* Returns the text of a button that shows MOST of LEFT rows. */
 function moreText(left, most) {
   return left <= most ? 'Show the other ' + formatCount(left) :
     'Show ' + formatCount(most) + ' more of ' + formatCount(left);
 }
 
-/* A button in a row: the Tab key leads to one of all that the table has. */
+/* Makes a button in a row. The Tab key moves to one of all buttons of the table. */
 function link(text, clicked, attributes = {}) {
   return el('button', { type: 'button', class: 'link', tabindex: -1, onclick: clicked, ...attributes }, text);
 }
@@ -130,7 +130,7 @@ function timeColumn(title, of, help) {
     exactly: (row) => formatExactly(of(row)) };
 }
 
-/* A time with a bar behind it that is as wide as its share of the WHOLE. */
+/* Makes a cell with a time, and behind the time a bar as wide as its share of WHOLE. */
 function barCell(text, share) {
   const bar = el('span', { class: 'share' });
   bar.style.width = (100 * Math.min(share, 1)).toFixed(2) + '%';

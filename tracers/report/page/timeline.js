@@ -1,6 +1,6 @@
 /*
- * The timeline: a row for each process, from when it was born to when it died, with what it did.
- * Here the rows, what is shown of the time, and what moves that; lane.js draws what is in a row.
+ * The timeline: a row for each process, from its birth to its death, with its activity. This file has
+ * the rows, the range of time that is shown, and the controls that move it; lane.js draws a row's content.
  */
 
 const FIRST_LANES = 40, MORE_LANES = 200, DEEPEST_ZOOM = 100; /* ns */
@@ -35,7 +35,7 @@ class Timeline {
     return { running: 'running', calls: 'in calls', events: 'events' }[this.report.timeline.unit];
   }
 
-  /* What a row says on its right, as a number. */
+  /* Returns the number at the right end of a row. */
   amount(index) {
     const process = this.report.processes[index];
     return { running: process.running, calls: process.own, events: process.events }[this.report.timeline.unit];
@@ -47,7 +47,7 @@ class Timeline {
     return amount === null ? UNKNOWN : formatTime(amount);
   }
 
-  /* Shows the processes that are found, in order, or all if there is none; how many are. */
+  /* Shows the processes that match the search, in order, or all if none matches. Returns the number of matches. */
   filter(words) {
     const { processes, processNames } = this.report;
     const all = processes.map((_, i) => i);
@@ -99,7 +99,7 @@ class Timeline {
     for (const lane of this.lanes.children) drawLane(this, lane, colours);
   }
 
-  /* Shows FROM to TO, as far as that is there. */
+  /* Shows the time from FROM to TO, within the recording. */
   zoom(from, to) {
     const span = Math.min(Math.max(to - from, Math.min(DEEPEST_ZOOM, this.whole)), this.whole);
     this.from = Math.min(Math.max(from, 0), this.whole - span);
@@ -108,7 +108,7 @@ class Timeline {
     this.changed();
   }
 
-  /* BY times as much of the time, around what is at AT. */
+  /* Shows BY times as much of the time, around AT. */
   scaleBy(by, at = (this.from + this.to) / 2) {
     this.zoom(at - (at - this.from) * by, at + (this.to - at) * by);
   }
@@ -117,7 +117,7 @@ class Timeline {
     return this.from === 0 && this.to === this.whole;
   }
 
-  /* The time at X of the page. */
+  /* Returns the time at the horizontal position X of the page. */
   timeAt(x) {
     const box = this.scale.getBoundingClientRect();
     return this.from + (this.to - this.from) * Math.min(Math.max((x - box.left) / box.width, 0), 1);
@@ -127,7 +127,7 @@ class Timeline {
     return Array.from(this.lanes.children).find((lane) => lane.process === index);
   }
 
-  /* Marks CALL, with some of the time around it. */
+  /* Marks CALL, and shows some time around it. */
   showCall(call) {
     const around = Math.max(call.took * 2, this.whole / 1e4);
     if (!this.found.includes(call.process)) this.filter('');
@@ -169,8 +169,7 @@ function timelineSection(page) {
   const LEGEND = {
     running: 'Bars: the share of the time on a scheduler.',
     calls: 'Bars: the share of the time in traced calls (on a scheduler: trace with the flag running).',
-    events: 'Bars: events, against the most there were of one process in that time (on a scheduler: trace with the ' +
-      'flag running).',
+    events: 'Bars: events, relative to the largest count of one process (on a scheduler: trace with the flag running).',
   };
   let timeline;
 
@@ -187,7 +186,7 @@ function timelineSection(page) {
     id: 'timeline',
     title: 'Timeline',
     empty: report.duration === null ? 'No time was recorded: trace with a flag like monotonic_timestamp.' :
-      report.processes.length === 0 ? 'No process did anything.' : null,
+      report.processes.length === 0 ? 'No process has an event.' : null,
     draw(body) {
       timeline = new Timeline(report);
       timeline.follow = (id) => page.follow(id, 'timeline');
@@ -195,7 +194,7 @@ function timelineSection(page) {
       const button = (text, title, clicked) =>
         el('button', { type: 'button', title, 'aria-label': title, onclick: clicked }, text);
       const more = button('', null, () => timeline.show(MORE_LANES));
-      const reset = button('All', 'all of the time: 0', () => timeline.zoom(0, timeline.whole));
+      const reset = button('All', 'the whole time: 0', () => timeline.zoom(0, timeline.whole));
       timeline.changed = () => status(shown, more, reset);
       const order = choice('Order:', [['first', 'first event'], ['busiest', 'busiest'], ['name', 'name']], (value) => {
         timeline.order = value;
@@ -205,7 +204,7 @@ function timelineSection(page) {
         el('span', { class: 'buttons' }, button('+', 'nearer: +', () => timeline.scaleBy(0.5)),
           button('−', 'farther: -', () => timeline.scaleBy(2)), reset), shown,
         el('span', { class: 'why' }, LEGEND[report.timeline.unit] + ' ', el('span', { class: 'lifemark' }),
-          ' its life, ', el('span', { class: 'slowmark' }), ' one of the slowest calls.')),
+          ' life of the process, ', el('span', { class: 'slowmark' }), ' one of the slowest calls.')),
       timeline.element, el('p', { class: 'more' }, more));
       timeline.filter('');
     },

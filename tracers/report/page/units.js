@@ -1,4 +1,4 @@
-/* How numbers are written. Times are nanoseconds; null is what is not known. */
+/* Formats of numbers. Times are nanoseconds; null is an unknown value. */
 
 const UNKNOWN = '–';
 const COUNTS = new Intl.NumberFormat('en-US');
@@ -35,15 +35,15 @@ function formatTime(ns) {
   return Math.floor(ns / HOUR) + ' h ' + Math.floor((ns % HOUR) / MINUTE) + ' min';
 }
 
-/* All digits that were recorded, for those who point at it. */
+/* Formats all recorded digits, for the tip. */
 function formatExactly(ns) {
   return ns === null ? 'not known' : formatCount(ns) + ' ns';
 }
 
-/* When the first event was, since the recording's first record; set when the data are read. */
+/* Time of the first event since the recording's first record; set when the data are read. */
 let firstAt = 0;
 
-/* When it was, NS after the first event: the time since the recording's first record, to the microsecond. */
+/* Formats the time NS after the first event as the time since the recording's first record, to the microsecond. */
 function formatAt(ns) {
   return ns === null ? UNKNOWN : ((firstAt + ns) / SECOND).toFixed(6) + ' s';
 }
@@ -53,7 +53,7 @@ function formatShare(part, whole) {
   return (share > 0 && share < 0.01 ? '<0.01' : share.toFixed(share < 9.995 ? 2 : 1)) + ' %';
 }
 
-/* The date, in UTC, of NS after the first event, where the system time of that is known. */
+/* Formats the date, in UTC, of the time NS after the first event, if the system time of the first event is known. */
 function formatDate(unix, ns) {
   if (unix === null) return null;
   const all = BigInt(unix) + BigInt(Math.round(ns));
