@@ -1,9 +1,9 @@
-%% The module that an Erlang node wants beside bank.so; and, as long as that is not loaded, the same bank in Erlang.
+%% The module for bank.so in an Erlang node. Until bank.so is loaded, it is the same bank in Erlang.
 -module(bank).
 -export([load/1]).
 -export([start/0, stop/0, open/2, close/1, names/0, balance/1, deposit/2, withdraw/2, transfer/3, audit/0]).
 -export([freeze/2, crash/1]).
--export([run/0, run/1, account/3]). % what the processes run
+-export([run/0, run/1, account/3]). % functions that the processes run
 
 -define(PATIENCE, 500). % milliseconds
 
@@ -11,7 +11,7 @@
 load(File) ->
     erlang:load_nif(File, 0).
 
-%% --- For everybody ---
+%% --- The interface ---
 
 start() ->
     Bank = spawn(?MODULE, run, []),
@@ -52,7 +52,7 @@ freeze(Name, Milliseconds) when is_integer(Milliseconds), Milliseconds >= 0 -> a
 
 crash(Name) -> ask(bank, {crash, Name}).
 
-%% --- Asking ---
+%% --- Requests ---
 
 ask(Name, Request) when is_atom(Name) ->
     case whereis(Name) of
@@ -92,7 +92,7 @@ collect(Reference, Left, Total) ->
     after ?PATIENCE -> {Total, Left}
     end.
 
-%% --- An account ---
+%% --- The process of an account ---
 
 account(Bank, Name, Balance) ->
     receive
@@ -120,7 +120,7 @@ account(Bank, Name, Balance, Request, From, Reference) ->
     From ! {Reference, {ok, New}},
     account(Bank, Name, New).
 
-%% --- The bank ---
+%% --- The process of the bank ---
 
 run() ->
     process_flag(trap_exit, true),
@@ -162,7 +162,7 @@ noted(Accounts, Name, Balance) ->
         _ -> Accounts
     end.
 
-%% Who has closed is gone; who has crashed is opened again, with what it last told.
+%% Forgets an account that was closed; opens an account that crashed again, with its last reported balance.
 ended(Accounts, Pid, Reason) ->
     case [{Name, Balance} || {Name, {Of, Balance}} <- maps:to_list(Accounts), Of =:= Pid] of
         [{Name, _}] when Reason =:= normal -> maps:remove(Name, Accounts);

@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside fib.so; see ../README.md.
+%% The module for fib.so in an Erlang node; see ../README.md.
 -module(fib).
 -export([load/1, fib/1, quick/1, depth/1]).
 

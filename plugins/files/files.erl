@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside files.so; and, as long as that is not loaded, the same in Erlang.
+%% The module for files.so in an Erlang node. Until files.so is loaded, it has the same functions in Erlang.
 -module(files).
 -export([load/1]).
 -export([rename/2, write/2, read/1, list/1, delete/1, copy/2, put_tag/1, get_tag/0]).
@@ -25,7 +25,7 @@ delete(Path) -> file:delete(Path, [raw]).
 
 copy(From, To) -> file:copy(From, To).
 
-%% Tags are a BEAM's that was built with probes.
+%% The tags are those of a BEAM that was built with probes.
 put_tag(Tag) -> dyntrace:put_tag(Tag).
 
 get_tag() -> dyntrace:get_tag().

@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside json.so; see ../README.md.
+%% The module for json.so in an Erlang node; see ../README.md.
 -module(json).
 -export([load/1, decode/1, encode/1, encode/2]).
 

@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside spec_example.so; see ../README.md.
+%% The module for spec_example.so in an Erlang node; see ../README.md.
 -module(spec_example).
 -export([load/1, foo/0, rfoo/0, rlots/0, rof/0, rindirections/0, rbar/1]).
 

@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside erl_msg_tracer.so.
+%% The module for erl_msg_tracer.so in an Erlang node.
 -module(erl_msg_tracer).
 -export([load/1, enabled/3, trace/5]).
 

@@ -1,5 +1,5 @@
-%% Counts the records of a trace-port file with dbg:trace_client, as the recordings' counts were made,
-%% and prints nanoseconds per record: the median of five runs.
+%% Counts the records of a trace-port file with dbg:trace_client, as the recordings' counts were made.
+%% Prints nanoseconds per record, the median of five runs.
 -module(dbg_client).
 -export([main/1]).
 
@@ -8,7 +8,7 @@ main([File]) ->
     io:format("~.1f~n", [lists:nth(3, Times)]),
     halt().
 
-%% Nanoseconds per record.
+%% Returns nanoseconds per record.
 once(File) ->
     Self = self(),
     Begin = erlang:monotonic_time(nanosecond),

@@ -1,7 +1,7 @@
-%% The BEAM's side of loading.py. Reads lines, as programs/loading.c: "busy 2", and "load PATH TIMES",
-%% of a .beam file, which it answers with a line each time: nanoseconds that it took to prepare, to
-%% finish, to finish while there is old code (which is purged before: code:load_binary/3 does so), to
-%% purge, and for all of that code:load_binary/3 does.
+%% The BEAM's side of loading.py. Reads the same lines as programs/loading.c: "busy 2", and "load PATH TIMES"
+%% for a .beam file. Answers each load with a line of nanoseconds: for prepare, for finish, for finish while
+%% there is old code (purged before, as code:load_binary/3 does), for purge, and for the whole of
+%% code:load_binary/3.
 -module(loading_times).
 -export([main/0, echo/1]).
 

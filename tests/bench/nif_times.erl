@@ -1,5 +1,5 @@
-%% The BEAM's side of nif.py: loads the library, then answers each line, the name of a row, with the
-%% median of how many picoseconds a call took, the first line, `rows`, with the rows' names.
+%% The BEAM's side of nif.py. Loads the library, then answers each line, the name of a row, with the median
+%% time of a call in picoseconds. The first line, `rows`, is answered with the rows' names.
 -module(nif_times).
 -export([main/1, rows/0, time/2]).
 
@@ -7,7 +7,7 @@
 
 main([Library]) ->
     ok = erlang:load_nif(Library, 0),
-    %% Room for what one measurement makes: no collection, no fragments.
+    %% The heap has room for all terms of one measurement, so that no collection runs and no fragment is made.
     spawn_opt(fun() -> answer(pids()) end, [{min_heap_size, 30000}]).
 
 rows() ->
@@ -39,7 +39,7 @@ answer(Pids) ->
     end,
     answer(Pids).
 
-%% The receiver does not run while it is sent to.
+%% The receiver does not run while messages are sent to it.
 measure(Row, {_, _, Receiver} = Pids) ->
     true = erlang:suspend_process(Receiver),
     true = erlang:garbage_collect(),

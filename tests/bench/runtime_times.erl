@@ -1,5 +1,5 @@
-%% The BEAM's side of runtime.py: answers each line, "ROW N", with how many nanoseconds it took to do
-%% that N times. What is called is the same function of the same library.
+%% The BEAM's side of runtime.py: answers each line, "ROW N", with the time in nanoseconds of N rounds of
+%% that row. Both sides call the same function of the same library.
 -module(runtime_times).
 -export([main/1, tell/1, server/0]).
 
@@ -17,7 +17,7 @@ answer() ->
             halt(0)
     end.
 
-%% In a process of its own, as the heap of this one has what came before.
+%% Runs in a process of its own, since the heap of this process has the terms of earlier measurements.
 measure(Row, Times) ->
     Self = self(),
     spawn(fun() -> Self ! {took, time(Row, Times)} end),

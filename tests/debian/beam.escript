@@ -1,6 +1,6 @@
 #!/usr/bin/env escript
-%% beam.escript MODULE FILE: evaluates the expressions in FILE in a real BEAM and prints each result. All
-%% functions of MODULE, which has a NIF library, are exported: those of the library are local in some.
+%% beam.escript MODULE FILE: evaluates the expressions in FILE in a real BEAM and prints each result. MODULE has
+%% a NIF library. All its functions are exported, since some libraries have functions that are local in MODULE.
 main([Name, File]) ->
     ok = io:setopts([{encoding, unicode}]),
     Module = list_to_atom(Name),

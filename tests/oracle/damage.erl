@@ -1,12 +1,12 @@
-%% External terms, damaged, and what this Erlang node makes of them. The same ones in each run.
+%% Damaged external terms, and the results of this Erlang node's decoder. The same terms in each run.
 %%
 %% write(Terms, File): TERMS is a file that terms:write/1 made. All integers big-endian:
 %%   count:32
 %%   for each: size:32, bytes, accepted:8, and if that is 1: used:32, size:32, the term written again
 %%
-%% Left out is what OTP 25 itself does wrong: tags of its internal form, which it reads without being
-%% asked to (73, 75), and funs, the creator of which it does not check before it relies on it (112).
-%% Identifiers of this node are left out too, since it refuses numbers that its own tables do not have.
+%% Left out are inputs for which OTP 25 itself is wrong: tags of its internal form, which it reads without the
+%% option for them (73, 75), and funs (112), whose creator it uses before it checks it. Identifiers of this node
+%% are left out, too, since the node refuses numbers that its own tables do not have.
 -module(damage).
 -export([write/2]).
 

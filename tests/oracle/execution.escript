@@ -1,14 +1,14 @@
 #!/usr/bin/env escript
 %%! +pc latin1
-%% A random program of calls, tail calls, exceptions and catches, run twice: by an interpreter, which
-%% knows of each call whether it is external and a tail call, and by a real BEAM under trace.
+%% A random program of calls, tail calls, exceptions and catches, run twice: by an interpreter, which knows
+%% for each call whether it is an external call and whether it is a tail call, and by a real BEAM under trace.
 %%
 %%   execution.escript SEED FOLDER
 %%
-%% writes, as JSON lines, execution.jsonl (what the interpreter did: calls, and what ends physical
-%% frames), each.jsonl (the BEAM's calls, results and returns, with the interpreter's facts) and
-%% beam.jsonl (all that the BEAM has sent, without them); and what the BEAM has sent as text, for
-%% several kinds of trace: local.txt, returns.txt, global.txt. See test_execution.c.
+%% writes, as JSON lines, execution.jsonl (the interpreter's actions: calls, and the ends of physical frames),
+%% each.jsonl (the BEAM's calls, results and returns, with the interpreter's facts) and beam.jsonl (all events
+%% of the BEAM, without these facts); and the BEAM's events as text, for several kinds of trace: local.txt,
+%% returns.txt, global.txt. See test_execution.c.
 -mode(compile).
 
 -define(FUNCTIONS, 9).
@@ -33,9 +33,9 @@ main([Seed, Folder]) ->
     Write("beam.jsonl", [json(E) || E <- Local]).
 
 %% --- programs: for each function its steps, {'call' | 'try', Callee, IsExternal}, and its end,
-%% {tail, Callee, IsExternal} | value | {raise, Class}. They are given how deep they may still call.
+%% {tail, Callee, IsExternal} | value | {raise, Class}. An argument limits the depth of further calls.
 
-%% One that makes not too many calls, nor too few.
+%% Returns a program with neither too many nor too few calls.
 program() ->
     Program = maps:from_list([{I, body()} || I <- lists:seq(1, ?FUNCTIONS)]),
     Events = drive(Program, 2000),
@@ -53,7 +53,7 @@ callee() -> rand:uniform(?FUNCTIONS).
 coin() -> rand:uniform(2) =:= 1.
 pick(L) -> lists:nth(rand:uniform(length(L)), L).
 
-%% --- as Erlang ---
+%% --- the program as Erlang ---
 
 source(Program) ->
     ["-module(r).\n-compile(export_all).\n-compile(nowarn_export_all).\n",
@@ -88,7 +88,7 @@ split([], []) -> [];
 split([{dot, _} = D | T], Form) -> [lists:reverse([D | Form]) | split(T, [])];
 split([H | T], Form) -> split(T, [H | Form]).
 
-%% --- as interpreted ---
+%% --- the program as interpreted ---
 
 drive(Program, Limit) ->
     put(events, []),
@@ -104,20 +104,20 @@ emit(Event) ->
     put(events, [Event | get(events)]),
     length(get(events)) =:= get(limit) andalso throw(too_many).
 
-%% A call that gets a frame of its own, and the end of that.
+%% A call that gets a frame of its own, and the end of that frame.
 physical(Program, I, K, External) ->
     emit({call, {r, name(I), [K]}, [{external, External}, {tail, false}]}),
     {How, Value, Last} = run(Program, I, K),
     emit({How, {r, name(Last), 1}, Value}),
     How.
 
-%% Who catches is told: else one that raises at once again could not be seen.
+%% A catch is recorded: otherwise a function that catches and raises again at once could not be seen.
 caught(Catcher, exception_from) -> emit({return_to, Catcher});
 caught(_, return_from) -> ok.
 
 name(I) -> list_to_atom("f" ++ integer_to_list(I)).
 
-%% What comes of a call, and which function was executing then.
+%% Returns the outcome of a call, and the function that was executing then.
 run(_, I, 0) -> {return_from, {name(I), 0}, I};
 run(Program, I, K) ->
     {Steps, End} = maps:get(I, Program),
@@ -143,7 +143,7 @@ steps(Program, I, [{Kind, J, External} | Steps], K) ->
             steps(Program, I, Steps, K)
     end.
 
-%% --- as traced ---
+%% --- the program as traced ---
 
 traced(Flags, Spec, Options) ->
     Tracee = spawn(fun() -> receive go -> drv:w() end end),
@@ -165,7 +165,7 @@ messages(Tracee, Delivered) ->
         {trace, Tracee, Tag, MFA, Value} -> [{Tag, MFA, Value} | messages(Tracee, Delivered)]
     end.
 
-%% The n-th call is the same in both. Who is returned to is left out.
+%% The n-th call is the same in both. The function to which a call returns is left out.
 with_facts(Traced, [First | Events]) ->
     [First | add_facts(only_catchers(Traced), [E || E <- Events, element(1, E) =:= call])] ++
         [lists:last(Events)].
@@ -180,7 +180,7 @@ add_facts([{call, MFA, Result} | Traced], [{call, MFA, Facts} | Calls]) ->
 add_facts([Return | Traced], Calls) -> [Return | add_facts(Traced, Calls)];
 add_facts([], []) -> [].
 
-%% --- written ---
+%% --- files ---
 
 text({call, {M, F, Args}, Facts}) ->
     io_lib:format("call ~s <- ~s~n", [mfa({M, F, length(Args)}), mfa(proplists:get_value(match_spec_result, Facts))]);

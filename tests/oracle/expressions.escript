@@ -1,16 +1,16 @@
 #!/usr/bin/env escript
 %%! +pc latin1 -boot no_dot_erlang
-%% Expressions, and what a real BEAM's erl_eval makes of them, for expressions.sh to compare with
-%% what `tracehost call` does.
+%% Expressions, and the results of a real BEAM's erl_eval for them, which expressions.sh compares with those of
+%% `tracehost call`.
 %%
 %%   expressions.escript operators            every operator on operands of every kind
-%%   expressions.escript generate SEED COUNT  COUNT generated ones: arithmetic, comprehensions, funs
-%%   expressions.escript wrap FILE            those in the lines of FILE, but for comments
+%%   expressions.escript generate SEED COUNT  COUNT generated expressions: arithmetic, comprehensions, funs
+%%   expressions.escript wrap FILE            the expressions in the lines of FILE, without comments
 %%   expressions.escript evaluate FILE        the values of the forms in the lines of FILE
-%%   expressions.escript later                whether the BEAM is of OTP 26 or later
+%%   expressions.escript later                true if the BEAM is of OTP 26 or later
 %%
-%% All but these two write a form a line: its value tells how the expression ended, and its variables
-%% are not seen by the next one.
+%% All commands but the last two write a form a line. The form's value is the outcome of the expression; the
+%% variables of the expression are not visible to the next form.
 -mode(compile).
 
 main(["operators"]) ->
@@ -28,7 +28,7 @@ main(["evaluate", File]) ->
 main(["later"]) ->
     io:format("~p~n", [is_later()]).
 
-%% Keys of maps that are atoms are printed in their order only if asked for, from OTP 26 on.
+%% From OTP 26 on, maps with keys that are atoms are printed in the order of keys only with an option.
 is_later() -> list_to_integer(erlang:system_info(otp_release)) > 25.
 
 write(Expression) ->
@@ -60,14 +60,14 @@ operands() ->
 unary(Op, A) ->
     [Op, " ", A].
 
-%% A shift of so many bits that only a BEAM does it is not asked for.
+%% Leaves out shifts by so many bits that only a BEAM does them.
 binary(A, Op, B) ->
     case lists:member(Op, ["bsl", "bsr"]) andalso length(B) > 6 of
         true -> [A, " ", Op, " 0"];
         false -> [A, " ", Op, " ", B]
     end.
 
-%% --- Generated ones. Vars are the variables that have values.
+%% --- Generated expressions. Vars are the variables with a value.
 
 expression() ->
     case rand:uniform(8) of
@@ -112,11 +112,11 @@ literal() ->
         _ -> integer_to_list(rand:uniform(41) - 21)
     end.
 
-%% A variable that nothing else binds, as what one branch binds is not safe outside.
+%% Returns a variable that nothing else binds, since a variable bound in one branch is unsafe outside.
 unique() ->
     "B" ++ integer_to_list(rand:uniform(1000000000)).
 
-%% Variables that patterns bind anew: some have a value outside.
+%% Returns variables that patterns bind anew; some have a value outside.
 pattern(V) ->
     pick([V, V, ["{", V, ",_}"], ["[", V, "|_]"], ["{", V, ",", V, "}"], [V, "=", "{_,_}"]]).
 
@@ -211,7 +211,7 @@ application(D, Vars) ->
               pick(["3", "5"]), ",", number(D - 1, Vars), ")"]
     end.
 
-%% A block in a fun of its own, so that what it binds is bound once.
+%% Puts a block into a fun of its own, so that its variables are bound once.
 block(D, Vars) ->
     V = unique(),
     Inside = [V | Vars],

@@ -1,14 +1,15 @@
 #!/usr/bin/env escript
 %%! +pc latin1 -boot no_dot_erlang
-%% Takes the steps of info/steps.txt in this BEAM, and tells after each what trace:info/3 and trace:session_info/1 tell of
-%% both sessions, for test_info.c to compare with what the host tells.
+%% Takes the steps of info/steps.txt in this BEAM, and prints after each step the answers of trace:info/3 and
+%% trace:session_info/1 for both sessions. test_info.c compares them with the host's.
 %%
 %%   info.escript LIBRARY
 %%
 %% The tracer of a is LIBRARY, that of b a process.
 %%
-%% A tracer is told as `tracer', a process as tracee or other; of what was counted by process the calls alone. The item
-%% `meta' is [] of a function that has no such breakpoint but another one, and false in the item `all': told as false.
+%% A tracer is printed as `tracer', a process as `tracee' or `other'; of counts by process only the calls are printed.
+%% For a function with breakpoints but no meta breakpoint, the BEAM's item `meta' is [], and false in the item `all':
+%% both are printed as false.
 -mode(compile).
 
 main([Library]) ->
@@ -25,7 +26,7 @@ load(File) ->
     {ok, Module, Code} = compile:file(File, [binary]),
     {module, Module} = code:load_binary(Module, File, Code).
 
-%% The subject, under another name if one is given.
+%% Loads the subject, under another name if one is given.
 load(Name, _) ->
     {ok, Text} = file:read_file("tests/oracle/info/subject.erl"),
     Named = string:replace(Text, "-module(subject)", ["-module(", atom_to_list(Name), ")"]),
@@ -73,8 +74,8 @@ act({call, Who, Function, Arguments, Times}) ->
     receive called -> ok end;
 act({load}) -> load(late, []), ok.
 
-%% A BEAM takes all flags of new ones away, whichever it is told to, and the host those that it is told to: which the
-%% BEAM is brought to here.
+%% A BEAM removes all flags of new processes, whichever flags it is given; the host removes the given flags. The BEAM
+%% is brought to the host's result here.
 take_away(Session, Kind, New, Who, Flags) ->
     {flags, Before} = trace:info(Session, New, flags),
     trace:Kind(Session, Who, false, Flags),
@@ -98,7 +99,7 @@ info(Name, What, Item) ->
             end
     end.
 
-%% A meta tracer that has ended is let go of at the next call. Here the session goes on to name it.
+%% A BEAM forgets a meta tracer that has ended at the next call. Here the session goes on to name the tracer.
 meta({meta_match_spec, false}) -> false;
 meta(_) ->
     false = is_process_alive(get(mortal)),

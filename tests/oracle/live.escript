@@ -1,13 +1,13 @@
 #!/usr/bin/env escript
-%% Plays the scripts of live/scripts.txt in this BEAM with the logging tracer, and compares what it logs with
-%% what was logged when they were played in tracehost: FOLDER/N.here, N from 1 (test_live.c).
+%% Plays the scripts of live/scripts.txt in this BEAM with the logging tracer, and compares its log with the log of
+%% the same script in tracehost: FOLDER/N.here, N from 1 (test_live.c).
 %%
 %%   live.escript FOLDER LIBRARY
 %%
-%% What each process did is compared, in its order: callbacks with all their arguments. A process is known by
-%% who spawned it: its parent's name and a number. Left out are what depends on time and schedulers: in and
-%% out, and the questions for the trace_status that go with in; of stacks the lines and the arguments; and
-%% enabled(seq_trace, ...), as the BEAM asks for each token that is handled, whatever its flags.
+%% Compared are the callbacks for each process, in their order, with all arguments. A process gets the name of its
+%% parent and a number. Left out is everything that depends on time and schedulers: `in' and `out', the calls for
+%% trace_status that go with `in', the lines and arguments of stacks, and enabled(seq_trace, ...), since the BEAM calls
+%% it for each token, whatever the token's flags.
 -mode(compile).
 
 main([Folder, Library]) ->
@@ -44,7 +44,7 @@ play(Script, Log) ->
     exit(Player, kill),
     seq_trace:set_system_tracer(false).
 
-%% Until all have ended but for COUNT, and nothing more comes.
+%% Waits until all processes but COUNT have ended and no further event comes.
 settle(Log, Count, Before) ->
     timer:sleep(100),
     case {filelib:file_size(Log), length(processes())} of
@@ -52,7 +52,7 @@ settle(Log, Count, Before) ->
         {Size, _} -> settle(Log, Count, Size)
     end.
 
-%% --- What was done: #{Who => [Deed]}; [] is the player, whose deeds only tell who the others are.
+%% --- The acts: #{Process => [Act]}; [] is the player, whose acts only give names to the others.
 
 deeds(Log) ->
     {ok, Text} = file:read_file(Log),
@@ -86,7 +86,7 @@ actor(_, Tracee, _) -> Tracee.
 
 named(Pid, Names) when is_pid(Pid) -> {pid, maps:get(Pid, Names, unknown)};
 named(Ref, _) when is_reference(Ref) -> reference;
-named({play, F, Arguments, Where}, _) when is_list(Where) -> % in a stack
+named({play, F, Arguments, Where}, _) when is_list(Where) -> % an entry of a stack
     {play, F, if is_list(Arguments) -> length(Arguments); true -> Arguments end};
 named([Head | Tail], Names) -> [named(Head, Names) | named(Tail, Names)];
 named(Map, Names) when is_map(Map) -> maps:map(fun(_, Value) -> named(Value, Names) end, Map);

@@ -1,7 +1,7 @@
 #!/usr/bin/env escript
-%% A node whose trace port tests connect to:  escript live_node.escript PORT QUEUE
-%% Says which port it is (0 gives it a free one), then does what lines on stdin ask for, and says
-%% when it has.
+%% A node with a trace port, to which tests connect:  escript live_node.escript PORT QUEUE
+%% Prints its port (0 lets the system choose one), then carries out the commands in lines of stdin, and prints a line
+%% after each.
 -mode(compile).
 -export([work/1]).
 
@@ -34,7 +34,7 @@ loop() ->
 
 work(_) -> ok.
 
-%% How many calls there were, as the node itself counts them.
+%% Returns the number of calls, as the node itself counts them.
 counted() ->
     {call_count, N} = erlang:trace_info({?MODULE, work, 1}, call_count),
     say("called ~p", [N]).

@@ -1,18 +1,18 @@
 #!/usr/bin/env escript
 %%! +pc latin1 -boot no_dot_erlang
-%% What a real BEAM says of match specifications, for test_match.c to compare with.
+%% The answers of a real BEAM about match specifications, which test_match.c compares with the host's.
 %%
 %%   match.escript cases              the cases below
-%%   match.escript random SEED COUNT  COUNT generated ones
-%%   match.escript broken SEED COUNT  the same, a part of each exchanged for another, which often breaks it
+%%   match.escript random SEED COUNT  COUNT generated cases
+%%   match.escript broken SEED COUNT  the same with a part of each exchanged, which often makes it invalid
 %%   match.escript kinds              every function with 0 to 4 operands, in guard and body, for each
-%%                                    kind of specification: whether it is accepted
-%%   match.escript differences        what OTP 26 and later mean otherwise than OTP 25, and the host
+%%                                    kind of specification: whether the BEAM accepts it
+%%   match.escript differences        cases in which OTP 26 and later differ from OTP 25, and from the host
 %%
-%% The functions that OTP 25 lacks are used where the BEAM has them.
+%% Functions that OTP 25 lacks are used if the BEAM has them.
 %%
-%% The output is external terms, each behind its size in 32 bits: {Self, Arguments, Specification,
-%% Result}, Result being {ok, Message, Flags} or {error, Texts}; for kinds {Kind, Specification, ok |
+%% The output is external terms, each after its size in 32 bits: {Self, Arguments, Specification, Result}.
+%% Result is {ok, Message, Flags} or {error, Texts}; for kinds the term is {Kind, Specification, ok |
 %% badarg}.
 -mode(compile).
 
@@ -44,7 +44,7 @@ emit(Term) ->
     Bytes = term_to_binary(Term),
     file:write(standard_io, [<<(byte_size(Bytes)):32>>, Bytes]).
 
-%% What is for OTP 26 and later alone.
+%% Cases for OTP 26 and later alone.
 later(List) -> [Element || list_to_integer(erlang:system_info(otp_release)) > 25, Element <- List].
 
 test(Args, Spec) ->
@@ -67,7 +67,7 @@ accepted(Event, Spec) ->
         error:badarg -> badarg
     end.
 
-%% Those of OTP 25, and what is none.
+%% Functions of OTP 25, and a name that is no function.
 names() ->
     [is_atom, is_float, is_integer, is_list, is_number, is_pid, is_port, is_reference, is_tuple,
      is_map, is_binary, is_function, is_record, is_map_key, abs, element, hd, length, node, round,
@@ -160,7 +160,7 @@ bodies() ->
      {const, {a, '$1'}}, {const, {const}}, {{}}, {{{{}}}}, {{'$1', [a, b, '$2']}}, [{{a}}], ['$1'],
      "hello", <<"x">>, 1.5, 42, {{a, {const, {b, c}}, "d"}}].
 
-%% Functions that OTP 25 does not have. What is taken of a stack trace has no line of this file.
+%% Functions that OTP 25 lacks. The part taken from a stack trace has no line of this file.
 later_bodies() ->
     [{Name, Operand} || Name <- [is_boolean, is_bitstring, tuple_size, floor, ceil],
                         Operand <- [true, maybe_not, 1, 1.5, -1.5, 1.0e300, 1 bsl 70, <<1:3>>, <<1>>, {{}}, {{a, b}}, [], #{}]] ++
@@ -203,9 +203,9 @@ later_faults() ->
      [{['$1'], [], [{current_stacktrace, 1, 2}, {current_stacktrace, {foo, '$7'}}, {current_stacktrace, -1}]}],
      [{['$1'], [{max, 1}, {min, 1, 2, 3}, {floor}, {is_function}, {tuple_size, '$8', 1}], []}]].
 
-%% --- Random ones.
+%% --- Random cases.
 
-%% Never without arguments: OTP 25 crashes at '$_' then.
+%% A case never has no arguments: OTP 25 crashes at '$_' then.
 random() ->
     Args = [term(2) || _ <- lists:seq(1, rand:uniform(4))],
     Pattern = pick([fun() -> {['$1', '$2', '$3', '$4'], Args} end, fun() -> {['$1'], [Args]} end]),
@@ -222,7 +222,7 @@ random() ->
                  fun() -> [expression(Known, 3), {message, expression(Known, 2)}, {return_trace}] end]),
     test(Args, [{Head, Guards, Body}, {'_', [], [{message, second}]}]).
 
-%% Heads and the whole are broken as often as what is deep inside.
+%% Heads and whole specifications are exchanged as often as the parts deep inside.
 broken() ->
     {_, Args, Spec, _} = random(),
     [{Head, Guards, Body} | Rest] = Spec,
@@ -246,7 +246,7 @@ is_open(_) -> false.
 tail([_ | Tail]) -> tail(Tail);
 tail(Tail) -> Tail.
 
-%% A map whose keys have another order in later BEAMs, or of whose keys OTP 25 says twice what is wrong.
+%% True for a map whose keys have another order in later BEAMs, or about whose keys OTP 25 reports an error twice.
 has_differing_map(T) when is_map(T) ->
     Keys = maps:keys(T),
     length([K || K <- Keys, is_atom(K)]) > 1 orelse lists:member('$1', Keys) orelse
@@ -256,21 +256,21 @@ has_differing_map(T) when is_tuple(T) -> has_differing_map(tuple_to_list(T));
 has_differing_map([H | T]) -> has_differing_map(H) orelse has_differing_map(T);
 has_differing_map(_) -> false.
 
-%% Each is another answer in OTP 25 and here.
+%% Each case has another answer in OTP 25 than here.
 differences() ->
-    %% 'EXIT': it is no binary
+    %% 'EXIT': the bitstring is no binary
     [{[1], [{'_', [], [{message, {binary_part, <<7:5>>, 0, 0}}]}]},
      %% 0.0 and -0.0 are two terms
      {[0.0, -0.0], [{['$1', '$2'], [], [{message, {'=:=', '$1', '$2'}}]}]},
-     %% a depth that is taken modulo 2 to the power of 32
+     %% a depth, taken modulo 2 to the power of 32
      {[1], [{'_', [], [{message, {current_stacktrace, 1 bsl 32}}]}]},
      {[1], [{'_', [], [{message, {current_stacktrace, 1 bsl 31}}]}]},
      %% the order of keys that are atoms: a BEAM has `true' before `after'
      {[1], [{[a | #{true => 1, 'after' => 2}], [], []}]},
-     %% what is wrong with a key, told once
+     %% the error about a key is reported once
      {[1], [{'_', [], [#{{foo} => 1}]}]}].
 
-%% One part of it, however deep, is another.
+%% Exchanges one part, however deep.
 exchanged(T) when tuple_size(T) > 0 -> list_to_tuple(exchanged_one(tuple_to_list(T)));
 exchanged([H | T]) -> pick([fun() -> [exchanged(H) | T] end, fun() -> [H | exchanged(T)] end, fun odd/0]);
 exchanged(T) when map_size(T) > 0 ->
@@ -365,7 +365,7 @@ expression(K, D) ->
           fun() -> one([{self}, {node}, {get_tcw}, '$$', '$_', {{}}]) end] ++
         later([fun() -> {one([max, min]), E(), E()} end])).
 
-%% Of no bytes of which OTP 25 makes a binary.
+%% Bits of which OTP 25 makes no binary; for later releases, a byte.
 bits() ->
     case later([<<7:8>>]) of
         [] -> [<<7:5>>];

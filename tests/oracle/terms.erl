@@ -1,5 +1,5 @@
-%% Terms of all types, and what this Erlang node makes of them: erlang:phash2/1, their order, what is
-%% equal and what is identical. The same terms in each run.
+%% Terms of all types, and this Erlang node's answers about them: erlang:phash2/1, their order, equality (==)
+%% and identity (=:=). The same terms in each run.
 %%
 %% write(File), all integers big-endian:
 %%   count:32
@@ -32,8 +32,8 @@ neighbours([A, B | Rest]) when A == B -> [1 | neighbours([B | Rest])];
 neighbours([_, B | Rest]) -> [0 | neighbours([B | Rest])];
 neighbours([_]) -> [].
 
-%% For each term's number that of the first that is =:=. Of those that are == to the one before, Kinds
-%% has the first of each kind. (A large map that has all the terms as keys crashes OTP 25.)
+%% For each term's number: the number of the first identical term (=:=). Kinds has the first term of each kind of
+%% identity among the terms that are == to the term before. (A large map with all the terms as keys crashes OTP 25.)
 firsts([], _) -> [];
 firsts([{T, N} | Rest], Kinds) ->
     Equal = [Kind || {K, _} = Kind <- Kinds, K == T],
@@ -42,28 +42,28 @@ firsts([{T, N} | Rest], Kinds) ->
         [] -> [{N, N} | firsts(Rest, [{T, N} | Equal])]
     end.
 
-%% A map's keys stand in their exact order, integers before floats, if they are at most 32.
+%% Keys of a map stand in their exact order, integers before floats, if there are at most 32.
 small_map(Numbered) ->
     Some = [lists:nth(rand:uniform(length(Numbered)), Numbered) || _ <- lists:seq(1, 20)],
     maps:values(maps:from_list(Some)).
 
-%% In OTP 25, and the host, 0.0 and -0.0 are one term; in later ones they are two.
+%% In OTP 25, and in the host, 0.0 and -0.0 are one term; in later releases they are two.
 is_later() -> list_to_integer(erlang:system_info(otp_release)) > 25.
 
-%% From OTP 26 on keys that are atoms, or have some, stand in the order of the node's atom table.
+%% From OTP 26 on, keys that are atoms, or contain atoms, stand in the order of the node's atom table.
 is_or_has_atom(T) when is_list(T), T =/= [] -> is_or_has_atom(hd(T)) orelse is_or_has_atom(tl(T));
 is_or_has_atom(T) when is_tuple(T) -> lists:any(fun is_or_has_atom/1, tuple_to_list(T));
 is_or_has_atom(T) when is_map(T) -> is_or_has_atom(maps:to_list(T));
 is_or_has_atom(T) -> not (is_number(T) orelse is_bitstring(T) orelse T =:= []).
 
-%% No map in it has several such keys.
+%% No map here has several such keys.
 has_order([H | T]) -> has_order(H) andalso has_order(T);
 has_order(T) when is_tuple(T) -> has_order(tuple_to_list(T));
 has_order(T) when is_map(T) ->
     length([K || K <- maps:keys(T), is_or_has_atom(K)]) < 2 andalso has_order(maps:to_list(T));
 has_order(_) -> true.
 
-%% --- The terms that matter by themselves -----------------------------------------------------------
+%% --- Chosen terms ----------------------------------------------------------------------------------
 
 plain() ->
     integers() ++ floats() ++ atoms() ++ bit_strings() ++ identifiers() ++ funs() ++ compound().
@@ -145,7 +145,7 @@ compound() ->
         [maps:from_list([{{key, I}, I * D} || I <- lists:seq(1, N)]) || N <- [31, 32, 33, 34, 100, 1000],
                                                                         D <- [1, 1.0, 2]].
 
-%% --- Random ones -----------------------------------------------------------------------------------
+%% --- Random terms ----------------------------------------------------------------------------------
 
 random(0) ->
     Plain = [rand:uniform(5) - 3, rand:uniform(1 bsl 70) - (1 bsl 69), 1.0 * rand:uniform(3), a, b, [],

@@ -1,16 +1,16 @@
 #!/usr/bin/env escript
 %%! +pc latin1
-%% What a real BEAM says of Erlang text, for test_text.c to compare with.
+%% The answers of a real BEAM about Erlang text, which test_text.c compares with the host's.
 %%
-%%   text.escript print SEED COUNT   terms of every kind and how io:format("~0p") writes them
+%%   text.escript print SEED COUNT   terms of every kind, and their text by io:format("~0p")
 %%   text.escript floats SEED COUNT  floats: edges, and COUNT random ones
-%%   text.escript parse FILE         each line of FILE, and the term that it is, if it is a constant
+%%   text.escript parse FILE         each line of FILE, and its term, if the line is a constant
 %%
-%% From OTP 27 on `maybe' and `else' are reserved words, and strings that follow each other need a space between them:
-%% what is otherwise then is left out.
+%% From OTP 27 on, `maybe' and `else' are reserved words, and strings that follow each other need a space between them:
+%% lines with another meaning in OTP 27 are left out.
 %%
-%% The output is pairs of binaries, each behind its size in 32 bits: the external term and its text
-%% in UTF-8. For parse the text comes second too; the term is empty where the line is refused.
+%% The output is pairs of binaries, each after its size in 32 bits: the external term, and its text in UTF-8.
+%% The pair of a line that the BEAM refuses has an empty term.
 -mode(compile).
 
 main(["print", Seed, Count]) ->
@@ -48,7 +48,7 @@ parsed(Line) ->
         _:_ -> <<>>
     end.
 
-%% --- Terms at the edges of what is printed one way or the other.
+%% --- Terms at the edges between two ways of printing.
 
 edges() ->
     [[C] || C <- lists:seq(-1, 300)] ++ [<<C>> || C <- lists:seq(0, 255)] ++

@@ -1,11 +1,11 @@
 #!/usr/bin/env escript
-%% What OTP's dbg reads from two trace-port files, compared: from ORIGINAL, and from COPY, which has those of its
-%% events that passed. Prints how many these are.
+%% Compares the events that OTP's dbg reads from two trace-port files: from ORIGINAL, and from COPY, which has the
+%% selected events of ORIGINAL. Prints their number.
 %%
 %%   dbg_reads.escript ORIGINAL COPY [MODULE FUNCTION]
 %%
-%% With MODULE and FUNCTION, only calls of that function passed; else all events did. What ORIGINAL's recorder dropped
-%% is not in COPY, and the integers that make strictly monotonic times unique are others.
+%% With MODULE and FUNCTION, only calls of that function were selected; otherwise all events were. Counts of events
+%% dropped by ORIGINAL's recorder are not in COPY, and the integers that make strictly monotonic times unique differ.
 -mode(compile).
 
 main([Original, Copy | Function]) ->
@@ -21,7 +21,7 @@ read(File) ->
     Monitor = monitor(process, Client),
     read(Monitor, []).
 
-%% It goes without an end_of_trace if the file is damaged.
+%% If the file is damaged, the client ends without an end_of_trace.
 read(Monitor, Read) ->
     receive
         {read, end_of_trace} -> demonitor(Monitor, [flush]), lists:reverse(Read);

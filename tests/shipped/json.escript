@@ -1,7 +1,7 @@
 #!/usr/bin/env escript
-%% json.escript SOURCE LIBRARY JIFFY CALLS: the plugin `json` in a real BEAM, generated cases against what the BEAM
-%% itself writes for numbers, and, if JIFFY is `yes`, against jiffy. CALLS is filled with calls of texts, whole and
-%% damaged ones, and CALLS.results with what they gave.
+%% json.escript SOURCE LIBRARY JIFFY CALLS: the plugin `json` in a real BEAM. Compares generated cases with the numbers
+%% that the BEAM itself writes and, if JIFFY is `yes`, with jiffy. Writes calls with texts, whole and damaged, to CALLS,
+%% and their results to CALLS.results.
 -mode(compile).
 
 main([Source, Library, Jiffy, Calls]) ->
@@ -14,7 +14,7 @@ main([Source, Library, Jiffy, Calls]) ->
     terms(3000, Jiffy),
     texts(3000, Jiffy, Calls).
 
-%% The shortest digits, in the BEAM's notation.
+%% Returns the shortest digits, in the BEAM's notation.
 floats() ->
     [float_is_short(math:pow(2, E)) || E <- lists:seq(-1074, 1023)],
     [float_is_short(F) || F <- [-0.0, 1.0e-12, 9007199254740991.0, 9007199254740992.0, 1.0e22, 1.7976931348623157e308]],
@@ -37,7 +37,7 @@ integer_is_same(I) ->
 integer(Bytes) ->
     (2 * rand:uniform(2) - 3) * binary:decode_unsigned(rand:bytes(Bytes)).
 
-%% What is encoded is decoded to the same, by jiffy too, and the other way round.
+%% An encoded term is decoded to the same term, by jiffy, too; and the other way round.
 terms(0, _) ->
     ok;
 terms(N, Jiffy) ->
@@ -74,7 +74,7 @@ character(4) -> 16#10000 + rand:uniform(1000);
 character(5) -> $";
 character(6) -> $n.
 
-%% Texts, most of them damaged: jiffy refuses the same.
+%% Texts, most of them damaged: both refuse the same texts.
 texts(Count, Jiffy, File) ->
     {ok, Calls} = file:open(File, [write, {encoding, utf8}]),
     {ok, Results} = file:open(File ++ ".results", [write, {encoding, utf8}]),

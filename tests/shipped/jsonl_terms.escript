@@ -1,6 +1,6 @@
 #!/usr/bin/env escript
-%% Has the tracer `jsonl` record terms that a node has, some of which only external term format can carry, has
-%% tracehost convert the lines, and compares what OTP's dbg reads then with the terms. The last line must be of them all.
+%% Lets the tracer `jsonl` record terms of a node (only external term format can carry some of them), lets tracehost
+%% convert the lines, and compares the terms that OTP's dbg reads with the originals. The last line must have all terms.
 %%
 %%   jsonl_terms.escript TRACEHOST FOLDER-OF-TRACERS FOLDER-OF-ITS-MODULE SCRATCH-FOLDER
 -mode(compile).

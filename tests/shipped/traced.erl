@@ -2,7 +2,7 @@
 -module(traced).
 -export([main/1, work/1]).
 
-%% The tracer's name, the folder of its library, the file that it is to write.
+%% Arguments: the tracer's name, the folder of its library, the file that the tracer writes.
 main([Name, Folder, Output]) ->
     Tracer = list_to_atom(Name),
     ok = Tracer:load(filename:join(Folder, Name)),
@@ -23,7 +23,7 @@ main([Name, Folder, Output]) ->
 work(0) -> none;
 work(N) -> [N, work(N - 1)].
 
-%% The library is unloaded, and what it has written complete, a little after the purge.
+%% A little after the purge, the library is unloaded, and its output is complete.
 wait_for(_, 0) -> gave_up;
 wait_for(File, Times) ->
     timer:sleep(20),

@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside count.so; see ../README.md.
+%% The module for count.so in an Erlang node; see ../README.md.
 -module(count).
 -export([load/1, enabled/3, trace/5, trace_call/5]).
 

@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside coverage.so; see ../README.md.
+%% The module for coverage.so in an Erlang node; see ../README.md.
 -module(coverage).
 -export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5]).
 

@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside flame.so; see ../README.md.
+%% The module for flame.so in an Erlang node; see ../README.md.
 -module(flame).
 -export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5, enabled_procs/3, trace_procs/5,
          enabled_running_procs/3, trace_running_procs/5]).

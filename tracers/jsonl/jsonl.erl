@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside jsonl.so; see ../README.md.
+%% The module for jsonl.so in an Erlang node; see ../README.md.
 -module(jsonl).
 -export([load/1, enabled/3, trace/5]).
 

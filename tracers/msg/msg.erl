@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside msg.so; see ../README.md.
+%% The module for msg.so in an Erlang node; see ../README.md.
 -module(msg).
 -export([load/1, enabled/3, trace/5, enabled_send/3, trace_send/5]).
 

@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside otlp.so; see ../README.md.
+%% The module for otlp.so in an Erlang node; see ../README.md.
 -module(otlp).
 -export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5, enabled_send/3, trace_send/5,
          enabled_receive/3, trace_receive/5, enabled_procs/3, trace_procs/5]).

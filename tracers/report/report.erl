@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside report.so; see ../README.md.
+%% The module for report.so in an Erlang node; see ../README.md.
 -module(report).
 -export([load/1, enabled/3, trace/5]).
 

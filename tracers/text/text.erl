@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside text.so; see ../README.md.
+%% The module for text.so in an Erlang node; see ../README.md.
 -module(text).
 -export([load/1, enabled/3, trace/5]).
 

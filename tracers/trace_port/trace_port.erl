@@ -1,4 +1,4 @@
-%% The module that an Erlang node wants beside trace_port.so; see ../README.md.
+%% The module for trace_port.so in an Erlang node; see ../README.md.
 -module(trace_port).
 -export([load/1, enabled/3, trace/5]).
 

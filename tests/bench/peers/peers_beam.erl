@@ -1,4 +1,4 @@
-%% Answers each line, "QUESTION N", with how many nanoseconds N local calls of hit/1 take: untraced, or
+%% Answers each line, "QUESTION N", with the time in nanoseconds of N local calls of hit/1: untraced, or
 %% at a breakpoint with a NIF tracer.
 -module(peers_beam).
 -export([main/1]).
@@ -16,7 +16,7 @@ answer() ->
             halt(0)
     end.
 
-%% In a process of its own, as the heap of this one has what came before.
+%% Runs in a process of its own, since the heap of this process has the terms of earlier measurements.
 measure(Question, Calls) ->
     Self = self(),
     spawn_link(fun() -> Self ! {took, time(Question, Calls)} end),
@@ -40,7 +40,7 @@ time(returned, Calls) ->
 traced(State, Match, Calls) ->
     1 = erlang:trace(self(), true, [call, {tracer, as_told, State}]),
     Time = at_breakpoint(Match, Calls),
-    {tracer, {as_told, State}} = erlang:trace_info(self(), tracer), % still
+    {tracer, {as_told, State}} = erlang:trace_info(self(), tracer), % the tracer is still set
     1 = erlang:trace(self(), false, [call]),
     Time.
 

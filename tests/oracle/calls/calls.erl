@@ -1,4 +1,4 @@
-%% The module of tests/tracers/otp/calls.c for a BEAM.
+%% The module for tests/tracers/otp/calls.c in a BEAM.
 -module(calls).
 -export([echo/1, raise/1, refuse/0, refuse/2, post/1]).
 -on_load(load/0).

@@ -1,4 +1,4 @@
-%% Functions whose breakpoints are asked about. Also compiled as the module `late', which is loaded when a script says so.
+%% Functions whose breakpoints test_info.c looks up. Also compiled as the module `late', which a step loads.
 -module(subject).
 -export([f/1, g/0, tracee/0]).
 

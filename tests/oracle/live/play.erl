@@ -1,4 +1,4 @@
-%% tests/plugins/play.c, in Erlang.
+%% The functions of tests/plugins/play.c, in Erlang.
 -module(play).
 -export([run/2]).
 

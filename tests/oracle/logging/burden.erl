@@ -1,15 +1,15 @@
-%% What fills time and memory. Its calls are not traced: they would be too many, with arguments too long.
+%% Work that takes time and memory. Its calls are not traced: they would be too many, with arguments too long.
 -module(burden).
 -export([spin/1, tidy/0, collections/0, slow_exit/0]).
 
 spin(0) -> ok;
 spin(N) -> spin(N - 1).
 
-%% Collections of garbage that are asked for.
+%% Collects garbage on request.
 tidy() ->
     [erlang:garbage_collect(self(), [{type, Type}]) || Type <- [minor, major, minor, major]].
 
-%% Others, too.
+%% Collects garbage: on request, since a heap is full, and since a heap exceeds its limit.
 collections() ->
     Long = lists:seq(1, 20000),
     erlang:garbage_collect(),
@@ -23,7 +23,7 @@ collections() ->
 
 grow(List) -> grow([List | List]).
 
-%% To free the table takes several turns of a process that is exiting.
+%% A process that exits needs several turns to free the table.
 slow_exit() ->
     Table = ets:new(table, [bag, public]),
     [ets:insert(Table, {N, [N]}) || N <- lists:seq(1, 10000)],

@@ -1,22 +1,22 @@
-%% What is compared. A case is what tracing.erl runs, and
-%%   name       for the report
-%%   how        once: the log and the recording are of one run;
-%%              twice: one run is recorded by OTP's own tracer, another one is logged
-%%   recorded   twice: what is different in the run that is recorded
-%%   state      of the tracer
-%%   replay     options for `tracehost replay'; `tracer' where that belongs, if not at the beginning;
+%% The cases of the comparison. tracing.erl runs a case; it is a map:
+%%   name       name of the case, for the report
+%%   how        once: the log and the recording are made in one run;
+%%              twice: OTP's own tracer records one run, the logging tracer logs another
+%%   recorded   twice: the settings that differ in the recorded run
+%%   state      state of the tracer
+%%   replay     options for `tracehost replay'; `tracer' stands for the tracer's option (default: it comes first);
 %%              meta_tracer: the tracer with its state
-%%   whom       it is to trace only these: tracee, new; else whoever was recorded
-%%   status     what that ends with, 0 if left out
+%%   whom       traced processes: tracee, new; default: the recorded ones
+%%   status     exit status of the replay (default: 0)
 %%   lines      trace: only the callbacks of the trace family are compared
-%%   empty      true: nothing is logged at all
-%%   later      the tags of what BEAMs of OTP 26 and later have more, or `any'
+%%   empty      true: nothing is logged
+%%   later      tags of the additional lines in BEAMs of OTP 26 and later, or `any'
 -module(cases).
 -export([all/0, once/0, everything/0, meta/0, names/0]).
 
 all() -> once() ++ twice() ++ flags() ++ messages() ++ answers() ++ heirs() ++ quarrels().
 
-%% The callbacks and tags that all cases together must show.
+%% The callbacks and tags that must occur in all cases together.
 names() ->
     Callbacks = [Name || {Name, _} <- logging:module_info(exports), Name =/= load, Name =/= module_info],
     lists:usort([atom_to_binary(Name) || Name <- Callbacks ++ tags()]).
@@ -104,23 +104,23 @@ everything() ->
       new_ports => [ports, send, 'receive', running_ports, timestamp],
       patterns => local({exception_trace})}.
 
-%% The workload's own functions.
+%% The functions of the workload itself.
 local(true) -> [{{workload, '_', '_'}, true, [local]}];
 local(Action) -> [{{workload, '_', '_'}, [{'_', [], [Action]}], [local]}].
 
-%% --- Two runs, of workloads that do the same in both ------------------------------------------------
+%% --- Two runs, of workloads that do the same each time ----------------------------------------------
 
 twice() ->
     [maps:merge(Case, #{how => twice, name => "recorded by OTP: " ++ maps:get(name, Case)})
      || Case <- calls() ++ events(), repeats(Case)].
 
-%% Not those that go by real time, by the size of heaps, or tell what an operating system's process is
-%% called.
+%% Leaves out functions that depend on real time or on the size of heaps, or that return identifiers of an
+%% operating system's process.
 repeats(#{name := Name}) ->
     not lists:member(Name, ["ports", "ports, schedulers", "running", "running, schedulers",
                             "garbage collection"]).
 
-%% A recording with much in it, and some of it asked for.
+%% A recording with many kinds of events, of which the replay selects some.
 flags() ->
     Run = fun() -> workload:calls(), workload:exceptions(), workload:messages(), workload:family() end,
     Recorded = #{flags => [call, return_to, send, 'receive', procs, set_on_spawn, timestamp,
@@ -133,7 +133,7 @@ flags() ->
                   [call, send, timestamp, monotonic_timestamp, strict_monotonic_timestamp]],
         Text <- [lists:join(",", [atom_to_list(F) || F <- Flags])]].
 
-%% --- Patterns for messages: recorded is all, logged what they let pass ------------------------------
+%% --- Patterns for messages: all messages are recorded, those that match are logged ------------------
 
 messages() ->
     [messages("send", [{send, Spec}], [], #{}) || Spec <- sends()] ++
@@ -164,7 +164,7 @@ messages(Title, Patterns, Flags, State) ->
           lists:append([["-p", atom_to_list(Event), "--match-spec", io_lib:format("~0p", [Spec])]
                         || {Event, Spec} <- Patterns])}.
 
-%% Of heads and guards some fail, for all messages or for some.
+%% Some heads and guards fail, for all messages or for some.
 sends() ->
     [false, [],
      [{['_', '$1'], [{is_tuple, '$1'}], []}],
@@ -203,7 +203,7 @@ receives() ->
      [{['_', '_', '$1'], [{hd, '$1'}], []}, {['_', '_', {'$1', '_'}], [{is_port, '$1'}], []}],
      [{['_', '_', '$1'], [], [{message, {size, '$1'}}]}]].
 
-%% --- Meta tracers, for a library without trace_call: with it, an OTP 25 asks that one by mistake -----
+%% --- Meta tracers, for a library without trace_call: OTP 25 would call its trace_call by mistake -----
 
 meta() ->
     [meta(Spec, Functions, [], #{}) || Spec <- calls_of_meta(), Functions <- ["_", "id/1"]] ++
@@ -216,7 +216,7 @@ calls_of_meta() ->
      [{['$1'], [{is_integer, '$1'}], [{message, {'+', '$1', 1}}]}],
      [{['$1'], [{is_atom, '$1'}], [{message, false}, {return_trace}]}, {['$1'], [], [{message, '$1'}]}]].
 
-%% Functions of the workload; FLAGS are those of the tracee, who with `call' has the same pattern, local.
+%% Functions of the workload. FLAGS are the tracee's; with `call' it also has the same pattern, local.
 meta(Spec, Functions, Flags, Answers) ->
     Text = io_lib:format("~0p", [Spec]),
     Function = case Functions of
@@ -234,7 +234,7 @@ meta(Spec, Functions, Flags, Answers) ->
                  "-p", "workload:" ++ Functions, "--match-spec", Text, ["--kind=" | Kinds],
                  "--meta-tracer", meta_tracer]}.
 
-%% --- What callbacks return: recorded is everything, logged what the answers leave --------------------
+%% --- Answers of callbacks: everything is recorded, the events that the answers leave are logged ------
 
 answers() ->
     [Case#{name => io_lib:format("~s, ~p answered with ~0p", [Title, Tag, Answer]), how => twice,
@@ -270,18 +270,18 @@ answered() ->
     [{case map_get(name, Case) of "return_to alone" -> Case; _ -> with_returns(Case) end, [call], turns()}
      || Case <- some_calls()].
 
-%% Of some calls wanted and others not, the wanted ones' returns must come. Where neither return_from nor
-%% exception_from is recorded, a return after tail calls and an exception look alike: there are none.
+%% If some calls are traced and others discarded, the returns of the traced calls must come. If neither return_from
+%% nor exception_from is recorded, a return after tail calls and an exception look alike: the workload has none.
 some_calls() ->
     [some_calls("exceptions", {exception_trace}, fun workload:risky_calls/0),
      some_calls("returns", {return_trace}, fun workload:risky_calls/0),
      some_calls("return_to alone", true, fun workload:safe_calls/0)].
 
-%% After an exception OTP 25 sends a return_to if the call nearest to the function that catches was wanted, later ones
-%% if any was.
+%% After an exception, OTP 25 sends a return_to if the call nearest to the catching function was traced; later
+%% releases send it if any call was traced.
 with_returns(Case) -> Case#{later => [<<"return_to">>]}.
 
-%% tracehost keeps track of calls from the first one that is answered differently.
+%% tracehost records open calls from the first call on that gets another answer.
 some_calls(Name, Action, Run) ->
     #{name => Name, flags => [call, return_to, send], patterns => local(Action),
       run => fun() -> [workload:id(N) || N <- [1, 2, 3]], Run() end}.
@@ -290,7 +290,7 @@ turns() ->
     [[trace, discard], [discard, trace], [trace, trace, discard], [discard, discard, trace],
      [trace, discard, discard, trace, discard, trace, trace]].
 
-%% --- Who inherits: recorded is the whole family, logged who has the flags ----------------------------
+%% --- Inheritance: the whole family is recorded, the processes with the flags are logged ---------------
 
 heirs() ->
     [heirs(fun heirs:family/0, [tracee], Base ++ On)
@@ -316,7 +316,7 @@ heirs(Run, Whom, Flags) ->
              recorded => #{flags => [send, 'receive', procs, call, return_to, set_on_spawn], new => []}},
     maps:merge(links(Case, Whom, Flags), maps:from_list([map_get(Who, Of) || Who <- Whom])).
 
-%% In OTP 25 set_on_link is for processes that are spawned and linked at once, in later ones also for link/1.
+%% In OTP 25 set_on_link acts on processes that are spawned and linked at once, in later releases also on link/1.
 links(Case, [tracee], Flags) ->
     case [Flag || Flag <- Flags, lists:member(Flag, [set_on_spawn, set_on_link, set_on_first_link])] of
         [set_on_link] -> Case#{later => any};
@@ -324,7 +324,7 @@ links(Case, [tracee], Flags) ->
     end;
 links(Case, _, _) -> Case.
 
-%% A tracer that drops one of them: its children are its own no more.
+%% If a tracer drops a member, the member's children do not inherit from it any more.
 quarrels() ->
     [(maps:remove(later, heirs(fun heirs:quarrel/0, [tracee], [send, 'receive', procs, call | On])))
         #{name => io_lib:format("heirs, ~0p, ~p answered with ~0p", [On, Tag, Answers]),

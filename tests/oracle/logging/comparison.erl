@@ -2,8 +2,8 @@
 -module(comparison).
 -export([lines/2, changed/2, ordered/1, renumbered/1, names/1, difference/2, difference/3, is_later/0]).
 
-%% A file's lines, without those for trace_status; only callbacks of the trace family if so asked. The host writes
-%% terms byte for byte as OTP 25 does; a later BEAM has other bytes for atoms, so both are written anew.
+%% Returns a file's lines without those for trace_status; on request only callbacks of the trace family. The host
+%% writes terms byte for byte as OTP 25 does; a later BEAM writes atoms as other bytes, so both are encoded anew.
 lines(File, Which) ->
     {ok, Text} = file:read_file(File),
     Lines = [Line || Line <- binary:split(Text, <<"\n">>, [global]), wanted(Line, Which)],
@@ -12,10 +12,10 @@ lines(File, Which) ->
         true -> changed(fun(Parts) -> Parts end, Lines)
     end).
 
-%% OTP 26 and later do some things otherwise than OTP 25, and the host.
+%% OTP 26 and later differ from OTP 25, and from the host, in some answers.
 is_later() -> list_to_integer(erlang:system_info(otp_release)) > 25.
 
-%% The BEAM asks twice of a seq_trace message that is sent or printed, tracehost does not.
+%% The BEAM calls enabled twice for a seq_trace message that is sent or printed, tracehost once.
 once([<<"enabled seq_trace ", _/binary>> = Line, Line | Lines]) -> once([Line | Lines]);
 once([Line | Lines]) -> [Line | once(Lines)];
 once([]) -> [].
@@ -25,17 +25,17 @@ wanted(<<"enabled trace_status ", _/binary>>, _) -> false;
 wanted(<<"enabled", _/binary>>, Which) -> Which =:= all;
 wanted(_, _) -> true.
 
-%% Callbacks of several threads mix: what stays is the order of those of the trace family, as they are
-%% recorded, and the order of all those of one tracee.
+%% Callbacks of several threads mix. Compared are the order of the callbacks of the trace family, as recorded, and
+%% the order of all callbacks for one tracee.
 ordered(Lines) ->
     Groups = [{tracee(Line), Line} || Line <- Lines],
     [Line || Line <- Lines, wanted(Line, trace)] ++ [Line || {_, Line} <- lists:keysort(1, Groups)].
 
 tracee(Line) -> lists:nth(4, binary:split(Line, <<" ">>, [global])).
 
-%% As text, for the comparison of different runs: processes, ports and references are numbered as they
-%% appear; the times that were read are left out, as are the sizes of heaps, which have what the tracer
-%% makes in them.
+%% Returns lines as text, for the comparison of different runs: processes, ports and references are numbered in the
+%% order of their first occurrence. Times are left out, and so are sizes of heaps, which include the terms that the
+%% tracer makes in them.
 renumbered(Lines) ->
     {Texts, _} = lists:mapfoldl(fun renumber_line/2, #{}, Lines),
     Texts.
@@ -62,7 +62,7 @@ renumber(Map, Numbers) when is_map(Map) ->
     {maps:from_list(Pairs), More};
 renumber(Other, Numbers) -> {Other, Numbers}.
 
-%% Lines as HOW makes them: of {Callback, Tag, Terms} another one, or `none'.
+%% Returns the lines after HOW, which makes of {Callback, Tag, Terms} another such tuple, or `none'.
 changed(How, Lines) ->
     [Changed || Line <- Lines, {{Callback, Tag, Self}, Terms} <- [parse(Line)],
                 Changed <- case How({Callback, Tag, Terms}) of
@@ -87,11 +87,11 @@ text({Callback, Tag, Self}, Terms) ->
     Arguments = lists:join(", ", [io_lib:format("~0tp", [Term]) || Term <- Terms]),
     unicode:characters_to_binary([Callback, $(, Tag, ", State, ", Arguments, ") self: ", Self]).
 
-%% `equal', or a text that shows the first lines that differ.
+%% Returns `equal', or a text with the first lines that differ.
 difference(Beam, Host) -> difference(Beam, Host, [], 1).
 
-%% Of a case whose `later' says what a later BEAM has more than OTP 25, and the host: lines with one of these tags; or any,
-%% which may be of another process, so that processes have other numbers.
+%% Compares a case with `later': a later BEAM may have additional lines with one of these tags, compared with OTP 25 and
+%% the host. `any' allows additional lines with all tags, also for other processes, so that numbers of processes differ.
 difference(#{later := More}, Beam, Host) ->
     case is_later() of
         true when Beam =:= Host -> "they do not differ any more";

@@ -1,9 +1,9 @@
-%% A family whose members are started in all ways and then do things one at a time, so that each run of
-%% it is the same: which of them are traced is what is compared.
+%% A family whose members are started in all ways and then act one at a time, so that each run is the same.
+%% The comparison is about which members are traced.
 -module(heirs).
 -export([family/0, quarrel/0, live/0, work/1]).
 
-%% Children of all kinds, one link that is made later, and grandchildren.
+%% Starts children of all kinds, one link that is made later, and grandchildren.
 family() ->
     process_flag(trap_exit, true),
     Children = [start(How) || How <- [plain, linked, plain, both, monitored, linked]],
@@ -18,7 +18,7 @@ family() ->
     [end_of(Child) || Child <- All],
     ok.
 
-%% Members are born before and after their parent has done this and that, for which a tracer may drop it.
+%% Members are born before and after acts of their parent for which a tracer may drop the parent.
 quarrel() ->
     process_flag(trap_exit, true),
     First = start(linked),

@@ -1,4 +1,4 @@
-%% Is loaded while there is trace already.
+%% A module that is loaded while the trace runs.
 -module(late).
 -export([twice/1]).
 

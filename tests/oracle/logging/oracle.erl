@@ -1,6 +1,6 @@
-%% callbacks([Tracehost, Libraries, Folder]) runs the cases of cases.erl here and in tracehost, prints a line
-%% for each and their sum; patterns([Functions, Tracehost, Libraries, Folder]) those of specs.erl. LIBRARIES
-%% is the folder of logging.so and its siblings, FOLDER takes the files; FUNCTIONS: see all_used/2.
+%% callbacks([Tracehost, Libraries, Folder]) runs the cases of cases.erl here and in tracehost, and prints a line
+%% for each case and their sum; patterns([Functions, Tracehost, Libraries, Folder]) runs those of specs.erl.
+%% LIBRARIES is the folder of logging.so and its siblings; files are written to FOLDER; FUNCTIONS: see all_used/2.
 -module(oracle).
 -export([callbacks/1, patterns/1, display/1]).
 
@@ -22,7 +22,7 @@ callbacks(Arguments) ->
         run("", Setup#{library => "logging_generic"}, cases:meta()) ++
            [all_seen(Folder)]).
 
-%% Of specs.erl those that need another library come last.
+%% Cases of specs.erl that need another library come last.
 patterns([Functions | Arguments]) ->
     Setup = setup(Arguments),
     {Generic, Cases} = lists:partition(fun(Case) -> is_map_key(library, Case) end, specs:cases()),
@@ -31,7 +31,7 @@ patterns([Functions | Arguments]) ->
            [report("display", outcome(fun displayed/2, Setup, specs:displayed())),
             all_used(Functions, Generic ++ Cases ++ specs:differences() ++ [specs:displayed()])]).
 
-%% What a specification displays, a node of its own does; for a terminal, as the ends of its lines tell.
+%% A node of its own runs the specifications that display terms. Its output is for a terminal, as line ends show.
 display(Arguments) ->
     Setup = setup(Arguments),
     load(library(Setup)),
@@ -48,8 +48,8 @@ displayed(#{tracehost := Tracehost, libraries := Libraries, folder := Folder} = 
     replay(Setup, Case#{says => Lines, whom => []}, Replayed, Recording, all),
     difference(Setup, Case, lines(Case, Logged), lines(Case, Replayed)).
 
-%% FUNCTIONS is the file of the host's table of functions. What OTP accepts of them, with as many operands,
-%% must be in a specification of CASES; of what takes any number, one is enough.
+%% FUNCTIONS is the file of the host's table of functions. Each function that OTP accepts, with each number of
+%% operands, must occur in a specification of CASES; for a function with any number of operands, one is enough.
 all_used(File, Cases) ->
     {ok, Text} = file:read_file(File),
     {match, Names} = re:run(Text, "^    \\{\"([^\"]+)\", ", [global, multiline, {capture, [1], list}]),
@@ -95,7 +95,7 @@ report(Name, Outcome) ->
     Outcome =:= equal orelse io:put_chars(["    ", string:replace(Outcome, "\n", "\n    ", all), $\n]),
     Outcome =:= equal.
 
-%% `equal', or what to say.
+%% Returns `equal', or the text of the report.
 outcome(Compare, Setup, Case) ->
     try Compare(Setup, Case)
     catch
@@ -103,7 +103,7 @@ outcome(Compare, Setup, Case) ->
         Class:Reason:Stack -> io_lib:format("~p: ~p~n~p", [Class, Reason, Stack])
     end.
 
-%% The tracer begins anew with each log: their names are new ones.
+%% The tracer numbers terms anew for each log: their names are new.
 compare(Setup, Case) ->
     [Logged, Replayed, Recording] = files(Setup, integer_to_list(erlang:unique_integer([positive]))),
     Tracee = trace(Case, Logged, Recording),
@@ -113,7 +113,7 @@ compare(Setup, Case) ->
 files(#{folder := Folder}, Name) ->
     [iolist_to_binary([Folder, $/, Name, Of]) || Of <- [".logged", ".replayed", ".trace"]].
 
-%% Returns the tracee that was recorded.
+%% Returns the recorded tracee.
 trace(#{how := once} = Case, Logged, Recording) ->
     tracing:logged_and_recorded(Case, Logged, maps:get(state, Case, #{}), Recording);
 trace(#{how := twice} = Case, Logged, Recording) ->
@@ -123,7 +123,7 @@ trace(#{how := twice} = Case, Logged, Recording) ->
 
 lines(Case, File) -> comparison:lines(File, maps:get(lines, Case, all)).
 
-%% With one scheduler callbacks follow each other; with several those of different tracees mix.
+%% With one scheduler callbacks follow each other; with several, callbacks for different tracees mix.
 difference(_, Case, [], _) when not is_map_key(empty, Case) -> "the BEAM has called nothing";
 difference(Setup, #{how := twice, unlike := Unlike} = Case, Beam, Host) ->
     case comparison:difference(comparison:renumbered(Beam), comparison:renumbered(Host)) of
@@ -156,19 +156,19 @@ replay(#{form := Form} = Setup, Case, Log, Recording, Tracee) ->
                || Option <- maps:get(replay, Case, [])] ++ whom(maps:get(whom, Case, []), Tracee),
     All = tracehost(Setup, ["replay", "-L", Folder | traced(Tracer, Options)] ++ [Stream],
                     maps:get(status, Case, 0)),
-    %% That nothing matches is the case in many.
+    %% In many cases nothing matches: this warning is left out.
     Said = re:replace(All, "^.*: no event matches .*\n", "", [global, multiline, {return, binary}]),
     Said =:= iolist_to_binary(maps:get(says, Case, Said)) orelse
         throw(["tracehost has said\n", Said, "and not\n", maps:get(says, Case)]).
 
-%% Where several sessions say `tracer', and else at the beginning.
+%% `tracer' may stand in several sessions; otherwise the option comes first.
 traced(Tracer, Options) ->
     case lists:member(tracer, Options) of
         true -> lists:append([case Option of tracer -> ["-t", Tracer]; _ -> [Option] end || Option <- Options]);
         false -> ["-t", Tracer | Options]
     end.
 
-%% Of whom: the tracee, processes that are spawned.
+%% Returns the option that selects the tracee, or spawned processes.
 whom([], _) -> [];
 whom(Whom, Tracee) ->
     ["--processes=" ++ lists:join(",", [case Who of tracee -> pid_to_list(Tracee); new -> "new" end
@@ -188,7 +188,7 @@ convert(Setup, Case, Recording, Name) ->
     tracehost(Setup, ["convert", Recording, Stream | Options], 0),
     Stream.
 
-%% A line of JSON; if it is a call, with whether that is one of the functions EXTERNAL.
+%% Returns a line of JSON. A line for a call gets the field `external': whether the function is one of EXTERNAL.
 told(External, Line) ->
     case re:run(Line, "\"tag\":\"call\",\"term\":\"{[a-z]+,([^,]+),", [{capture, [1], list}]) of
         {match, [Name]} ->

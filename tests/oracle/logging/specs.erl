@@ -1,13 +1,13 @@
-%% Match specifications over recorded calls. The BEAM runs subject:run/0 twice: all calls are recorded, with
-%% returns and callers; and the specifications of a case are set, and the tracer logs. Here the recording is
-%% traced with them. A case is one of cases.erl, made of
-%%   name       for the report
+%% Match specifications over recorded calls. The BEAM runs subject:run/0 twice: in one run all calls are recorded,
+%% with returns and callers; in the other the specifications of a case are set, and the tracer logs. The host replays
+%% the recording with the same specifications. A case is a case of cases.erl, made from
+%%   name       name of the case, for the report
 %%   set        [{{Module, Function, Arity}, true | false | MatchSpec, Kinds}], in this order
-%%   flags      [call] if left out
-%%   callers    false: the recording has none
-%%   apart      [Set]: sets, each of a session of its own, also in the BEAM
-%%   sessions   kinds: patterns of each are of a session of its own here
-%% and perhaps what cases.erl knows.
+%%   flags      default: [call]
+%%   callers    false: the recording has no callers
+%%   apart      [Set]: sets, each for a session of its own, also in the BEAM
+%%   sessions   kinds: patterns of each of these kinds are for a session of their own in the host
+%% and from further keys of cases.erl.
 -module(specs).
 -export([cases/0, differences/0, displayed/0, used/1]).
 
@@ -21,7 +21,7 @@ displayed() ->
                              {['$1'], [{is_binary, '$1'}], [{display, '$1'}, {display, {hd, '$1'}}]},
                              {[a], [], [{message, {display, <<"bytes">>}}]}])}).
 
-%% --- From what a case says to what is run ------------------------------------------------------------
+%% --- From a case to its runs -------------------------------------------------------------------------
 
 made(Case) ->
     #{set := Set, flags := Flags} = All = maps:merge(#{flags => [call]}, quiet(Case)),
@@ -31,8 +31,8 @@ made(Case) ->
                  replay => sessions(All, ["--flags=" ++ lists:join(",", [atom_to_list(F) || F <- Flags])]) ++
                      recorded_callers(Case)}, All).
 
-%% One session, or one for each kind of pattern or each set. In OTP 27 the session that was created last is the first
-%% at each call, here it is the last one.
+%% One session, or one for each kind of pattern or each set. At each call, OTP 27 visits the session that was created
+%% last first; the host visits it last.
 sessions(#{apart := Sets}, Flags) ->
     lists:append([["--session", io_lib:format("~b", [N]), tracer | Flags] ++ lists:append([option(One) || One <- Set])
                   || {N, Set} <- lists:enumerate(lists:reverse(Sets))]);
@@ -42,13 +42,13 @@ sessions(#{sessions := Kinds, set := Set}, Flags) ->
                   || Kind <- Kinds]);
 sessions(#{set := Set}, Flags) -> lists:append([option(One) || One <- Set]) ++ Flags.
 
-%% Of the other libraries the program says that they are called like this one.
+%% For functions that are never called, the program warns. Cases for other libraries state their warnings.
 quiet(#{library := _} = Case) -> Case;
 quiet(Case) -> maps:merge(#{says => [uncalled(F, A) || {{_, nobody = F, A}, _, _} <- maps:get(set, Case, [])]}, Case).
 
 uncalled(F, A) -> io_lib:format("tracehost replay: warning: -p subject:~s/~b: no such function was called~n", [F, A]).
 
-%% The specification that all calls are recorded with.
+%% The specification with which all calls are recorded.
 recorded(Returns, Caller) ->
     Spec = [{'_', [], [Returns, {message, Caller}]}],
     #{flags => [call, return_to, send, 'receive', procs, set_on_spawn],
@@ -57,7 +57,7 @@ recorded(Returns, Caller) ->
 recorded_callers(#{callers := false}) -> [];
 recorded_callers(_) -> ["--recorded-callers"].
 
-%% What is loaded later has a pattern of its own in a BEAM.
+%% In a BEAM, a module that is loaded later has a pattern of its own.
 in_beam({{late, '_', '_'}, Spec, Kinds}) -> {on_load, Spec, Kinds};
 in_beam(One) -> One.
 
@@ -76,18 +76,18 @@ all(Spec) -> on('_', '_', Spec).
 
 does(Function, Arity, Body) -> on(Function, Arity, [{'_', [], Body}]).
 
-%% With what comes of MESSAGE for calls like HEAD.
+%% Sends the value of MESSAGE for calls that match HEAD.
 shows(Function, Head, Message) -> on(Function, length(Head), [{Head, [], [{message, Message}]}]).
 
-%% Of id/1 what passes GUARD, or each of several.
+%% Sends each of GUARDS that is true for a call of id/1.
 one(Guards) when is_list(Guards) ->
     on(id, 1, [{['$1'], [Guard], [{message, {const, Guard}}]} || Guard <- Guards]);
 one(Guard) -> one([Guard]).
 
-%% The same of two/2.
+%% The same for two/2.
 both(Guard) -> on(two, 2, [{['$1', '$2'], [Guard], []}]).
 
-%% What comes of BODY for each call.
+%% Sends the value of BODY for each call.
 gives(Function, Arity, Body) -> on(Function, Arity, [{'_', [], [{message, Body}]}]).
 
 %% --- Guards ------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ guards() ->
     [#{name => "guard " ++ Name, set => Set}
      || {Name, Set} <- types() ++ comparisons() ++ sizes() ++ truths() ++ later(fun newer/0)].
 
-%% Functions that OTP 25 does not have.
+%% Functions that OTP 25 lacks.
 newer() ->
     [{"is_boolean, is_bitstring", one([{is_boolean, '$1'}, {is_bitstring, '$1'}])},
      {"is_function, 2", one([{is_function, '$1', 2}, {is_function, '$1', 0}])},
@@ -226,7 +226,7 @@ words() ->
           on(caught, 1, [{['_'], [{'==', {get_tcw}, 100}], [{message, {get_tcw}}]}])},
      {"set_tcw_fake", gives(down, 1, {{{set_tcw_fake, 17}, {get_tcw}}})}].
 
-%% Each event has the flags that the specification of a call before it has left.
+%% Each event has the flags that the specifications of earlier calls have left.
 flags() ->
     Switch = fun(On, Off) ->
         does(first, 1, On) ++ on(caught, 1, [{[throw], [], Off}, {'_', [], []}]) ++ all_of(id)
@@ -237,7 +237,7 @@ flags() ->
     [(more(Name))#{name => "flags: " ++ Name, flags => [call | Flags], set => Set}
      || {Name, Flags, Set} <- silence(Switch) ++ switched(Switch, Talk) ++ returned()].
 
-%% See cases.erl: after an exception, where the call nearest to the function that catches is not traced.
+%% See cases.erl: after an exception, if the call nearest to the catching function is not traced.
 more(Name) when Name =:= "return_to"; Name =:= "two, return_to" -> #{later => [<<"return_to">>]};
 more(_) -> #{}.
 
@@ -291,7 +291,7 @@ patterns() ->
      || {Name, Set} <- globals()] ++
     [Case#{name => "patterns: " ++ Name, library => "logging_generic"} || {Name, Case} <- meta()].
 
-%% Trace sessions side by side, at the same functions and at others, which the tracee alone calls.
+%% Trace sessions side by side: at the same functions, and at functions that the tracee alone calls.
 apart() ->
     Many = fun(Spec) -> lists:append([on(Function, 1, Spec) || Function <- [id, down, caught, outer, boom, first, far]]) end,
     Shown = fun(Message) -> [{'_', [], [{message, Message}]}] end,
@@ -338,7 +338,7 @@ globals() ->
      {"global, cleared as local", All ++ on(far, 1, false)},
      {"local, cleared as global", all(later()) ++ on(far, 1, false, [global])}].
 
-%% A tracer with a trace_call of its own is called with garbage by a BEAM, for meta trace.
+%% If a tracer has its own trace_call, a BEAM calls it with garbage for meta trace.
 meta() ->
     Both = on(down, 1, true(), [local]) ++ on(down, 1, later(), [meta]),
     [{"meta", #{set => on(down, 1, later(), [meta])}},
@@ -352,15 +352,15 @@ meta() ->
       #{set => on('_', '_', later(), [global]) ++ on(far, 1, true(), [meta]) ++ on(serve, 1, true(), [meta]) ++
             on(serve, 1, later(), [global]), external => subject:external()}}].
 
-%% --- What a recording does not tell ------------------------------------------------------------------
+%% --- Facts that a recording lacks --------------------------------------------------------------------
 
-%% Cases where the host differs, and must: `unlike' is what makes the BEAM's log the host's, `says' what the
-%% host says of it.
+%% Cases in which the host must differ: `unlike' turns the BEAM's log into the host's, `says' is the host's
+%% warning.
 differences() ->
     [made(Case#{name => "differs: " ++ Name})
      || {Name, Case} <- unknown_callers() ++ unknown_values() ++ unrecorded() ++ later(fun stacks/0)].
 
-%% Of recorded calls lines are not known, nor who has called the caller.
+%% In recorded calls, line numbers and the caller's caller are unknown.
 stacks() ->
     Gives = fun(Asked) -> gives(third, 1, Asked) ++ gives(boom, 1, Asked) end,
     [{"a stack trace, its first frame", #{set => Gives({current_stacktrace, 1}), unlike => fun without_lines/1}},
@@ -425,7 +425,7 @@ undefined({Callback, Tag, [Tracee, Term, #{match_spec_result := _} = Opts]}) ->
     {Callback, Tag, [Tracee, Term, Opts#{match_spec_result := undefined}]};
 undefined(Line) -> Line.
 
-%% Without calls of FUNCTION that have one of ARGUMENTS.
+%% Removes calls of FUNCTION with one of ARGUMENTS.
 without(Function, Arguments) ->
     fun({_, <<"call">>, [_, {subject, F, Args}, _]} = Line) ->
         case F =:= Function andalso lists:member(Args, Arguments) of
@@ -435,9 +435,9 @@ without(Function, Arguments) ->
        (Line) -> Line
     end.
 
-%% --- Which functions are used ------------------------------------------------------------------------
+%% --- Used functions ----------------------------------------------------------------------------------
 
-%% [{Name, NumberOfOperands}] of all in guards and bodies.
+%% Returns [{Name, NumberOfOperands}] for all functions in guards and bodies.
 used(Cases) ->
     lists:usort([Use || #{set := Set} <- Cases, {_, Spec, _} <- Set, is_list(Spec), {_, Guards, Body} <- Spec,
                         Expression <- Guards ++ Body, Use <- uses(Expression)]).

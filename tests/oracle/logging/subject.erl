@@ -1,9 +1,9 @@
-%% What match specifications are about: one process runs subject:run/0. Its calls are recorded all, and the
-%% specifications are tried on them afterwards; so it does the same each time, but for identifiers.
+%% The subject of match specifications: one process runs subject:run/0. All its calls are recorded, and the
+%% specifications run on the recording afterwards. Each run does the same, except for identifiers.
 -module(subject).
 -export([run/0, far/1, serve/1, external/0]).
 
-%% Those that are only called as external functions, and exported; all others are called as local ones.
+%% Functions that are called only as external functions, and exported; all others are called as local functions.
 external() -> [{run, 0}, {far, 1}, {serve, 1}, {twice, 1}].
 
 run() ->
@@ -70,7 +70,7 @@ serve(Client) ->
 
 answer(What) -> What.
 
-%% A module that comes later.
+%% A module that is loaded later.
 late() ->
     {module, late} = code:load_file(late),
     F = fun late:twice/1,

@@ -2,24 +2,24 @@
 -module(tracing).
 -export([logged/3, logged_and_recorded/4, recorded/2]).
 
--define(SETTLE, 10). % milliseconds that what comes after a process has ended may take
+-define(SETTLE, 10). % milliseconds for events after the end of a process
 
 %% A case is a map:
 %%   run        fun of no arguments, run by the tracee
-%%   flags      its trace flags, for erlang:trace/3
+%%   flags      the tracee's trace flags, for erlang:trace/3
 %%   patterns   [{MFA | on_load | send | 'receive', MatchSpec, Options}], for erlang:trace_pattern/3; the
 %%              option `meta' gets the tracer
-%%   new_ports  flags of ports that it opens
-%%   new        flags of processes that are spawned while it runs
-%%   all        flags of all processes that there are
-%%   apart      [Patterns]: each of a trace session of its own, of OTP 27's module trace, with the flags
-%%   token      true: the tracer is seq_trace's too
-%% All but `run' may be left out.
+%%   new_ports  flags of ports that the tracee opens
+%%   new        flags of processes that are spawned during the run
+%%   all        flags of all existing processes
+%%   apart      [Patterns]: each for a trace session of its own, of OTP 27's module trace, with the flags
+%%   token      true: the tracer is the one of seq_trace, too
+%% All keys but `run' may be left out.
 
-%% All return the tracee. The tracer `logging' with this state writes the log FILE.
+%% All functions return the tracee. The tracer `logging' with this state writes the log FILE.
 logged(Case, File, State) -> trace(Case, {logging, State#{log => File}}).
 
-%% It also has the driver of dbg's trace ports record what it is called with.
+%% The driver of dbg's trace ports also records its calls.
 logged_and_recorded(Case, File, State, Recording) ->
     recording(Recording, fun(Port) -> logged(Case, File, State#{port => Port}) end).
 
@@ -73,7 +73,7 @@ stop() ->
     seq_trace:reset_trace(),
     seq_trace:set_system_tracer(false),
     [erlang:trace(Who, false, [all]) || Who <- [new_ports, new_processes]],
-    erlang:trace(all, false, [all, cpu_timestamp]), % the latter is no part of the former
+    erlang:trace(all, false, [all, cpu_timestamp]), % `all' does not include cpu_timestamp
     [erlang:trace_pattern(What, false, [Kind])
      || What <- [{'_', '_', '_'}, on_load], Kind <- [local, global, meta, call_count, call_time]],
     [erlang:trace_pattern(Event, true, []) || Event <- [send, 'receive']],

@@ -1,4 +1,4 @@
-%% What is traced: each function is run by a process of its own, and waits for all that it starts.
+%% The traced work: each function is run by a process of its own, and waits for all processes that it starts.
 -module(workload).
 -export([calls/0, safe_calls/0, risky_calls/0, exceptions/0, dies/0, messages/0, sends/0, family/0, ports/0,
          running/0, tokens/0, terms/0, everything/0]).
@@ -15,7 +15,7 @@ calls() ->
     [even, odd, even] = [parity(N) || N <- [4, 7, 0]],
     apply(?MODULE, id, [<<"bytes">>]).
 
-%% They do not end in a tail call: what they do is over when they return.
+%% These functions do not end in a tail call: when they return, their work is over.
 safe_calls() -> calls(), ok.
 risky_calls() -> calls(), exceptions(), ok.
 
@@ -97,7 +97,7 @@ messages() ->
     erlang:send_after(1, self(), alarm),
     receive alarm -> ok end.
 
-%% To processes, names, a port, one that is dead and one that never was.
+%% Sends to processes, names, a port, a dead process and a process that never existed.
 sends() ->
     Server = spawn_link(fun serve/0),
     register(workload_server, Server),

@@ -1,4 +1,4 @@
-%% plugins/fib, in Erlang.
+%% The functions of plugins/fib, in Erlang.
 -module(fib).
 -export([fib/1, quick/1, depth/1]).
 

@@ -1,4 +1,4 @@
-%% tests/plugins/frames.c, in Erlang: calls of all kinds, function by function the same.
+%% The functions of tests/plugins/frames.c, in Erlang: calls of all kinds, function by function the same.
 -module(frames).
 -export([tails/1, jumps/1, nests/1, sums/1, evens/1, leaf/1, raises/2, leaps/2, passes/2, halfway/2, again/2,
          outward/1, handed/1, hands/1, later/1, helped/1, all/0]).
@@ -31,7 +31,7 @@ sum(N) -> N + sum(N - 1).
 
 %% --- Exceptions
 
-%% Were there nothing that it can return, the compiler would make all calls of it tail calls.
+%% If the function could return nothing, the compiler would make all calls of it tail calls.
 raises(Class, N) -> {fall(Class, N)}.
 fall(none, 0) -> none;
 fall(error, 0) -> error(boom);
@@ -70,11 +70,11 @@ later(N) ->
     Result = frames:nests(N),
     {Result, leaf(N)}.
 
-%% --- What only a BEAM knows: there all functions can be traced
+%% --- Functions for a BEAM alone, where all functions can be traced
 
 helped(N) -> {helper(N)}.
 helper(N) -> {leaf(N)}.
 
-%% All of them but those that raise.
+%% Calls all functions except those that raise.
 all() ->
     {tails(3), jumps(2), evens(5), nests(1), sums(9), halfway(error, 2), outward(3), frames:hands(1)}.

@@ -1,10 +1,10 @@
-%% Local calls: of this node's functions, and of plugins' in machine code. The same tracer is told of each run
-%% of cases/0 here and in tracehost, and must be told the same; counts/0 are counted here and there.
+%% Local calls: of this node's functions, and of plugins' functions in machine code. Each run of cases/0 is made here
+%% and in tracehost; the same tracer must get the same events. The runs of counts/0 are counted here and there.
 -module(native).
 -export([main/1]).
 
-%% main([Tracehost, Libraries, Folder, Plugins]): LIBRARIES has logging.so and its like, PLUGINS frames.so and
-%% fib.so; FOLDER takes logs.
+%% main([Tracehost, Libraries, Folder, Plugins]): LIBRARIES has logging.so and its siblings, PLUGINS has frames.so
+%% and fib.so; logs are written to FOLDER.
 main(Arguments) ->
     Setup = maps:from_list(lists:zip([tracehost, libraries, folder, plugins], Arguments)),
     logger:set_primary_config(level, none),
@@ -16,15 +16,15 @@ main(Arguments) ->
     io:format("~b passed, ~b failed~n", [length(lists:append(Outcomes)) - Failed, Failed]),
     halt(min(Failed, 1), [{flush, true}]).
 
-%% --- What is run, and how it is traced ----------------------------------------------------------------
+%% --- Runs, and their patterns -------------------------------------------------------------------------
 %%
 %%   run      {Function, Arguments} of the module `frames'
 %%   set      [{Function | '_', Arity | '_', MatchSpec} | {Function | '_', Arity | '_', MatchSpec, Kind}]
-%%   kind     of those that do not say it; local if left out
-%%   flags    [call] if left out
-%%   answers  the tracer's, of its enabled callbacks
-%%   caught   true: by the expression that calls, which erl_eval evaluates there
-%%   unlike   what makes of the BEAM's callbacks those of tracehost; they must differ else
+%%   kind     kind of the entries without one; default: local
+%%   flags    default: [call]
+%%   answers  the answers of the tracer's enabled callbacks
+%%   caught   true: the calling expression catches; erl_eval evaluates it in the BEAM
+%%   unlike   turns the BEAM's callbacks into tracehost's; without it both must be equal
 
 runs() ->
     [{tails, [3]}, {jumps, [2]}, {evens, [5]}, {nests, [1]}, {sums, [4]}, {outward, [2]}, {handed, [1]},
@@ -33,27 +33,27 @@ runs() ->
                                {Class, N} <- [{none, 1}, {error, 2}, {exit, 1}, {badarg, 1}]] ++
     [{halfway, [throw, 2]}].
 
-%% Throws that nobody catches.
+%% Throws without a catch.
 thrown() -> [{Function, [throw, N]} || {Function, N} <- [{raises, 0}, {leaps, 2}, {passes, 1}, {again, 1}]].
 
 ways() ->
     [{"callers", all([{message, {caller}}]), [call]},
      {"returns", all([{return_trace}]), [call]},
-     {"returns, who is returned to", all([{return_trace}]), [call, return_to]},
+     {"returns, return_to", all([{return_trace}]), [call, return_to]},
      {"exceptions, callers", all([{exception_trace}, {message, {caller}}]), [call]},
-     {"exceptions, who is returned to", all([{exception_trace}]), [call, return_to]},
-     {"who is returned to", all([]), [call, return_to, arity]}].
+     {"exceptions, return_to", all([{exception_trace}]), [call, return_to]},
+     {"return_to", all([]), [call, return_to, arity]}].
 
 all(Body) -> [{'_', '_', [{'_', [], Body}]}].
 
-%% Exceptions that an expression catches: who evaluates it, and no function of the plugin, goes on.
+%% Exceptions that an expression catches: the evaluator continues, and no function of the plugin does.
 caught() ->
     [(unlike_later())#{name => ["caught by an expression: ", show(Run)], run => Run, set => all([{exception_trace}]),
                        flags => [call, return_to], caught => true}
      || Run <- [{Function, [Class, N]} || Function <- [raises, leaps, passes, again],
                                           {Class, N} <- [{error, 2}, {exit, 1}, {badarg, 1}, {throw, 0}]]].
 
-%% The evaluator of a later BEAM is returned to.
+%% In a later BEAM, calls return to the evaluator.
 unlike_later() -> maps:from_list([{unlike, fun without_evaluator/1} || comparison:is_later()]).
 
 without_evaluator({_, <<"return_to">>, [_, {erl_eval, expr, _} | _]}) -> none;
@@ -74,11 +74,11 @@ cases() ->
      || Answers <- [discard, [trace, discard], [discard, trace, trace], [trace, trace, remove]],
         Run <- [{all, []}, {tails, [3]}, {sums, [4]}, {halfway, [error, 2]}, {leaps, [exit, 3]}]].
 
-%% See cases.erl: after an exception, where the nearest call is not wanted.
+%% See cases.erl: after an exception, if the nearest call is not traced.
 returns([discard, trace, trace], {all, []}) -> #{later => [<<"return_to">>]};
 returns(_, _) -> #{}.
 
-%% Of some functions, of some calls.
+%% Patterns for some functions and some calls.
 some() ->
     Exceptions = [{halfway, [error, 2]}, {again, [exit, 1]}],
     [{"a guard", [{sum, 1, [{['$1'], [{'>', '$1', 1}], [{exception_trace}, {message, '$1'}]}]}], [call, return_to],
@@ -97,7 +97,7 @@ some() ->
      {"silence ends", [{'_', '_', true}, {fall, 2, [{'_', [], [{silent, false}]}]}], [call, silent], Exceptions},
      {"all but some", [{'_', '_', true}, {fall, 2, false}, {sum, 1, false}], [call, return_to], Exceptions}].
 
-%% Each leaves something to trace.
+%% Each exclusion leaves a pattern that traces.
 exclusions() ->
     All = fun(Kind) -> {'_', '_', [{'_', [], [{return_trace}]}], Kind} end,
     One = fun(Function, Kind) -> {Function, 1, [{'_', [], [{message, {caller}}]}], Kind} end,
@@ -123,14 +123,14 @@ meta() ->
      || {How, Body} <- [{"callers", [{message, {caller}}]}, {"exceptions", [{exception_trace}]}],
         Run <- [{all, []}, {again, [exit, 1]}, {hands, [2]}]].
 
-%% Each must differ, but for what `unlike' does to the BEAM's lines, and `alike' to the others.
+%% Each case must differ, except for the changes by `unlike' to the BEAM's lines, and by `alike' to tracehost's.
 differences() ->
     [#{name => "a function that cannot be traced is no caller, and is not returned to", run => {helped, [1]},
        set => [{Function, 1, [{'_', [], [{message, {caller}}]}]} || Function <- [helped, leaf]],
        flags => [call, return_to], unlike => fun without_helper/1},
      #{name => "lines of callers are those of C", run => {nests, [1]}, set => all([{message, {caller_line}}]),
        unlike => fun some_line/1, alike => fun some_line/1}] ++
-    [#{name => ["that nobody will catch what is thrown is not known: ", show(Run)], run => Run,
+    [#{name => ["a throw without a catch is not known as such: ", show(Run)], run => Run,
        set => all([{exception_trace}]), flags => [call, return_to], unlike => fun thrown/1} || Run <- thrown()].
 
 without_helper({Callback, Tag, Terms}) ->
@@ -156,7 +156,7 @@ show(Module, Function, Arguments) ->
 
 %% --- Traced here and there ------------------------------------------------------------------------------
 
-%% The library that a node has loaded stays the one that its module's functions are.
+%% The library that a node has loaded belongs to its module's functions until the end.
 traced(#{libraries := Libraries} = Setup, Library, Cases) ->
     code:purge(logging), code:delete(logging), code:purge(logging),
     {module, logging} = code:load_file(logging),
@@ -260,11 +260,11 @@ counted(#{plugins := Plugins} = Setup, #{module := Module, kind := Kind, run := 
         _ -> io_lib:format("in the BEAM ~0p~nhere ~0p~nof ~s~n", [Here, There, Text])
     end.
 
-%% Of memory calls and words are compared, of the others calls.
+%% For call_memory, calls and words are compared; otherwise calls.
 amount(memory, N, Words) -> {N, list_to_integer(Words)};
 amount(_, N, _) -> N.
 
-%% [{Function, Arity, Count}], of those that are called.
+%% Returns [{Function, Arity, Count}] for the functions that are called.
 counts_in_beam(Module, Function, Arguments, Kind, Set) ->
     Item = in_beam(Kind),
     Functions = Module:module_info(functions),
@@ -278,15 +278,15 @@ counts_in_beam(Module, Function, Arguments, Kind, Set) ->
     [erlang:trace_pattern({Module, '_', '_'}, false, [K]) || K <- [local, global, meta, Item]],
     lists:sort([Row || {_, _, N} = Row <- Counts, N =/= 0]).
 
-count({_, false}) -> 0; % it has no such breakpoint
+count({_, false}) -> 0; % the function has no such breakpoint
 count({call_count, N}) -> N;
 count({call_time, Rows}) -> lists:sum([N || {_, N, _, _} <- Rows]);
 count({call_memory, []}) -> 0;
 count({call_memory, Rows}) -> {lists:sum([N || {_, N, _} <- Rows]), lists:sum([Words || {_, _, Words} <- Rows])}.
 
-%% --- The program ------------------------------------------------------------------------------------------
+%% --- The program --------------------------------------------------------------------------------------------
 
-%% What it says; 1 is the status of an expression that ends with an exception.
+%% Returns the program's output; 1 is the status of an expression that ends with an exception.
 tracehost(#{tracehost := Program}, Arguments) ->
     Port = open_port({spawn_executable, Program}, [{args, Arguments}, exit_status, stderr_to_stdout, binary, in]),
     case output(Port, []) of

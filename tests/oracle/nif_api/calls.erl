@@ -1,5 +1,5 @@
-%% Evaluates the forms of a file in a real BEAM, as `tracehost call` does: prints the value of each.
-%% nif_api.so is loaded before, and unloaded when the process that evaluates has ended.
+%% Evaluates the forms of a file in a real BEAM, as `tracehost call` does, and prints the value of each. nif_api.so
+%% is loaded before, and unloaded after the process that evaluates the forms has ended.
 -module(calls).
 -export([main/1, evaluate/1]).
 

@@ -1,4 +1,4 @@
-%% The module of nif_api.so in a BEAM, where a library's functions need one.
+%% The module for nif_api.so in a BEAM, where the functions of a library belong to a module.
 -module(nif_api).
 -export([load/1]).
 -export([about_terms/0, bad_schedules/1, binaries/0, clocks/0, conditions/0, destroyed/0,

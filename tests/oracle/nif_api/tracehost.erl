@@ -1,4 +1,4 @@
-%% Functions that `tracehost call` has besides Erlang's own.
+%% The functions that `tracehost call` has in addition to Erlang's own.
 -module(tracehost).
 -export([open_port/1]).
 

@@ -1,4 +1,4 @@
-%% The module of journal.so in a BEAM.
+%% The module for journal.so in a BEAM.
 -module(journal).
 -export([load/1, lines/1, sorted/1, ended/1]).
 

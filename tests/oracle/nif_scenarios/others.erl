@@ -1,4 +1,4 @@
-%% Other processes and code in a BEAM, as others.c has them in tracehost.
+%% Other processes and code in a BEAM; others.c has the same for tracehost.
 -module(others).
 -export([main/1, start/0, watch/2, link_and_exit/2, signal/2, load/2, purge/0, delete/0]).
 
@@ -27,7 +27,7 @@ obey(Kept) ->
         _ -> error(failed)
     end.
 
-%% A process that watches Pid, and sends how it ended.
+%% A process that monitors Pid, and sends the reason of its end.
 watch(Kind, Pid) ->
     To = self(),
     spawn(fun() ->
@@ -49,8 +49,8 @@ link_and_exit(Pid, Reason) -> spawn(fun() -> link(Pid), exit(Reason) end), true.
 
 signal(Pid, Reason) -> exit(Pid, Reason).
 
-%% The code has another name than the code server looks for, so that no call loads it.
-%% Code whose on_load fails does not take the place of the one before.
+%% The code has another name than the code server would look for, so that no call loads it. Code whose on_load fails
+%% does not replace the code before.
 load(File, Info) ->
     persistent_term:put(scenarios, {filename:rootname(File), Info}),
     {ok, Code} = file:read_file("../scenarios.code"),

@@ -1,4 +1,4 @@
-%% The module of scenarios_1.so and scenarios_2.so in a BEAM.
+%% The module for scenarios_1.so and scenarios_2.so in a BEAM.
 -module(scenarios).
 -on_load(init/0).
 -export([a/0, a/1, a/2, a/3, a/4, a/7, a/16, a/20, badarg/1, badarg_first/1, binary/2, chain/1,

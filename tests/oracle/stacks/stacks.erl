@@ -1,12 +1,12 @@
 %% Runs each case below in a BEAM and writes, into the current folder:
-%%   CASE.SPEC.jsonl     its calls of t_* functions with `return_to`, as SPEC has them recorded: plain, or with callers
-%%   CASE.SPEC.stacks    the true stacks, a line for each, with how many calls had it: STACK COUNT
+%%   CASE.SPEC.jsonl     its calls of t_* functions with `return_to`, recorded as SPEC says: plain, or with callers
+%%   CASE.SPEC.stacks    the true stacks, a line for each, with the number of its calls: STACK COUNT
 %% Functions t_* are traced, others are not. With callers, a tail call takes its caller's place: the true stack is the
-%% process's own. Without, it looks like any other call: the true stack has the calls that had not returned. So it is
-%% for recursion, too, as a stack trace names a function once that has called itself.
-%% And of programs that are made by chance:
-%%   random.jsonl        all that a BEAM tells of their calls, with `return_to`, callers and {exception_trace}
-%%   random.NAME.jsonl   what a BEAM tells of the same programs if only calls of NAME are traced, with `return_to`
+%% stack of the process. Without callers, a tail call looks like any other call: the true stack has the calls that had
+%% not returned. The same holds for recursion, since a stack trace names a function once that has called itself.
+%% For random programs it writes:
+%%   random.jsonl        all events of a BEAM for their calls, with `return_to`, callers and {exception_trace}
+%%   random.NAME.jsonl   the events for the same programs if only calls of NAME are traced, with `return_to`
 -module(stacks).
 -export([main/0]).
 
@@ -22,7 +22,7 @@ cases() ->
      {two_callbacks, fun(N) -> [t_alternating(3) || _ <- lists:seq(1, N)] end},
      {tree, fun(N) -> [t_tree(3) || _ <- lists:seq(1, N)] end}].
 
-%% --- what is traced ---
+%% --- traced functions ---
 
 tails(N) -> R = t_parse(N), {R, t_print(N)}.
 t_parse(N) -> at(), t_parse1(N).
@@ -133,7 +133,7 @@ event(Process, I, Event) ->
     end,
     string:replace(Line, "<0.1.0>", io_lib:format("<0.~b.0>", [Process])).
 
-%% --- the true stack of the process, where it is now ---
+%% --- the true stack of the process, at this moment ---
 
 at() ->
     {current_stacktrace, Frames} = process_info(self(), current_stacktrace),
@@ -156,7 +156,7 @@ main() ->
 with_callers(recursion, Case) -> logical(run(Case, [{'_', [], [{exception_trace}]}]));
 with_callers(_, Case) -> physical(run(Case, true)).
 
-%% {Events, [Stack]}: the second as at() has seen them.
+%% Returns {Events, [Stack]}; the stacks are as at() has seen them.
 run(Case, Spec) ->
     _ = [erlang:trace_pattern({?MODULE, N, A}, Spec, [local])
          || {N, A} <- ?MODULE:module_info(functions), is_traced(N)],
