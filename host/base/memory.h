@@ -78,10 +78,11 @@ bool th_memory_take(size_t bytes);
 /* Returns BYTES to the budget, which were taken for memory that is free again. */
 void th_memory_give(size_t bytes);
 
-/* As th_alloc(), th_realloc() of memory of OLD_SIZE bytes (SIZE must not be less), and th_free() of
- * memory of SIZE bytes, from the budget.
- * Errors: returns NULL, with an error raised, if the budget is exceeded or the system refuses
- * memory; OLD is unchanged then. A refusal gives up if the host is no library. */
+/* Allocate, grow and free memory as th_alloc(), th_realloc() and th_free() do, within the budget.
+ * th_try_realloc(): OLD has OLD_SIZE bytes, and SIZE is not less. th_try_free(): MEMORY has SIZE
+ * bytes, which return to the budget.
+ * Errors: NULL, with OLD unchanged: TH_MALFORMED if the budget is exceeded, TH_FAILED if the system
+ * refuses memory. After a refusal by the system the host gives up, unless the host is a library. */
 void *th_try_alloc(size_t size) __attribute__((malloc, alloc_size(1)));
 void *th_try_realloc(void *old, size_t old_size, size_t size) __attribute__((alloc_size(3)));
 void th_try_free(void *memory, size_t size);
