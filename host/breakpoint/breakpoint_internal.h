@@ -64,9 +64,10 @@ struct th_change {
 /* Creates a tally, never 0, whose words are zero. Thread: with the code modification permission. */
 uint32_t th_breakpoint_tally_create(void);
 
-/* Frees TALLY (0: nothing). DISPOSE (may be NULL) gets each word that is not 0.
+/* Frees TALLY (0: nothing), and sets its words to 0. DISPOSE (may be NULL) gets each word that was
+ * not 0.
  * Thread: with the code modification permission.
- * Order: after a grace period, when no thread uses TALLY. */
+ * Order: if a hit may have seen TALLY, after the grace period that follows its replacement. */
 void th_breakpoint_tally_free(uint32_t tally, void (*dispose)(uint64_t word));
 
 /*

@@ -134,8 +134,8 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
                                    enum th_native_form form, void *handler, void *owner);
 struct th_native *th_native_find(const void *code);
 
-/* Drops records without an armed site. Memory, stub and handler stay valid, for threads on their
- * way to them, until the library is closed.
+/* Drops NATIVES, none of which has an armed site: th_native_find() returns them no longer. Memory,
+ * stub and handler stay valid until the library is closed, as a thread may be on its way there.
  * Order: before the library is closed. */
 void th_native_drop_all(struct th_native *const natives[], size_t count);
 static inline void th_native_drop(struct th_native *native)
