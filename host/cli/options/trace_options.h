@@ -33,8 +33,8 @@ void th_options_trace_options_init(struct th_trace_options *options, bool live);
 void th_options_trace_options_free(struct th_trace_options *options);
 
 /* Begins the tracing that OPTIONS describe: serves the socket of --control, loads the tracers,
- * creates the sessions, watches files, and begins the view. Completes HOST. If --control is given
- * without anything to trace, no session begins.
+ * creates the sessions, watches files, and begins the view. Sets the members of HOST that depend on
+ * OPTIONS. If --control is given without a tracer, a pattern and the like, no session is created.
  * Order: events are held back until the caller calls th_trace_go(). th_control_host_end() must
  * follow, whatever the status.
  * Errors: the status of the step that failed, with its chain. */

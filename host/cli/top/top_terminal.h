@@ -32,10 +32,11 @@
 enum th_status th_top_terminal_check(void);
 
 /* Opens the terminal, shows the alternate screen and holds back other output.
- * Errors: TH_FAILED if a file or a pipe cannot be opened. */
+ * Errors: TH_FAILED, with nothing shown, if the terminal, a file or a pipe cannot be opened. */
 enum th_status th_top_terminal_enter(void);
 
-/* Restores the terminal and prints the text that was held back. A second call does nothing.
+/* Restores the terminal and prints the text that was held back. Waits at most half a second for a
+ * frame that is being drawn. Before th_top_terminal_enter(), or if called again, does nothing.
  * Thread: any; async-signal-safe. */
 void th_top_terminal_leave(void);
 
@@ -51,8 +52,9 @@ struct th_terminal_news {
     bool gone; /* the terminal is gone */
 };
 
-/* Waits until DEADLINE (monotonic nanoseconds), a key, a change of the size, or
- * th_top_terminal_wake(). Longer, if the program is stopped meanwhile. */
+/* Waits until DEADLINE (monotonic nanoseconds), a key, a signal such as that of a new size, or
+ * th_top_terminal_wake(). If the program is stopped meanwhile, returns when the program continues.
+ */
 void th_top_terminal_wait(int64_t deadline, struct th_terminal_news *news);
 
 /* Wakes th_top_terminal_wait(). Thread: any; async-signal-safe. */
