@@ -106,8 +106,8 @@ static inline uintptr_t th_code_export_word_of(const struct th_callee *callee)
     return (uintptr_t)callee | (usual ? TH_EXPORT_USUAL : 0);
 }
 
-/* Arms or disarms ENTRY. Release: the data that an armed call reads is written before; readers of
- * the word acquire.
+/* Arms or disarms ENTRY, in the words of all indices. Release: the data that an armed call reads is
+ * written before; readers of the word acquire.
  * Thread: with the code modification permission. */
 static inline void th_code_export_arm(struct th_export *entry, bool armed)
 {
