@@ -112,7 +112,9 @@ void th_control_host_prepare(struct th_control_host *host);
 enum th_status th_control_host_begin(struct th_control_host *host);
 
 /* Starts to watch files, if host->watches is set.
- * Order: with the lock held, after the first tracers are attached. */
+ * Order: with the lock held, after the first tracers are attached. th_control_host_end() ends the
+ * watch.
+ * Errors: TH_FAILED if the system refuses inotify, an eventfd or a thread. */
 enum th_status th_control_host_watch(struct th_control_host *host);
 
 /* Fills SEARCH with the folders for KIND. Tracers are opened replaceable if the host has a socket

@@ -91,8 +91,9 @@ json_t *th_control_counted(const struct th_session *session);
 
 /* --- From session_options.h ------------------------------------------------------------------- */
 
-/* Adds the processes or ports in LIST to the latest session option.
- * Errors: TH_USAGE, in one sentence. */
+/* Adds the processes or ports in LIST, separated by commas, to the latest session option.
+ * Errors: TH_USAGE, with one link, if a part of LIST is no word for a group, no identifier and no
+ * name, or names one tracee of a live host that does not run yet. The parts before are added. */
 enum th_status th_control_session_options_tracees(struct th_control_session_options *options,
                                                   bool ports, const char *list);
 
@@ -152,8 +153,9 @@ char *th_control_pattern_question(const struct th_pattern *pattern,
 void th_control_pattern_warn_of_spelling(const struct th_pattern *pattern, const char *text,
                                          const struct th_tracing *tracing);
 
-/* Warns about functions of this host that OPTION, already set in SESSION, leaves out. SETS: OPTION
- * sets breakpoints, and does not clear them. */
+/* Warns if no function matches OPTION, which is already set in SESSION. If OPTION sets breakpoints
+ * (SETS) instead of clearing them, also warns about each matching function of this host that cannot
+ * have them. No warning about a pattern for code that is loaded later (on_load). */
 void th_control_pattern_option_report_left_out(const struct th_control_pattern_option *option,
                                                const struct th_session *session, bool sets);
 
