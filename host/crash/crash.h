@@ -37,9 +37,11 @@ void th_crash_install(void);
  * Order: after the libraries are gone; not with a timeout. */
 void th_crash_remove(void);
 
-/* Gives the calling thread, which will run code of libraries, a stack for the handlers;
- * th_crash_thread_end() frees it before the thread ends. Not needed in the thread of
- * th_crash_install(). */
+/* Prepares the calling thread for code of libraries: gives the thread a stack for the handlers,
+ * lets the watchdog see the thread, and unblocks the signals of both. th_crash_thread_end() undoes
+ * the first two.
+ * Order: not in the thread of th_crash_install(), which has done the same. Each thread calls
+ * th_crash_thread_end() before its end. */
 void th_crash_thread_begin(void);
 void th_crash_thread_end(void);
 
@@ -53,9 +55,9 @@ void th_crash_set_kind(const char *kind);
 void th_crash_allow_exit(void);
 
 /*
- * Ends the process, with a line on stderr and without flushing, if it is a child that a library
- * forked: a child has returned to the host without other threads, and shares the parent's input and
- * output. Called after calls of library code.
+ * Ends the process with TH_CRASHED if it is a child that a library forked: the child has returned
+ * to the host without the other threads, and shares the parent's input and output. Writes a line on
+ * stderr, and flushes no buffer. Called after calls of library code.
  * Order: after th_crash_install().
  */
 void th_crash_end_child(void);
