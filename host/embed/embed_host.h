@@ -56,8 +56,8 @@ static inline enum tracehost_status th_embed_answer(enum th_status status)
     return (enum tracehost_status)status;
 }
 
-/* Raises TH_USAGE for a missing argument. Checks are chained with `?:`, which goes on while the
- * status is TH_OK. */
+/* Raises TH_USAGE, "there is no WHAT", for a missing argument. Checks are chained with `?:`: the
+ * next check runs if the status is TH_OK, which is 0. */
 enum th_status th_embed_missing(const char *what);
 
 static inline enum th_status th_embed_need(bool given, const char *what)
