@@ -98,7 +98,7 @@ struct th_file_operation {
     char *user_tag;
     int64_t integers[4]; /* the integers of its row */
     unsigned member;     /* number of the pool's thread */
-    bool ends_port;      /* settling ends the port, unless the operation opened a file */
+    bool ends_port;      /* settling ends the port, unless an owner gets the opened file */
 
     /* Under the lock of its queue. */
     struct th_file_operation *next;
@@ -145,9 +145,12 @@ struct th_file_submission {
  * above. */
 void th_file_submit(struct th_file_operation *operation, const struct th_file_submission *by);
 
-/* Ends an operation that was submitted and whose `done` was called: fires the probe and ends the
- * operation's own port (CLOSE: the file's port). OWNER becomes the owner of a file that the
- * operation opened; if OWNER is NULL, the file is closed again. Once for each operation. */
+/* Ends an operation that was carried out or cancelled: fires the probe efile_drv__return, and ends
+ * the operation's own port (CLOSE: the file's port). If the operation opened a file, OWNER becomes
+ * the owner of the file, and the port stays as the file's; if OWNER is NULL, the file is closed in
+ * the calling thread, and the port ends.
+ * Thread: with OWNER, the one that uses OWNER; else any.
+ * Order: once for each operation, before its last reference is dropped. */
 void th_file_settle(struct th_file_operation *operation, struct th_file_owner *owner);
 
 /*
