@@ -248,8 +248,8 @@ bool th_library_set_on_halt(th_env *env, ErlNifOnHaltCallback *callback);
 bool th_library_set_on_unload_thread(th_env *env, ErlNifOnUnloadThreadCallback *callback);
 
 /*
- * Surround each function of LIBRARY that a scheduler runs, so that a halt can wait for it. Cost: a
- * load, unless the library delays the halt.
+ * Begin and end a function of LIBRARY that a scheduler runs, so that th_library_halt() can wait for
+ * the function. Cost: a load, unless the library delays the halt.
  * Thread: any.
  */
 static inline void th_library_enter(struct th_library *library);

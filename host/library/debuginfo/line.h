@@ -52,8 +52,8 @@ bool th_library_line(const struct th_library *library, uintptr_t address, struct
 struct th_library *th_library_at(uintptr_t address);
 
 /* Sets the folder of files with debug information, /usr/lib/debug by default.
- * Owner: FOLDER must stay.
- * Order: before the first question. */
+ * Owner: FOLDER must stay valid.
+ * Order: before the first th_library_line(). */
 void th_library_set_debug_folder(const char *folder);
 
 /*

@@ -122,8 +122,9 @@ struct th_resource_running {
     th_env env; /* for the callback, unless it gets its caller's */
 };
 
-/* Begins and ends the callback CALL of RESOURCE. RUNNING's `callbacks` are set before; ending does
- * not drop their share of the library. */
+/* Set up and release environment and frame in RUNNING, before and after the caller calls CALL, a
+ * callback of RESOURCE. The caller sets running->callbacks before, and drops their share of the
+ * library afterwards. */
 void th_resource_begin(struct th_resource_running *running, struct th_resource *resource,
                        enum th_resource_call call);
 void th_resource_end(struct th_resource_running *running);
