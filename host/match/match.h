@@ -87,9 +87,9 @@ th_term th_match_part(const struct th_match_spec *spec, struct th_match_place pl
 void th_match_print_place(struct th_buffer *out, struct th_match_place place);
 
 /*
- * Builds the specification that dbg has under the letter or name NAME, in ENV: x (exception_trace),
- * c (caller_trace), cx (caller_exception_trace); also r (return_trace), which dbg lacks. TH_NONE if
- * NAME is none of these.
+ * Builds, in ENV, the match specification with the letter or name NAME: x (exception_trace), c
+ * (caller_trace) and cx (caller_exception_trace), as in dbg of OTP 25, and r (return_trace), which
+ * dbg lacks. TH_NONE if NAME is none of these.
  */
 th_term th_match_short(th_env *env, const char *name);
 
