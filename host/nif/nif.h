@@ -42,8 +42,9 @@ enum th_nif_binary_taker {
  * reference, or NULL. */
 void th_nif_binary_set(ErlNifBinary *bin, size_t size, unsigned char *data, void *ref_bin);
 
-/* Passes the caller's reference in BIN, if there is one, to the function TAKER. Returns false if
- * the checker forbids it: then the caller must do nothing. */
+/* Records for the checker that the function TAKER takes over the library's reference in BIN, if BIN
+ * has one. Returns false, with a finding, if the library has given the reference back already: then
+ * the caller must leave BIN and the reference as they are. True if the checker is off. */
 bool th_nif_binary_take(ErlNifBinary *bin, enum th_nif_binary_taker taker);
 
 /* --- Locks and threads (nif_locks.c) ---------------------------------------------------------- */
