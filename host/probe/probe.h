@@ -39,9 +39,11 @@ typedef int64_t th_probe_int64;
 #define TH_PROBE_PARAMETER(type, name) th_probe_##type name
 
 /*
+ * Declares the two symbols of a probe.
+ *
  * erlang_NAME_semaphore: the number of watchers. Watchers write it from outside: the kernel for
  * perf and bpftrace, gdb, SystemTap. Inside the host only watcher.c writes it. The semaphore orders
- * nothing: a new watcher sees hits from soon after its start.
+ * no other data: a new watcher sees the first hits a little after its start.
  *
  * th_probe_NAME(): fires the probe, whether or not it is watched.
  */
