@@ -175,8 +175,8 @@ bool th_process_enqueue(th_term pid, struct th_message *message);
  * Thread: the thread that takes messages out. */
 uint64_t th_process_queue(struct th_mailbox *process);
 
-/* Takes all mail out of the mailbox, linked, the oldest first; NULL: empty.
- * Owner: the caller frees the mail.
+/* Takes all messages and signals out of the mailbox, linked, the oldest first; NULL: empty.
+ * Owner: the caller frees each by th_process_message_free().
  * Thread: any. */
 struct th_message *th_process_take(struct th_mailbox *process);
 
