@@ -62,7 +62,7 @@ extern const struct th_event_source th_replay_record_source;
  * Reads the time of EVENT, the latest record, if no earlier record had a time of the same clock. So
  * the zero of each clock is known (th_recorded_streams_zero()), whatever filters are set: zero is
  * the first time of all streams that are replayed together, and tracers show the same times with
- * and without a filter. Damage is left to the next reader of the time.
+ * and without a filter. Errors: none; the next reader of a damaged time reports the damage.
  *
  * The last bytes identify the clock. A BEAM encodes a monotonic time as an integer of eight bytes,
  * alone or last of a pair, and a system time as a tuple of three integers of four bytes. Other
