@@ -17,7 +17,7 @@ struct th_process *th_runtime_process_create(bool told, struct th_process *paren
  * Thread: a normal scheduler. */
 void th_runtime_process_end(struct th_process *process, th_term reason);
 
-/* Runs PROCESS for a turn. Other threads may use PROCESS afterwards.
+/* Runs PROCESS for a turn. Afterwards other threads may use or free PROCESS.
  * Thread: a scheduler of the type that PROCESS needs next. */
 void th_runtime_process_turn(struct th_process *process);
 
@@ -40,7 +40,8 @@ void th_runtime_request_end(struct th_request *request, th_term reason);
 
 /* --- Memory for processes (process_memory.c) -------------------------------------------------- */
 
-/* Returns memory for a process: all zeros but an empty `env`.
+/* Returns memory for a process: all zeros, except `env`, an empty environment.
+ * Owner: the caller returns the memory by th_runtime_process_memory_give().
  * Thread: any. */
 struct th_process *th_runtime_process_memory_take(void);
 
