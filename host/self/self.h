@@ -63,10 +63,10 @@ struct th_self {
 extern _Thread_local struct th_self th_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* Returns the calling thread's stack. The first call in a thread looks the stack up, and must not
- * be in a signal handler.
- * Errors: LOW is 0 if the look-up failed. A lack of memory ends the program, unless the host is a
- * library (base/memory.h). */
+/* th_self_stack() returns the calling thread's stack. The first call in a thread looks the stack up
+ * by th_self_stack_find(), and must not be in a signal handler.
+ * Errors: `low` is 0 if the look-up failed. If memory or descriptors are used up, the host gives
+ * up; in a library, TH_FAILED is raised instead (th_give_up_if_lacking(), base/memory.h). */
 __attribute__((cold)) void th_self_stack_find(void);
 static inline const struct th_self_stack *th_self_stack(void)
 {
