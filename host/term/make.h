@@ -142,8 +142,8 @@ th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const ui
 /* Makes a reference that is unique in this host. Any thread. */
 th_term th_make_new_reference(th_env *env);
 
-/* The number of a reference of th_make_new_reference(), 0 for any other term; and the reference of
- * a number. */
+/* th_reference_number() returns the number of a reference of th_make_new_reference(), which is not
+ * 0; 0 for any other term. th_make_numbered_reference() makes the reference with NUMBER in ENV. */
 uint64_t th_reference_number(th_term t);
 th_term th_make_numbered_reference(th_env *env, uint64_t number);
 

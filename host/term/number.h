@@ -33,8 +33,8 @@ th_term th_number_divide(th_env *env, th_term a, th_term b);
 th_term th_number_quotient(th_env *env, th_term a, th_term b);
 th_term th_number_remainder(th_env *env, th_term a, th_term b);
 
-/* Integers in two's complement: band, bor, bxor, bnot, bsl, bsr (a negative COUNT shifts the other
- * way). */
+/* Integers in two's complement: band, bor, bxor, bnot, bsl, bsr. A negative COUNT shifts in the
+ * other direction. */
 th_term th_number_and(th_env *env, th_term a, th_term b);
 th_term th_number_or(th_env *env, th_term a, th_term b);
 th_term th_number_xor(th_env *env, th_term a, th_term b);
