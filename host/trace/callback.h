@@ -76,8 +76,10 @@ bool th_trace_callback_is_pending(void);
  */
 extern th_slot_function *th_trace_callback_watcher;
 
-/* Return the name of the tracer whose callback the thread is in, and the title of its session.
- * NULL: the thread is in no callback; the session has no title. Async-signal-safe. */
+/* Return the name of the tracer whose callback the calling thread runs, and the title of the
+ * tracer's session. NULL if the thread runs no callback; the title is also NULL if the session has
+ * none.
+ * Thread: any; async-signal-safe. */
 const char *th_trace_callback_tracer(void);
 const char *th_trace_callback_session(void);
 

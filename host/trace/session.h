@@ -81,8 +81,8 @@ bool th_trace_is_shared(const struct th_tracing *tracing);
 void th_trace_replay_nothing(struct th_tracing *tracing);
 
 /* Installs CHECK(CONTEXT, PATH), which is called for each file that the settings of a tracer name
- * as output, before the file is opened. If CHECK raises an error, the tracer is refused with its
- * status.
+ * as output, before the file is opened. If CHECK raises an error, the tracer is refused with
+ * CHECK's status.
  * Thread: the attaching thread calls CHECK.
  * Order: before th_trace_share(); applies to tracers that are attached later. */
 void th_trace_check_outputs(struct th_tracing *tracing,

@@ -46,7 +46,9 @@ enum th_status th_trace_session_trace(struct th_session *session, enum th_tracee
                                       uint32_t flags);
 
 /* As th_trace_session_trace(), for one process or port.
- * Errors: TH_USAGE also if ID is not in this world or has ended. */
+ * Thread: for a recorded process or port, the replaying one.
+ * Errors: TH_USAGE if FLAGS has cpu_timestamp, if ID is not in this world or has ended, or if
+ * another thread than the replaying one names a recorded process or port. */
 enum th_status th_trace_session_trace_one(struct th_session *session, th_term id, bool on,
                                           uint32_t flags);
 

@@ -302,8 +302,9 @@ void th_trace_session_detach(struct th_session *session);
 /* Gives SESSION a new id, which is INDEX modulo TH_SESSIONS_LIMIT. */
 void th_trace_session_identify(struct th_session *session, unsigned index);
 
-/* Does the first steps of th_trace_session_create() for a meta tracer, whose session is in no
- * list. */
+/* Creates the session of a meta tracer, which is in no list and has no id, and asks the tracer for
+ * its first trace_status. There is no limit for the number of such sessions.
+ * Owner, errors: as for th_trace_session_create(). */
 enum th_status th_trace_session_begin_meta(struct th_tracing *tracing,
                                            const struct th_session_setup *setup,
                                            struct th_session **session);
@@ -432,7 +433,8 @@ th_env *th_trace_attachment_env(struct th_attachment *attachment);
  * Outside of callbacks. */
 bool th_trace_attachment_ask_status(struct th_attachment *attachment, th_term tracee);
 
-/* Asks a new attachment for its trace_status with `undefined`; a callback may be under way.
+/* Asks a new attachment for its trace_status with `undefined`.
+ * Thread: any, also one that runs a callback.
  * Order: after th_trace_outputs_check().
  * Errors: TH_FAILED, with the tracer's report of a failure, or if the answer is `remove`. */
 enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attachment);
