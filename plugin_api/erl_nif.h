@@ -535,7 +535,9 @@ ERL_NAPI_EXPORT void enif_release_binary(ErlNifBinary *bin);
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_make_binary(ErlNifEnv *env, ErlNifBinary *bin);
 
 /** Sets *BIN to the bytes of iodata, as one binary.
- * Owner: the environment of TERM; the bytes are read only and never released. */
+ * Owner: if TERM is a binary, the environment of TERM; if TERM is a list, ENV. The bytes are read
+ * only and never released.
+ * Errors: 0 if TERM is no iodata. */
 ERL_NAPI_EXPORT int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term,
                                                   ErlNifBinary *bin);
 
@@ -1228,7 +1230,8 @@ ERL_NAPI_EXPORT ErlNifTime enif_time_offset(ErlNifTimeUnit unit);
 ERL_NAPI_EXPORT ErlNifTime enif_convert_time_unit(ErlNifTime val, ErlNifTimeUnit from,
                                                   ErlNifTimeUnit to);
 
-/** Makes {MegaSecs, Secs, MicroSecs} of system time, as erlang:now().
+/** Makes {MegaSecs, Secs, MicroSecs} of system time. As with erlang:now(), each result is later
+ * than all earlier ones, except in callbacks for recorded events, where the time is the event's.
  * Since: 2.11. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_now_time(ErlNifEnv *env);
 
@@ -1296,6 +1299,8 @@ ERL_NAPI_EXPORT int enif_getenv(const char *key, char *value, size_t *value_size
  * ERL_NIF_OPT_DELAY_HALT: the end waits for functions that run. ERL_NIF_OPT_ON_UNLOAD_THREAD:
  * each scheduler calls a callback before `unload`. Returns 0.
  * Order: in `load` and `upgrade` only, each option once.
+ * Errors: EINVAL, without effect, at another time, for an option that is set already, for an
+ * unknown option, or if a callback is NULL.
  * Since: 2.17. */
 ERL_NAPI_EXPORT int enif_set_option(ErlNifEnv *env, ErlNifOption opt, ...);
 

@@ -447,12 +447,13 @@ TH_MODULE_API ERL_NIF_TERM th_delete_code(ErlNifEnv *env, ERL_NIF_TERM module,
  */
 
 /** Starts a process with a call of MODULE:FUNCTION. OPTIONS is a set of TH_SPAWN_LINK and
- * TH_SPAWN_MONITOR; *PID gets its pid and *MONITOR, if monitored, a reference (NULL: not wanted).
- * The process ends with `normal` when its function has returned; with the reason of an exit; with
- * {Reason, Stack} of an error, with {{nocatch, Term}, Stack} of a throw, which are both reported
- * on stderr.
+ * TH_SPAWN_MONITOR. *PID gets the pid; *MONITOR gets the reference of the monitor, or 0 without
+ * TH_SPAWN_MONITOR. PID and MONITOR may be NULL.
+ * The process ends with `normal` when its function has returned. If no function catches an
+ * exception, the process ends with the reason of an exit, with {Reason, Stack} of an error, or with
+ * {{nocatch, Term}, Stack} of a throw; the last two are reported on stderr.
  * Errors: also raises `badarg` for names that are no atoms and more than 255 arguments;
- * `system_limit` if there are 1,048,576 processes. */
+ * `system_limit` if there are 1,048,576 processes (or as many as the host allows). */
 TH_MODULE_API int th_spawn(ErlNifEnv *env, ERL_NIF_TERM module, ERL_NIF_TERM function, int argc,
                            const ERL_NIF_TERM argv[], TH_FLAGS_OF(ThSpawnFlags) options,
                            ErlNifPid *pid, ERL_NIF_TERM *monitor);

@@ -149,8 +149,8 @@ TRACEHOST_API void tracehost_error_clear(void);
 /*
  * Reads TEXT, one Erlang term in UTF-8 ("[{'_',[],[{return_trace}]}]"; a full stop may follow),
  * into ENV. Pids and ports, as "<0.95.0>", are those of the recorded node.
- * Errors: TRACEHOST_MALFORMED with line and column; also for funs, maps' variables and expressions,
- * which are no terms.
+ * Errors: TRACEHOST_MALFORMED with line and column; also for variables, expressions, and all funs
+ * but `fun Module:Function/Arity`.
  */
 TRACEHOST_API enum tracehost_status tracehost_term_parse(ErlNifEnv *env, const char *text,
                                                          ERL_NIF_TERM *term);
@@ -430,14 +430,14 @@ enum tracehost_flag {
     TRACEHOST_FLAG_RUNNING_PORTS = 1 << 8,
     TRACEHOST_FLAG_EXITING = 1 << 9,
     TRACEHOST_FLAG_GARBAGE_COLLECTION = 1 << 10,
-    TRACEHOST_FLAG_TIMESTAMP = 1 << 11,     /* requests a time stamp of the tracer, as do the next
+    TRACEHOST_FLAG_TIMESTAMP = 1 << 11,     /* asks the tracer to add a time stamp, as do the next
                                                three */
     TRACEHOST_FLAG_CPU_TIMESTAMP = 1 << 12, /* for all processes or none */
     TRACEHOST_FLAG_MONOTONIC_TIMESTAMP = 1 << 13,
     TRACEHOST_FLAG_STRICT_MONOTONIC_TIMESTAMP = 1 << 14,
     TRACEHOST_FLAG_ARITY = 1 << 15,        /* calls show their arity instead of their arguments */
     TRACEHOST_FLAG_SCHEDULER_ID = 1 << 16, /* adds the scheduler's number, if it was recorded */
-    TRACEHOST_FLAG_SILENT = 1 << 17,       /* calls `enabled` for calls, and never `trace` */
+    TRACEHOST_FLAG_SILENT = 1 << 17,       /* for a call, `enabled` is called and `trace` is not */
     TRACEHOST_FLAG_SET_ON_SPAWN = 1 << 18, /* a spawned process inherits all flags */
     TRACEHOST_FLAG_SET_ON_FIRST_SPAWN = 1 << 19,
     TRACEHOST_FLAG_SET_ON_LINK = 1 << 20,
@@ -478,8 +478,9 @@ TRACEHOST_API enum tracehost_status tracehost_session_trace(tracehost_host *host
                                                             enum tracehost_tracees which, bool on,
                                                             uint32_t flags);
 
-/* Sets or clears FLAGS of one pid or port, until the recording ends. TRACEHOST_USAGE if TRACEE is
- * no pid or port of the recorded node, or has ended. */
+/* Sets (ON) or clears FLAGS of one pid or port, until the recording or TRACEE ends.
+ * Errors: TRACEHOST_USAGE if TRACEE is no pid or port of the recorded node or of a live host, or
+ * has ended, or if FLAGS has TRACEHOST_FLAG_CPU_TIMESTAMP. */
 TRACEHOST_API enum tracehost_status tracehost_session_trace_one(tracehost_host *host,
                                                                 tracehost_session session,
                                                                 ERL_NIF_TERM tracee, bool on,
