@@ -15,8 +15,9 @@ static inline void line_add_bytes(struct line *line, const char *bytes, size_t s
     line->text[line->used] = 0;
 }
 
-/* Returns the size in bytes of the character at TEXT, of at most LEFT; 0 if it is not valid in
- * UTF-8 and XML. */
+/* Returns the size in bytes of the character at TEXT, which has LEFT bytes, at least 1. Returns 0
+ * for bytes that are no UTF-8, for U+FFFE and U+FFFF, which XML refuses, and for all characters
+ * below U+0020, although XML allows tabs and ends of lines. */
 static inline size_t character_size(const unsigned char *text, size_t left)
 {
     size_t size = text[0] < 0x80 ? 1 : text[0] < 0xE0 ? 2 : text[0] < 0xF0 ? 3 : 4;

@@ -76,8 +76,9 @@ struct bins {
     uint32_t shift; /* width of a bin: 1 << shift nanoseconds */
 };
 
-/* Add an event at NOW; add busy time between FROM and TO. *SHIFT is the width of all bins, which
- * grows with the recording. False if there is no memory. */
+/* Add an event at NOW; add busy time between FROM and TO, in nanoseconds. Times below 0 count as 0.
+ * A bin is 1 << *SHIFT nanoseconds wide; all processes share *SHIFT, which grows until the latest
+ * time has a bin. If there is no memory, returns false, and adds nothing. */
 TRACER_LOCAL bool bins_event(struct bins *bins, uint32_t *shift, int64_t now);
 TRACER_LOCAL bool bins_busy(struct bins *bins, uint32_t *shift, int64_t from, int64_t to);
 

@@ -85,8 +85,10 @@ SEQUENCE_LOCAL void message_text(const struct message *message, char text[TEXT_K
 
 SEQUENCE_LOCAL void diagram_free(struct diagram *diagram);
 
-/* Draws at most MOST characters, if MOST is not 0. Participants without room in half of them are
- * counted as `absent`; their messages, and messages without room, are added to `more`. */
+/* Draws the diagram in Mermaid's language, in at most MOST characters if MOST is not 0. (The first
+ * line and the notes, about 180 characters, are written whatever MOST is.) Participants that half
+ * of the characters have no room for are counted as `absent`. Their messages are added to `more`,
+ * and so are all messages from the first one without room on. */
 SEQUENCE_LOCAL void draw_mermaid(FILE *file, struct diagram *diagram, size_t most);
 
 /* Draws a picture for browsers. */

@@ -4,8 +4,8 @@
 #include "../kit/table.h"
 #include "../kit/figures.h"
 
-/* Writes all figures of TABLE to FILE, those with the most own time first; as text at most TOP,
- * unless TOP is 0. */
+/* Writes at most TOP rows of TABLE (0: all) to FILE, in FORMAT, those with the most own time first.
+ * If rows are left out of text, a last row has their sum. An empty TABLE is not written as text. */
 TRACER_LOCAL void report(FILE *file, struct figures_table *table, enum table_format format,
                          bool by_process, unsigned top);
 
