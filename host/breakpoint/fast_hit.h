@@ -17,9 +17,9 @@ struct th_fast_hit {
 };
 
 /*
- * Finds the one breakpoint of SITE, for a call that meets breakpoints of KINDS. False: there are
- * several. The check for a second one precedes all hooks: a breakpoint that is added meanwhile does
- * nothing in this generation.
+ * Finds the only breakpoint of SITE, for a call that meets breakpoints of KINDS. Returns false if
+ * SITE has several. If SITE has none, or its breakpoint is not active for KINDS, HIT->kinds is 0.
+ * A breakpoint that is added after this check does nothing in this generation.
  * Thread: in a reader section that also covers the use of HIT.
  */
 static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kinds,
@@ -39,9 +39,11 @@ static inline bool th_breakpoint_find_single(struct th_site *site, uint32_t kind
     return true;
 }
 
-/* Finds the breakpoint for hooks->call() in place of th_breakpoint_hit(): local or global and no
- * more. False: call th_breakpoint_hit(); so do all hits in programs that are not optimized
- * (mode=debug), so that a debugger which stops there sees each. */
+/* Like th_breakpoint_find_single(), but also returns false if the breakpoint is active for another
+ * kind than local and global. After true, the caller does the work of hooks->call() for HIT itself,
+ * or nothing if HIT->kinds is 0; after false, the caller calls th_breakpoint_hit(). In programs
+ * that are not optimized (mode=debug) always returns false: so a debugger that stops in
+ * th_breakpoint_hit() sees each hit. */
 static inline bool th_breakpoint_fast_hit(struct th_site *site, uint32_t kinds,
                                           struct th_fast_hit *hit)
 {

@@ -86,6 +86,7 @@ void th_breakpoint_sites_write(struct th_site *const *sites, size_t count, bool 
 void th_breakpoint_site_end(struct th_site *site);
 
 /* Drops SITE, which has no breakpoints. After a grace period its memory may become another site.
+ * Thread: any.
  * Order: no thread will look SITE up any more. */
 void th_breakpoint_site_drop(struct th_site *site);
 
