@@ -111,8 +111,9 @@ void th_check_blame_of(const char *function, const char *what, const char *other
 
 /* --- Locks ------------------------------------------------------------------------------------ */
 
-/* Checks that FUNCTION may wait for LOCK, exclusively or SHARED. A finding if the thread holds LOCK
- * already. Returns false if LOCK is no lock or if the thread would wait for itself. */
+/* Checks that FUNCTION may wait for LOCK, exclusively or SHARED. Reports a finding if LOCK is no
+ * lock, or if the thread holds LOCK already. Returns false if LOCK is no lock, or if the thread
+ * would wait for itself: then the caller must not take LOCK. */
 static inline bool th_check_locks(const void *lock, bool shared, const char *function)
 {
     return !th_check_on() || th_check_note_locks(lock, shared, function);
