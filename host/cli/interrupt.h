@@ -56,9 +56,9 @@ void th_cli_interrupt_stop(void);
 /* Returns the name of the signal that came, or "a request to stop". */
 const char *th_cli_interrupt_name(void);
 
-/* Starts a thread that waits one second and then reports on stderr, if a signal has come, that
- * tracers still write and that a second signal ends the program.
- * Owner: COMMAND must stay valid.
+/* If a signal has come, starts a thread that waits one second and then reports on stderr that
+ * tracers still write, and that another signal ends the program.
+ * Owner: COMMAND must stay valid until the program ends.
  * Order: before tracers are unloaded. */
 void th_cli_interrupt_explain(const char *command);
 

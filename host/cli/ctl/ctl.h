@@ -61,9 +61,9 @@ struct th_ctl_column {
  * column that contains only "-" is left out. */
 void th_ctl_table(const struct th_ctl_column columns[], const json_t *rows);
 
-/* Returns VALUE as text for people: "-" for null, false and empty arrays; "yes" for true; the items
- * of an array joined by commas.
- * Owner: the caller frees the text. */
+/* Returns VALUE as text for people: "yes" for true; the items of an array joined by commas; "-" for
+ * null, false, an empty array, an object, and NULL.
+ * Owner: the caller frees the text with th_free(). */
 char *th_ctl_text(const json_t *value);
 
 #endif
