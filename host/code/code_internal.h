@@ -93,6 +93,7 @@ extern struct th_module *_Atomic th_code_modules;
 
 /* Makes an instance of LIBRARY, which is open, and the export entries of its functions. The
  * instance is not staged.
+ * Owner: the instance takes over no reference to LIBRARY; th_code_instance_free() drops none.
  * Thread: any. */
 struct th_instance *th_code_instance_create(struct th_library *library);
 void th_code_instance_free(struct th_instance *instance);

@@ -108,8 +108,9 @@ enum th_status th_code_delete(th_term name, enum th_purge purge);
  * Thread: one that may wait. */
 enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had);
 
-/* Deletes and purges all modules, the latest first. Waits some seconds for users of a module, then
- * ignores them.
+/* Deletes and purges all modules, the latest first. If a module has users, waits some seconds for
+ * them, and then ignores them.
+ * Thread: one that may wait.
  * Order: after all processes have ended. */
 void th_code_end(void);
 
