@@ -120,8 +120,8 @@ enum th_status th_control_argument_store(const struct th_argument *argument, con
 enum th_status th_control_argument_number(const struct th_argument *argument, const char *text,
                                           int64_t *number);
 
-/* Visits a word or option that was recognised as ARGUMENT. VALUE is NULL if ARGUMENT has no value.
- * If the visitor returns another status than TH_OK, no further word is read. */
+/* Handles a word or option that was recognised as ARGUMENT. VALUE is NULL if ARGUMENT has no value.
+ * If the visitor returns another status than TH_OK, no further word is visited. */
 typedef enum th_status
 th_control_argument_visitor(void *context, const struct th_argument *argument, const char *value);
 

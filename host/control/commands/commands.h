@@ -107,8 +107,9 @@ struct th_control_host {
 void th_control_host_prepare(struct th_control_host *host);
 
 /* Prepares HOST and serves its socket, if host->path is set.
- * Order: before tracers open outputs that another host may be writing. th_control_host_end() must
- * follow, whatever the status. */
+ * Order: before tracers open their outputs: if another host serves this socket, that host may be
+ * writing the same files. th_control_host_end() must follow, whatever the status.
+ * Errors: as th_control_begin(). */
 enum th_status th_control_host_begin(struct th_control_host *host);
 
 /* Starts to watch files, if host->watches is set.

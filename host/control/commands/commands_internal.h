@@ -116,8 +116,10 @@ struct th_control_preloaded {
 
 /* Load the tracers of OPTIONS, meta tracers too, for a later th_control_session_options_attach();
  * and release them.
- * Thread: the caller holds HOST's lock, which both functions drop meanwhile: a release may call
- * unload(). */
+ * Owner: LOADED is {0} before. The caller releases LOADED also after an error.
+ * Thread: the caller holds HOST's lock. Both functions release the lock while libraries are loaded
+ * or released, as code of the libraries runs.
+ * Errors: as th_trace_tracer_load(). */
 enum th_status th_control_session_options_preload(const struct th_control_session_options *options,
                                                   struct th_control_host *host,
                                                   struct th_control_preloaded *loaded);
