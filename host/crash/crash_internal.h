@@ -42,8 +42,9 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
                            bool (*excused)(const struct th_crash_thread *thread),
                            bool (*ask)(const struct th_crash_thread *thread));
 
-/* The guarded process, set with the handlers. A child of fork() belongs to the code that forked it:
- * its end means nothing for this program. */
+/* The guarded process, set when the handlers are installed; 0 before. th_crash_is_child(): the
+ * calling process is another one. A child of fork() belongs to the code that forked it: the end of
+ * the child means nothing for this program. */
 extern pid_t th_crash_owner;
 bool th_crash_is_child(void);
 
