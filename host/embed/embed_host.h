@@ -29,15 +29,17 @@ enum th_status th_embed_sized_take(void *known, size_t size, const void *given, 
 /* Checks that RESULT is a struct NAME with a size. Errors: TH_USAGE. */
 enum th_status th_embed_sized_check(const void *result, const char *name);
 
-/* Fills RESULT, which was checked, from KNOWN, of SIZE bytes, as far as RESULT's size allows; the
- * rest becomes 0, and the size stays. */
+/* Copies KNOWN, a structure of SIZE bytes, to RESULT, as far as RESULT's own size allows. RESULT's
+ * first member, its size, stays; members of RESULT behind SIZE become 0.
+ * Order: after th_embed_sized_check() of RESULT. */
 void th_embed_sized_give(void *result, const void *known, size_t size);
 
 /* Checks and fills RESULT, and returns the status for the program. */
 enum tracehost_status th_embed_sized_answer(void *result, const void *known, size_t size,
                                             const char *name);
 
-/* Begins a call that needs memory, after its arguments were checked.
+/* Begins a call that needs memory, after its arguments were checked: makes the host a library
+ * (th_memory_last()), and sets th_memory_refused to false, except in a nested call.
  * Errors: TH_FAILED if memory is short. */
 enum th_status th_embed_enter(void);
 
