@@ -49,7 +49,8 @@ size_t th_library_suggest_distance(const char *a, const char *b);
  */
 const char *th_library_suggest_nearest(const char *name, const char *const *names, size_t count);
 
-/* Returns "; did you mean 'NEAREST'?" for the end of a message, "" if there is none.
+/* Returns "; did you mean 'NEAREST'?" for the end of a message, "" if th_library_suggest_nearest()
+ * finds no name.
  * Owner: the caller frees the text with th_free(). */
 char *th_library_suggest_question(const char *name, const char *const *names, size_t count);
 
