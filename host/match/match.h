@@ -206,18 +206,19 @@ struct th_match_report {
     const struct th_buffer *doings; /* actions, a line each */
 };
 
-/* Appends lines: first the result of erlang:match_spec_test/3, with `_` for an unknown message, or
- * `unknown`; then the outcome of each clause, the actions, and the unknown values. */
+/* Appends lines: first the result as erlang:match_spec_test/3 returns it, with `_` for an unknown
+ * message, or `unknown` if the result is not known; then the outcome of each clause, the actions,
+ * and counts of what depends on unknown values. */
 void th_match_print_report(struct th_buffer *out, const struct th_match_report *report);
 
 /* --- Trials ----------------------------------------------------------------------------------- */
 
-/* Surroundings for a specification that is only tried: given answers; actions are logged in
- * `doings`, not done. */
+/* The context of a specification that is only tried: the answers that its functions get, and a log
+ * of its actions, none of which is carried out. */
 struct th_match_trial {
-    th_term self, caller; /* TH_NONE: unknown */
-    struct th_buffer doings;
-    bool for_people; /* terms in `doings` are in the encoding of users */
+    th_term self, caller;    /* TH_NONE: unknown */
+    struct th_buffer doings; /* one line for each action; the user frees it */
+    bool for_people;         /* terms in `doings` are in the encoding of users */
 };
 
 extern const struct th_match_operations th_match_trial_operations;

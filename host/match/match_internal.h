@@ -184,8 +184,8 @@ static inline bool th_match_value_is_truth(th_term value)
     return th_match_value_is_boolean(value) || value == TH_VALUE_MAYBE;
 }
 
-/* Return the value of `left andalso right` and `left orelse right`, if LEFT does not make RIGHT
- * unnecessary. RIGHT may be RAISED if LEFT is unknown. */
+/* Return the value of `left andalso right` and `left orelse right`.
+ * Order: only if LEFT alone does not decide the value. RIGHT may be RAISED if LEFT is unknown. */
 th_term th_match_value_andalso(th_term left, th_term right);
 th_term th_match_value_orelse(th_term left, th_term right);
 
