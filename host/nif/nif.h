@@ -22,8 +22,8 @@
 /* th_term * and ERL_NIF_TERM * must be the same type for outputs. */
 _Static_assert(_Generic((ERL_NIF_TERM *)0, th_term * : 1, default : 0), "terms are the same word");
 
-/* Ends ENV, an environment of enif_alloc_env(), after FUNCTION has sent a message from it: clears
- * its terms. */
+/* Clears ENV, an environment of enif_alloc_env(), after FUNCTION has sent the message in ENV. While
+ * the checker is on, each term that is made in ENV before enif_clear_env() is a finding. */
 void th_nif_env_sent(ErlNifEnv *env, const char *function);
 
 /* Raises REASON in ENV. Returns the value that the raising function must return. */
