@@ -111,8 +111,8 @@ extern const struct th_probe th_probe_probes[TH_PROBE_COUNT_OF_ALL];
 /* The row of the probe NAME, spelled as in notes; NULL: no such probe. */
 const struct th_probe *th_probe_find(const char *name);
 
-/* The C name of TYPE, such as "uint32_t", and its size in bytes, negative if signed, as in
- * notes. */
+/* Return the C name of TYPE, such as "uint32_t", and its size in bytes, as in the probe's note: the
+ * size of a signed type is negative. */
 const char *th_probe_type_name(enum th_probe_type type);
 int th_probe_type_size(enum th_probe_type type);
 
