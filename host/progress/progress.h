@@ -75,8 +75,8 @@ struct th_later {
 };
 
 /*
- * Queues RUN(SELF) to be called after a grace period, microseconds later unless a section stays
- * open. Returns at once; allocates nothing.
+ * Queues RUN(SELF), which is called after a grace period: some microseconds later, unless a section
+ * stays open. Returns at once, and allocates nothing once the worker thread runs.
  *
  * Owner: RUN may free SELF or queue SELF again.
  * Thread: any, in a reader section, too. A worker thread calls RUN, one at a time, in the order of
