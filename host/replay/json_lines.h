@@ -83,9 +83,9 @@ void th_replay_json_event_drop(struct th_json_event *json);
 
 /*
  * Begins EVENT, whose number and position are set, from the object ROOT. Terms are not checked yet.
- * Owner: takes over the reference to ROOT.
+ * Owner: takes over the reference to ROOT, also after an error.
  * Errors: TH_MALFORMED, with the name of the field, if a field is missing, unknown or not allowed,
- * or if the kind, tag, tracee or time is wrong.
+ * if the kind, tag, tracee or time is wrong, or if the system refuses memory for the tracee.
  */
 enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *root,
                                           struct th_event *event);

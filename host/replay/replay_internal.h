@@ -137,8 +137,8 @@ void th_replay_tcp_free(struct th_tcp_address *address);
 enum th_status th_replay_tcp_connect(const struct th_tcp_address *address, const volatile int *stop,
                                      int milliseconds, int *fd);
 
-/* Waits until DEADLINE (th_clock_real_monotonic()), a signal, or for half a second. Returns false
- * if *STOP is not 0. */
+/* Waits until DEADLINE (th_clock_real_monotonic()) or a signal, at most half a second. Returns
+ * false if *STOP is not 0; STOP may be NULL. */
 bool th_replay_tcp_pause(const volatile int *stop, int64_t deadline);
 
 /* --- Readers (reader.c) ----------------------------------------------------------------------- */
