@@ -270,8 +270,10 @@ struct th_file_last {
 };
 struct th_file_last th_runtime_call_last_file(const struct th_call *call);
 
-/* A request to code/. The process makes the request when the function has returned, and continues
- * with the outcome. WHAT is a list of paths (TH_CODE_LOAD) or the name of a module. */
+/* A request to code/. th_runtime_call_code(): when the function has returned, the process makes the
+ * request, and continues with THEN and the outcome. `what` is a list of paths (TH_CODE_LOAD) or the
+ * name of a module; `info` is the argument of load() (TH_CODE_LOAD).
+ * Errors: raises `badarg` or `nested_await`, as in nif_module.h ("Loading code"). */
 enum th_code_command { TH_CODE_LOAD, TH_CODE_PURGE, TH_CODE_DELETE };
 struct th_code_request {
     enum th_code_command command;

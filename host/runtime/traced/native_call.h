@@ -92,9 +92,9 @@ static inline bool th_traced_native_may_pass(const struct th_native *native)
            !TH_PROBE_ENABLED(local__function__entry);
 }
 
-/* Reports the call of NATIVE's function with ARGC arguments (below 0: the function's arity). AT is
+/* Delivers the call of NATIVE's function with ARGC arguments (below 0: the function's arity). AT is
  * the stack pointer before the call. Returns true if the handler must call the body from a native
- * frame, at once. The common case is inlined into each handler; the rest is in
+ * frame, at once. The common case is inlined into each handler; all other cases are in
  * th_traced_native_met_slowly(). */
 static inline bool th_traced_native_met(const struct th_native *native, int argc,
                                         const th_term argv[], uintptr_t at);
