@@ -269,8 +269,8 @@ th_term th_shell_evaluate_part(struct th_evaluation *e, const struct th_node *no
 th_term th_shell_evaluate_block(struct th_evaluation *e, const struct th_node *block, bool tail);
 th_term th_shell_evaluate_receive(struct th_evaluation *e, const struct th_node *node, bool tail);
 
-/* Return the result of NODE's operator for the operands VALUES; and fun Module:Function/Arity of
- * PARTS. */
+/* Return the result of NODE's operator for the operands VALUES, and the fun
+ * PARTS[0]:PARTS[1]/PARTS[2]; TH_NONE after an exception. */
 th_term th_shell_apply_operator(struct th_evaluation *e, const struct th_node *node,
                                 const th_term values[]);
 th_term th_shell_make_export(struct th_evaluation *e, const th_term parts[3]);
@@ -299,8 +299,8 @@ void th_shell_unwind(struct th_evaluation *e, const struct th_standing *standing
 /* Returns true if evaluation must stop; asks the host. */
 bool th_shell_interrupted(struct th_evaluation *e);
 
-/* Collects memory if the heap has grown enough. Returns false if evaluation must stop, or after an
- * exception, if the values are too large. */
+/* Collects memory if the heap has grown enough. Returns false if evaluation must stop. If the
+ * values take more than TH_EXPRESSION_WORDS, raises an exception and returns false. */
 bool th_shell_pause(struct th_evaluation *e);
 
 /* Returns the first of NODE's clauses, from index FIRST on, whose pattern matches T (TH_NONE: no
