@@ -50,7 +50,7 @@ void th_json_base64_encode(struct th_buffer *out, const unsigned char *data, siz
 /*
  * Appends the bytes that LENGTH characters of TEXT encode. Only the alphabet and the right number
  * of '=' are allowed, and unused bits must be 0: so text and bytes correspond one to one.
- * Errors: TH_MALFORMED with a cause that names the character; nothing is appended then.
+ * Errors: TH_MALFORMED, with the number of the character in TEXT; nothing is appended then.
  */
 enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, size_t length);
 

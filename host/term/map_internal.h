@@ -94,8 +94,8 @@ struct th_sorted_keys {
 const uint32_t *th_map_order(th_term map, struct th_sorted_keys **made);
 void th_sorted_keys_free(struct th_sorted_keys *made);
 
-/* An upper bound of the heap words that th_make_map() of COUNT pairs takes. If some keys are no
- * immediates, it usually takes much less. */
+/* Returns an upper bound of the heap words that th_make_map() of COUNT pairs takes. If some of more
+ * than TH_MAP_SMALL keys are no immediates, a map usually takes much less. */
 size_t th_map_room(const th_term *keys, size_t count);
 
 #endif
