@@ -73,10 +73,13 @@ static inline uint64_t th_trace_return_request_of(const struct th_match_result *
 /* --- The options map of trace_X(Tag, State, Tracee, Term, Opts) ------------------------------- */
 
 /*
- * Returns the options map, as a BEAM would make it, for an event under a session's FLAGS: at most
- * extra (EXTRA), match_spec_result (RESULT; TH_NONE or `true`: absent), scheduler_id (SCHEDULER_ID;
- * TH_NONE: unknown) and timestamp. The map has the kind of time, never the time itself; RECORDED is
- * the kind in the recording. The map is made in ENV, or is a constant.
+ * Returns the options map, as a BEAM would make it, for an event under a session's FLAGS. Its keys
+ * are at most
+ *   extra              EXTRA; absent if TH_NONE
+ *   match_spec_result  RESULT; absent if TH_NONE or `true`
+ *   scheduler_id       SCHEDULER_ID; absent if TH_NONE, unknown, or if FLAGS do not request it
+ *   timestamp          the kind of time, never the time itself; RECORDED is the recording's kind
+ * The map is made in ENV, or is a constant.
  */
 th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term scheduler_id,
                            enum th_time_kind recorded, uint32_t flags);

@@ -127,7 +127,8 @@ struct th_event {
 };
 
 /* Decodes EVENT at the first call; further calls cost nothing. ENV of the first call must stay
- * until the event is over. */
+ * until the event is over. th_trace_event_time() does the same for the time.
+ * Errors: those of the source, such as TH_MALFORMED; the next call tries again. */
 static inline enum th_status th_trace_event_decode(struct th_event *event, th_env *env)
 {
     return event->decoded ? TH_OK : event->source->decode(event, env);

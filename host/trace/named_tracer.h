@@ -82,7 +82,8 @@ enum th_status th_trace_tracer_replace(struct th_session *session, const struct 
 
 /* Loads the tracer of TEXT in advance, without warnings: a later load then calls no code of the
  * library. Does not evaluate the state. Returns TH_OK with *LIBRARY NULL if TEXT has no name, which
- * th_trace_named_tracer_parse() reports. */
+ * th_trace_named_tracer_parse() reports.
+ * Owner: the caller releases *LIBRARY, which is NULL after an error. */
 enum th_status th_trace_tracer_preload(const struct th_search *search, const char *text,
                                        struct th_library **library);
 

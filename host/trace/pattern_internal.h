@@ -180,7 +180,8 @@ void th_trace_meta_tracers_share(struct th_tracing *tracing);
  * callbacks. */
 void th_trace_meta_tracers_reap(struct th_tracing *tracing);
 
-/* Waits for the end of all meta tracers.
+/* Waits until all meta tracers have ended.
+ * Thread: one that may wait for a grace period.
  * Order: all sessions are gone. */
 void th_trace_meta_tracers_settle(struct th_tracing *tracing);
 
