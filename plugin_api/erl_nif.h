@@ -713,11 +713,11 @@ ERL_NAPI_EXPORT int enif_map_iterator_create(ErlNifEnv *env, ERL_NIF_TERM map,
  * Since: 2.6. */
 ERL_NAPI_EXPORT void enif_map_iterator_destroy(ErlNifEnv *env, ErlNifMapIterator *iter);
 
-/** Returns whether the iterator is before the first pair.
+/** Returns whether the iterator is before the first pair; also true for an empty map.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_map_iterator_is_head(ErlNifEnv *env, ErlNifMapIterator *iter);
 
-/** Returns whether the iterator is behind the last pair.
+/** Returns whether the iterator is behind the last pair; also true for an empty map.
  * Since: 2.6. */
 ERL_NAPI_EXPORT int enif_map_iterator_is_tail(ErlNifEnv *env, ErlNifMapIterator *iter);
 

@@ -135,8 +135,8 @@ typedef struct th_export ThExport;
  * library's functions, with any number of arguments. */
 typedef ERL_NIF_TERM ThContinuation(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
-/* An operation on a file, for th_file_last(). The command is a number of OTP's guide to the probes,
- * as 12 for th_file_rename(). */
+/* An operation on a file, for th_file_last(). The command is the number in OTP's guide to the
+ * probes, such as 12 for th_file_rename(). */
 typedef struct {
     int command;
     int thread, tag; /* together, the name of the operation */
