@@ -29,8 +29,8 @@ COVERAGE_LOCAL size_t name_size(const char *text, size_t *module);
 COVERAGE_LOCAL void names_add(struct names *names, const char *text, size_t size,
                               const struct name *like);
 
-/* Adds, as listed, the names at the starts of lines of FILE, after optional blanks; ignores other
- * lines. Returns the number of names. */
+/* Adds each name at the start of a line of FILE, after optional blanks, with `listed` set. Ignores
+ * other lines. Returns the number of names. */
 COVERAGE_LOCAL size_t names_read(struct names *names, FILE *file);
 
 /* Sorts the names, so that modules stay together, and merges equal ones. */

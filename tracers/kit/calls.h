@@ -111,9 +111,10 @@ TRACER_LOCAL void calls_free(struct calls *calls);
 TRACER_LOCAL struct shard *calls_enter(struct calls *calls, ERL_NIF_TERM process);
 TRACER_LOCAL void calls_leave(struct shard *shard);
 
-/* Begins a call. CALLER's module is 0 if the caller is unknown. The figures in FUNCTION are
- * ignored. A full stack drops its older half: so a loop of calls that never return has a limited
- * cost. False, and counted in `lost`, if there is no memory. */
+/* Begins a call of FUNCTION, whose figures are not used. CALLER's module is 0 if the caller is
+ * unknown. If the stack has FRAMES_MAX calls, its older half is dropped first: so a loop of calls
+ * that never return has a limited cost. If there is no memory, returns false, and counts the call
+ * in `lost`. */
 TRACER_LOCAL bool calls_begin(struct shard *shard, ERL_NIF_TERM process,
                               const struct count *function, const struct mfa *caller, int64_t now,
                               uint32_t mark);

@@ -36,9 +36,9 @@ TRACER_LOCAL uint32_t tree_child(struct tree *tree, uint32_t parent, const struc
 TRACER_LOCAL void tree_enter(struct tree *tree, uint32_t root, const struct stack *stack,
                              struct frame *frame);
 
-/* Completes the tree after the last event. TOLD: ends of calls were reported, so that there were
- * stacks; deep nodes then count for their callers. Otherwise makes all functions of a process its
- * children, with the sum of their own figures. */
+/* Completes the tree after the last event. TOLD: ends of calls were reported, so that the stacks
+ * are known; then the figures of deep nodes are added to their callers. If not, all functions of a
+ * process become children of the process, each with the sum of its own figures. */
 TRACER_LOCAL void tree_settle(struct tree *tree, bool told);
 
 TRACER_LOCAL void tree_free(struct tree *tree);

@@ -229,8 +229,9 @@ TRACER_LOCAL char *text_of(ErlNifEnv *env, ERL_NIF_TERM term);
 
 /* processes.c */
 
-/* Returns the process or port of a word that tracee_word() made, and adds it if necessary. NULL if
- * it is not to be kept. */
+/* Returns the process or port of a word that tracee_word() made, and adds the process if necessary;
+ * for that, processes that have ended may be freed (processes_forget()). Returns NULL if there are
+ * PROCESSES_MOST processes already, or no memory. */
 TRACER_LOCAL struct process *process_of(struct report *report, ERL_NIF_TERM word, bool port);
 
 /* Handles the parts of EVENT about the life, running and collections of its process. */

@@ -63,8 +63,10 @@ SEQUENCE_LOCAL uint32_t diagram_remote(struct diagram *diagram, const char *text
 /* Adds a copy of MESSAGE; there is room by messages_most. */
 SEQUENCE_LOCAL void diagram_send(struct diagram *diagram, const struct message *message);
 
-/* Assigns the columns: the busiest participants get their own, in their order of appearance. Called
- * once, after the last message. False if there is no memory. */
+/* Assigns the columns: the busiest participants get a column each, in the order of their
+ * appearance; all others share the last column.
+ * Order: once, after the last message.
+ * Errors: false if there is no memory. */
 SEQUENCE_LOCAL bool diagram_lay_out(struct diagram *diagram);
 
 /* Gets MESSAGE's time, nanoseconds since its clock's zero. False without a comparable time. */
