@@ -200,8 +200,8 @@ static bool measure_file(const char *name, uint64_t *size, uint64_t *last)
     return whole;
 }
 
-/* Returns true if there is a size that all files except the newest have passed with their last
- * record, and the newest has not passed before its last record. */
+/* Returns true if one limit of size explains all files: each file but the newest passed the limit
+ * with its last record, and the newest did not pass the limit before its last record. */
 static bool were_closed_alike(const struct family *family)
 {
     uint64_t above = 0; /* lower bound of the size, excluded */
