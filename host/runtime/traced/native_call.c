@@ -76,7 +76,8 @@ static traced_code *code_of(const struct th_native *native, const struct th_call
     return chosen;
 }
 
-/* Handles a call by a thread that runs no process, or during such work. */
+/* Handles a call by a thread that runs no process, or that is in a hook of another call
+ * (in_trace_hook). Returns false: no such call gets a native frame. */
 static __attribute__((cold, noinline)) bool met_oddly(const struct th_native *native, int argc,
                                                       const th_term argv[], uintptr_t at)
 {
