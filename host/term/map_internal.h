@@ -80,7 +80,7 @@ uint64_t th_key_hash(th_term t, bool *plain);
  * equal keys are neighbours then, the earlier position first. Stable, no allocation. */
 bool th_sort_keys(const th_term *keys, size_t count, uint32_t *order, uint32_t *spare);
 
-/* Positions that were sorted for one use. */
+/* Positions of a map's keys, sorted for one use of the map: a list, freed after the use. */
 struct th_sorted_keys {
     struct th_sorted_keys *next;
     uint32_t positions[];
