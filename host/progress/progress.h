@@ -95,8 +95,8 @@ void th_progress_later(struct th_later *self, void (*run)(struct th_later *self)
  * Returns 0 or an errno. */
 int th_progress_prepare(void);
 
-/* Waits until all work that was queued before is done. Not in deferred work, nor in a reader
- * section. */
+/* Waits until all work that was queued before is done.
+ * Thread: any, but not in RUN of such work, nor in a reader section. */
 void th_progress_settle(void);
 
 /* As th_progress_settle(), for at most a second, for a program that is about to end. False: a
