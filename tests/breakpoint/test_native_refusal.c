@@ -79,7 +79,7 @@ static int refused(struct th_library *library, const char *part)
     return count;
 }
 
-/* Compiles and opens a library, and returns refused() of it. */
+/* Compiles SOURCE, opens the library, and returns refused() of the library. */
 static int refused_of(const char *compiler, const char *flags, const char *source, const char *part)
 {
     struct th_library *library = compiled_open(compiler, flags, source);

@@ -23,7 +23,7 @@ typedef ERL_NIF_TERM nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 enum { SLOT_COUNT = SLOTS(COUNT_SLOT) };
 
-static ErlNifEntry entry;                /* copy of the other library's entry, with own functions */
+static ErlNifEntry entry;                /* the other library's entry, with FUNCTIONS */
 static ErlNifFunc functions[SLOT_COUNT]; /* the other library's functions, with code from here */
 static nif *code[SLOT_COUNT];            /* the other library's code */
 static atomic_ullong counts[SLOT_COUNT]; /* of all threads; read when no calls run */

@@ -250,7 +250,7 @@ static void what_is_cancelled_is_not_carried_out(void **state)
     th_file_operation_drop(queued[0]);
     assert_true(th_file_abandon(held[0])); /* this operation is executing */
     let_go();
-    for (int i = 0; i < 3; i++) /* the other one, the second and the third */
+    for (int i = 0; i < 3; i++) /* held[1], queued[1] and queued[2] */
         while (sem_wait(&carried_out) != 0)
             ;
     settle(queued[1], NULL);

@@ -119,8 +119,8 @@ static void note_run(struct th_later *later)
     atomic_store(&ran, true);
 }
 
-/* The worker sleeps meanwhile: nested sections do not concern the worker; the end of the outermost
- * section wakes it. */
+/* The worker sleeps meanwhile: the ends of nested sections do not wake the worker, the end of the
+ * outermost section does. */
 static void sections_inside_of_one_let_nothing_pass(void **state)
 {
     struct th_later work;

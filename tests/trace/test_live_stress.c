@@ -238,7 +238,7 @@ static th_term specification(struct changer *changer)
 
 static const uint32_t change_kinds[] = {TH_BP_LOCAL, TH_BP_GLOBAL, TH_PATTERN_EITHER};
 
-/* Sets or clears one function, a module of functions, or all. */
+/* Sets (ON) or clears a pattern for one function, for a module, or for all functions. */
 static void set_functions(struct changer *changer, bool on)
 {
     uint32_t f = next_random(&changer->random) % FUNCTIONS,
