@@ -1,5 +1,5 @@
 /*
- * count: number of events by tag, by function, or by process.
+ * count: numbers of events by tag, of calls and exceptions by function, or of all three by process.
  *
  * The tables are printed when the tracer is unloaded, the most frequent first. Each thread counts
  * in tables of its own, so counting takes no lock.

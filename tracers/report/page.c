@@ -290,7 +290,7 @@ static bool is_mark(const char *line, size_t length, const char *mark)
     return strlen(mark) == length && memcmp(line, mark, length) == 0;
 }
 
-/* Replaces each line that is a mark by its contents. */
+/* Writes the template of the page; the contents replace each line that is a mark. */
 static void write_template(struct writing *writing, const char *title)
 {
     const char *line = page_html;

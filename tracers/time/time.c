@@ -77,7 +77,7 @@ static int64_t time_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct settings *setti
     return TIME_NONE;
 }
 
-/* Returns the timing for events of PROCESS, in this thread's part. */
+/* Returns the settings and figures with which an event of TRACEE is timed: PART is the thread's. */
 static struct timing timing_of(ErlNifEnv *env, struct part *part, ERL_NIF_TERM tracee)
 {
     struct settings *settings = &part->output->settings;
