@@ -11,6 +11,7 @@
  */
 #include "call_steps.h"
 
+#include "process_life.h"
 #include "queue.h"
 #include "thread_stack.h"
 
@@ -96,6 +97,7 @@ static void call_steps_leave(struct surroundings *s, struct th_process *process,
     if (process->then_is_set)
         process->then.then.argv =
             th_runtime_terms_copy(s->keeps, process->then.then.argc, process->then.then.argv);
+    th_runtime_heap_move(process, env, s->keeps);
 }
 
 /* --- Steps ----------------------------------------------------------------------------------- */
@@ -308,8 +310,10 @@ static void run_step(struct th_process *process, struct th_call *outer,
         .passed = process->raised,
     };
 
-    if (s.own)
+    if (s.own) {
         call.argv = th_runtime_terms_copy(s.own, now->argc, now->argv);
+        th_runtime_heap_move(process, s.keeps, s.own);
+    }
     call.env->thread = (unsigned char)th_self.scheduler->type;
     process->raised.class = TH_RAISED_NOTHING;
     clear_next(process, TH_STEP_NONE);

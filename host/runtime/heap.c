@@ -120,7 +120,7 @@ void th_runtime_heap_collect(struct th_process *process)
     each_root(process, move, fresh);
     process->env = fresh;
     process->recent = th_env_used(fresh);
-    process->left_behind += th_env_used(old) - process->recent;
+    th_runtime_heap_move(process, old, fresh);
     th_runtime_heap_start(process);
     free_fragments(process);
     th_check_retire(old);
@@ -155,6 +155,11 @@ void th_runtime_heap_attach(struct th_process *process, struct th_message *messa
     message->next = process->fragments;
     process->fragments = message;
     process->fragment_words += message->words_count;
+}
+
+void th_runtime_heap_move(struct th_process *process, const th_env *from, const th_env *to)
+{
+    process->left_behind += th_env_used(from) - th_env_used(to);
 }
 
 /* A nested call under the checker has its own environment. */

@@ -68,8 +68,13 @@ void th_runtime_heap_end(struct th_process *process);
  * Owner: takes MESSAGE over. */
 void th_runtime_heap_attach(struct th_process *process, struct th_message *message);
 
-/* Returns the number of words made since the process' start. Complete only while there is a
- * tracing. By the thread that runs the process. */
+/* Continues the count of th_runtime_heap_words() in TO, the environment that PROCESS uses from now
+ * on instead of FROM. The words of TO so far are copies, and do not count. */
+void th_runtime_heap_move(struct th_process *process, const th_env *from, const th_env *to);
+
+/* Returns the number of words made since the process' start; the number never goes down. Complete
+ * only while there is a tracing.
+ * Thread: the one that runs the process. */
 uint64_t th_runtime_heap_words(const struct th_process *process);
 
 #endif

@@ -174,7 +174,8 @@ struct th_process {
     th_env *env;          /* environment of its terms; a collection replaces it */
     size_t collect_at;    /* size in bytes above which the heap is collected */
     size_t recent;        /* words that the last collection left */
-    uint64_t left_behind; /* words made in former ENVs; counted as far as a tracing exists */
+    uint64_t left_behind; /* words made in other environments, less the copies in this one; modulo
+                             2^64; complete only if there is a tracing */
     const struct th_offheap *collected; /* binaries of ENV that `held` counts already */
     size_t held;                        /* bytes of binaries held since the last collection */
     struct th_message *fragments;       /* received messages whose terms the heap may refer to */

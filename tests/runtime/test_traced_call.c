@@ -1,4 +1,5 @@
 /* Tests calls that hit breakpoints in export entries, and the ends of these calls. */
+#include "host/check/check.h"
 #include "host/code/code.h"
 #include "tests/runtime/traced.h"
 
@@ -252,6 +253,56 @@ static void calls_are_counted(void **state)
     th_breakpoint_info_free(&info);
 }
 
+/* Asserts that party:NAME has made WORDS words in CALLS calls. */
+static void assert_memory(const char *name, int arity, uint64_t calls, int64_t words)
+{
+    struct th_mfa mfa = {th_atom("party"), th_atom(name), (unsigned)arity};
+    struct th_bp_info info;
+
+    assert_true(th_trace_session_function_info(session, &mfa, &info));
+    assert_int_equal(info.memory_count, 1);
+    assert_int_equal(info.memory[0].calls, calls);
+    assert_int_equal(info.memory[0].amount, words);
+    th_breakpoint_info_free(&info);
+}
+
+/* Nested calls; the outer ones begin in a heap that is larger than all that `loop` makes. */
+static void call_nested_loop(void)
+{
+    set("call", 3, "true", TH_BP_MEMORY);
+    set("loop", 1, "true", TH_BP_MEMORY);
+    call("call", "[party,call,[party,loop,[3]]]");
+}
+
+static void words_are_charged_to_the_function_that_makes_them(void **state)
+{
+    (void)state;
+    call_nested_loop();
+    assert_memory("call", 3, 2, 0);
+    assert_memory("loop", 1, 4, 3 * (5 + 1)); /* tuples of four elements, and arguments */
+}
+
+static int begin_checked(void **state)
+{
+    th_check_start();
+    return begin(state);
+}
+
+static int end_checked(void **state)
+{
+    end(state);
+    return th_check_end() != 0;
+}
+
+/* While the checker is on, the arguments of a nested call are first copied in the caller. */
+static void the_checker_changes_no_charge_but_for_arguments(void **state)
+{
+    (void)state;
+    call_nested_loop();
+    assert_memory("call", 3, 2, 3 + 1);
+    assert_memory("loop", 1, 4, 3 * (5 + 1));
+}
+
 static void meta_is_for_whoever_calls(void **state)
 {
     (void)state;
@@ -334,6 +385,9 @@ int main(void)
         TEST(the_end_of_a_process_comes_last),
         TEST(a_session_that_is_gone_hears_of_no_end),
         TEST(calls_are_counted),
+        TEST(words_are_charged_to_the_function_that_makes_them),
+        cmocka_unit_test_setup_teardown(the_checker_changes_no_charge_but_for_arguments,
+                                        begin_checked, end_checked),
         TEST(meta_is_for_whoever_calls),
         TEST(what_enabled_discards_is_called_all_the_same),
         TEST(breakpoints_go_with_the_module),
