@@ -5,7 +5,6 @@
 #include "host/base/memory.h"
 #include "host/trace/event.h"
 
-#include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -216,7 +215,7 @@ enum th_status th_replay_reader_check_input(struct th_reader *reader)
         return TH_OK;
     reader->input.error = 0;
     th_replay_reader_skip_file(reader);
-    th_error_raise(error == ENOMEM ? TH_FAILED : TH_PARTIAL, "%s: %s",
+    th_error_raise(TH_PARTIAL, "%s: %s",
                    reader->connection ? "the connection was lost" : "it cannot be read",
                    strerror(error));
     return th_error_context("record %llu at byte %llu, and what follows it, is lost",

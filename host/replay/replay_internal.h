@@ -188,7 +188,7 @@ static inline unsigned long long th_replay_reader_number(const struct th_reader 
 }
 
 /* Raises an error of the input, once; TH_OK if there is none.
- * Errors: TH_PARTIAL; TH_FAILED if memory is short. */
+ * Errors: TH_PARTIAL. */
 enum th_status th_replay_reader_check_input(struct th_reader *reader);
 
 /* Replaces the current input by FD (-1: none). */

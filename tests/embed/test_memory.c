@@ -321,8 +321,8 @@ static void check(unsigned long number, enum tracehost_status status, uint64_t w
         report(number, "nobody says so, but not all is there");
     if (status != TRACEHOST_OK && status != TRACEHOST_FAILED)
         report(number, "memory is not named");
-    if (status != TRACEHOST_OK && tracehost_error_status() == TRACEHOST_OK)
-        report(number, "there is no error");
+    if (status != TRACEHOST_OK && tracehost_error_status() != status)
+        report(number, "the error has another status");
 }
 
 static void each_fails(const char *stream)

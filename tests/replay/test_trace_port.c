@@ -7,6 +7,9 @@
 #include "host/trace/trace.h"
 #include "tests/support/stream.h"
 
+#include "host/replay/replay_internal.h"
+
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -348,6 +351,34 @@ static void size_beyond_the_end(void **state)
                         "there\n");
 }
 
+/* In a program that embeds the host, reading goes on without memory. */
+static void no_memory_for_input(void **state)
+{
+    static const char *const told[] = {
+        "1@0 {trace,<0.1.0>,exit,normal}\n"
+        "partial: record 2 at byte 61, and what follows it, is lost: it cannot be read: "
+        "Cannot allocate memory\n",
+        "partial: record 1 at byte 0, and what follows it, is lost: it cannot be read: "
+        "Cannot allocate memory\n",
+    };
+    struct th_reader *reader;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        if (i == 0)
+            stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
+        else
+            th_buffer_add_text(&stream, "{\"drop\":"); /* a JSON line */
+        assert_int_equal(stream_open(stream.data, stream.size, NULL, &reader), TH_OK);
+        reader->input.error = ENOMEM;
+        reader->input.ended = true;
+        assert_string_equal(stream_tell(reader), told[i]);
+        assert_int_equal(th_replay_reader_info(reader)->damages, 1);
+        th_replay_reader_close(reader);
+        stream.size = 0;
+    }
+}
+
 static void unknown_op(void **state)
 {
     (void)state;
@@ -488,6 +519,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(cut_off_anywhere, begin, end),
         cmocka_unit_test_setup_teardown(size_beyond_the_end, begin, end),
         cmocka_unit_test_setup_teardown(unknown_op, begin, end),
+        cmocka_unit_test_setup_teardown(no_memory_for_input, begin, end),
         cmocka_unit_test_setup_teardown(bad_payloads, begin, end),
         cmocka_unit_test_setup_teardown(damage_inside_of_terms, begin, end),
         cmocka_unit_test_setup_teardown(files_of_other_formats, begin, end),

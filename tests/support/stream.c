@@ -109,6 +109,7 @@ const char *stream_tell(struct th_reader *reader)
         if (status == TH_OK) {
             tell_event(&told, &event);
         } else {
+            assert_int_equal(status, th_error_status());
             th_buffer_add_text(&told, status == TH_PARTIAL ? "partial: " : "malformed: ");
             tell_causes(&told);
         }
