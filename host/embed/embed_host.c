@@ -272,6 +272,7 @@ enum tracehost_status tracehost_host_delivered(tracehost_host *host, ERL_NIF_TER
         return th_embed_answer(status);
     delivery = th_alloc(sizeof *delivery);
     *delivery = (struct delivery){done, context};
-    th_trace_delivered(host->tracing, tracee, delivered, delivery);
+    (void)tracee; /* all tracees are waited for, TRACEE among them */
+    th_trace_delivered(host->tracing, delivered, delivery);
     return TRACEHOST_OK;
 }

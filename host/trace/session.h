@@ -196,12 +196,11 @@ void th_trace_skip(struct th_tracing *tracing, struct th_event *event);
 void th_trace_ended(struct th_tracing *tracing, th_term id);
 
 /*
- * Calls DONE(CONTEXT) when the tracers have got every event of TRACEE up to now (TH_NONE: of all
- * tracees). In an unshared tracing this is at once or, in a callback, after the current event; in a
- * shared one th_progress_later() calls DONE.
+ * Calls DONE(CONTEXT) when the tracers have got every event up to now. In an unshared tracing this
+ * is at once or, in a callback, after the current event; in a shared one th_progress_later() calls
+ * DONE.
  */
-void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)(void *context),
-                        void *context);
+void th_trace_delivered(struct th_tracing *tracing, void (*done)(void *context), void *context);
 
 /* Asks the tracer of SESSION for its trace_status, except in a callback. The answer `remove`
  * detaches the session from all tracees. Returns true while the session is attached. */

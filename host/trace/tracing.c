@@ -101,12 +101,10 @@ static void report_delivered(struct th_later *later)
     th_free(asked);
 }
 
-void th_trace_delivered(struct th_tracing *tracing, th_term tracee, void (*done)(void *context),
-                        void *context)
+void th_trace_delivered(struct th_tracing *tracing, void (*done)(void *context), void *context)
 {
     struct delivery_asked *asked = th_alloc(sizeof *asked);
 
-    (void)tracee; /* all tracees are waited for, TRACEE among them */
     asked->done = done;
     asked->context = context;
     th_trace_later(tracing, &asked->later, report_delivered);

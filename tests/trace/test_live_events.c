@@ -437,7 +437,7 @@ static void what_is_delivered_is_over(void **state)
 
     (void)state;
     sem_init(&done, 0, 0);
-    th_trace_delivered(scene_tracing(), TH_NONE, delivered, &done);
+    th_trace_delivered(scene_tracing(), delivered, &done);
     while (sem_wait(&done) != 0)
         ; /* interrupted by a signal */
     sem_destroy(&done);

@@ -290,7 +290,7 @@ static void note_delivery(void *context)
 
 static void ask_delivered(void)
 {
-    th_trace_delivered(scene_tracing(), TH_NONE, note_delivery, &delivered);
+    th_trace_delivered(scene_tracing(), note_delivery, &delivered);
     assert_int_equal(delivered, 0);
 }
 
@@ -301,7 +301,7 @@ static void what_was_traced_is_delivered(void **state)
     scene_act("enabled_call", "a", ask_delivered);
     scene_trace(CALL);
     assert_int_equal(delivered, 1);
-    th_trace_delivered(scene_tracing(), th_local_pid(1, 0), note_delivery, &delivered);
+    th_trace_delivered(scene_tracing(), note_delivery, &delivered);
     assert_int_equal(delivered, 2);
 }
 
