@@ -144,7 +144,8 @@ void th_breakpoint_consolidate(struct th_generic_bp *bp);
 /* Copies the staging generation to the active one. Order: no hit can have found BP. */
 void th_breakpoint_complete(struct th_generic_bp *bp);
 
-/* Applies SETTING to the staging generation, whose serial becomes SERIAL. */
+/* Applies SETTING to the staging generation. If SETTING sets or restarts a kind, the serial becomes
+ * SERIAL. */
 struct th_bp_setting;
 void th_breakpoint_stage(struct th_generic_bp *bp, const struct th_bp_setting *setting,
                          uint64_t serial);

@@ -192,5 +192,6 @@ void th_breakpoint_stage(struct th_generic_bp *bp, const struct th_bp_setting *s
         activate(bp, setting->set, serial);
     }
     data->flags &= ~(setting->pause << TH_BP_ACTIVE_SHIFT);
-    activate(bp, setting->restart & th_breakpoint_kinds(data), serial);
+    if (setting->restart & th_breakpoint_kinds(data))
+        activate(bp, setting->restart & th_breakpoint_kinds(data), serial);
 }

@@ -41,7 +41,7 @@ struct th_bp_data {
     struct th_shared *spec;       /* match specification of LOCAL or GLOBAL; NULL: none */
     struct th_shared *meta_spec;  /* match specification of META; NULL: none */
     struct th_bp_meta *meta;      /* NULL: not of kind META */
-    uint64_t serial;              /* number of the change that staged it last */
+    uint64_t serial;              /* number of the last change that set or restarted a kind */
 };
 
 struct th_generic_bp {

@@ -8,7 +8,8 @@
  *      not run inside the hit, and collects more requests.
  *   3. When the change has the permission, it takes the whole stack. The next request finds the
  *      stack empty.
- *   4. A request whose breakpoint was changed after the hit, or is gone, is dropped.
+ *   4. If a kind of the breakpoint was set or restarted after the hit, or the breakpoint is gone,
+ *      the request is dropped.
  */
 #include "breakpoint_internal.h"
 #include "generic_bp.h"

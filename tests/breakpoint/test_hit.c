@@ -151,27 +151,42 @@ static void keep(struct th_permission_request *request)
     (void)request;
 }
 
-static void what_is_set_after_the_hit_is_not_disarmed(void **state)
+/* Makes the change SETTING between a hit of A that requests its disarming and this disarming. */
+static void change_after_hit(const struct th_bp_setting *setting)
 {
     static struct th_permission_request request;
     struct th_change *change = th_breakpoint_change_create();
-    struct th_shared *spec = thing_create(2);
 
-    (void)state;
     a->act = disarm;
-    set_kinds(site, a, TH_BP_LOCAL, 1);
     th_code_permission_seize(&request, keep);
-    th_breakpoint_change_add(
-        change, &(struct th_bp_setting){
-                    .site = site, .session = &a->session, .set = TH_BP_LOCAL, .spec = spec});
-    th_breakpoint_shared_drop(spec);
+    th_breakpoint_change_add(change, setting);
     th_breakpoint_change_start(change, NULL, NULL);
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1"); /* requests the disarming */
     th_progress_settle(); /* the change for requests is queued */
     a->act = NULL;
     th_code_permission_release();
     set_kinds(site, b, TH_BP_COUNT, 0); /* queued after it, so done after it */
+}
+
+static void what_is_set_after_the_hit_is_not_disarmed(void **state)
+{
+    struct th_shared *spec = thing_create(2);
+
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL, 1);
+    change_after_hit(&(struct th_bp_setting){
+        .site = site, .session = &a->session, .set = TH_BP_LOCAL, .spec = spec});
+    th_breakpoint_shared_drop(spec);
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 2");
+}
+
+static void what_stays_after_the_hit_is_disarmed(void **state)
+{
+    (void)state;
+    set_kinds(site, a, TH_BP_LOCAL | TH_BP_COUNT, 1);
+    change_after_hit(
+        &(struct th_bp_setting){.site = site, .session = &a->session, .clear = TH_BP_COUNT});
+    assert_string_equal(note_call(site, TH_BP_ALL, NULL), "");
 }
 
 enum { MANY = 100, HITS = 50 };
@@ -418,6 +433,7 @@ int main(void)
         TEST(a_breakpoint_is_disarmed_from_inside),
         TEST(others_go_on_where_one_is_disarmed),
         TEST(what_is_set_after_the_hit_is_not_disarmed),
+        TEST(what_stays_after_the_hit_is_disarmed),
         TEST(what_many_hits_ask_for_is_one_change),
         TEST(a_session_is_removed_in_the_callback_of_another),
         TEST(a_session_is_removed_in_the_callback_of_one_that_follows),
