@@ -41,6 +41,8 @@
 #define ERL_NAPI_EXPORT __attribute__((visibility("default")))
 #endif
 
+/* --- Versions and types ----------------------------------------------------------------------- */
+
 /* Version that the library declares; a host refuses a version newer than its own. */
 #define ERL_NIF_MAJOR_VERSION 2
 #ifndef ERL_NIF_MINOR_VERSION
@@ -158,7 +160,6 @@ typedef enum { ERL_NIF_LATIN1 = 1, ERL_NIF_UTF8 = 2 } ErlNifCharEncoding;
 typedef struct {
     ERL_NIF_TERM pid;
 } ErlNifPid;
-
 typedef struct {
     ERL_NIF_TERM port_id;
 } ErlNifPort;
@@ -289,8 +290,10 @@ typedef enum {
 typedef void ErlNifOnHaltCallback(void *priv_data);
 typedef void ErlNifOnUnloadThreadCallback(void *priv_data);
 
+/* --- Functions -------------------------------------------------------------------------------- */
+
 /*
- * The functions. Rules for all of them, unless a group or a function has another one:
+ * Rules for all functions, unless a group or a function has another one:
  *
  * Environments. An ErlNifEnv holds terms. The environment of a NIF or callback is valid until that
  * call returns, on that thread; an environment of enif_alloc_env() is valid until it is cleared or
@@ -310,9 +313,6 @@ typedef void ErlNifOnUnloadThreadCallback(void *priv_data);
  * Since: the first NIF version that has the function; 2.0 if the line is missing.
  *
  * Source: OTP's documentation of erl_nif, in words of this project, and measurements on OTP 25.
- *
- * Tables (nif_functions.h, README.md) are made from the declarations: one group is one @defgroup,
- * and its functions stand between @{ and @}.
  */
 
 /**
@@ -1354,6 +1354,8 @@ ERL_NAPI_EXPORT int enif_scheduler_id(void);
 
 /** @} */
 
+/* --- Macros and the entry of a library -------------------------------------------------------- */
+
 /* `long` has 64 bits, so these are the same functions, and libraries import only the `long` ones: a
  * BEAM exports no others. A host that defines the others too must undefine these macros first. */
 #define enif_get_int64 enif_get_long
@@ -1361,11 +1363,6 @@ ERL_NAPI_EXPORT int enif_scheduler_id(void);
 #define enif_make_int64 enif_make_long
 #define enif_make_uint64 enif_make_ulong
 
-/*
- * enif_make_tuple1(env, e1) to enif_make_tuple9(env, e1, ... e9), and lists likewise. These are
- * functions because the compiler does not notice if an argument of the variadic enif_make_tuple()
- * is not a whole term, such as 0.
- */
 #define TH_NIF_P1 ERL_NIF_TERM e1
 #define TH_NIF_P2 TH_NIF_P1, ERL_NIF_TERM e2
 #define TH_NIF_P3 TH_NIF_P2, ERL_NIF_TERM e3
@@ -1386,6 +1383,9 @@ ERL_NAPI_EXPORT int enif_scheduler_id(void);
         return enif_make_list(env, n, __VA_ARGS__);                                \
     }
 
+/* Make a tuple or list of one to nine terms, as enif_make_tuple() and enif_make_list(). These are
+ * functions because compilers cannot check the arguments of a variadic function: an int such as 0
+ * is no whole term there. */
 /* clang-format off */
 TH_NIF_MAKE(1, e1)
 TH_NIF_MAKE(2, e1, e2)

@@ -24,11 +24,12 @@
  * A BEAM also needs an entry, of a version that it supports (see erl_nif.h). The same functions
  * serve in it:
  *
- *     static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
+ *     static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0},
+ *                                      {"trace", 5, trace, 0}};
  *     ERL_NIF_INIT(my_tracer, functions, NULL, NULL, NULL, NULL)
  *
- * The header works with OTP's erl_nif.h and with ours: if a source has included one already, it
- * includes none. C11 or C++11, gcc or clang.
+ * The header works with the erl_nif.h of OTP and with that of tracehost. If a source has included
+ * one already, this header includes none. C11 or C++11, gcc or clang.
  */
 #ifndef TH_ERL_TRACER_H
 #define TH_ERL_TRACER_H
@@ -36,6 +37,8 @@
 #ifndef __ERL_NIF_H__
 #include <erl_nif.h>
 #endif
+
+/* --- Groups, callbacks and tags --------------------------------------------------------------- */
 
 /* clang-format off */
 
@@ -154,6 +157,8 @@ enum th_tracer_tag {
 
 enum th_tracer_calls { TH_CALLS_both, TH_CALLS_enabled, TH_CALLS_trace };
 
+/* --- Definitions of callbacks ----------------------------------------------------------------- */
+
 /*
  * TH_TRACER_ENABLED(GROUP) { ... } defines GROUP's enabled callback. The block returns one of
  *
@@ -241,9 +246,9 @@ static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cach
     return atom;
 }
 
+/* --- Settings --------------------------------------------------------------------------------- */
+
 /*
- * Settings.
- *
  * A tracer's state may be a map of settings, as `-t NAME,key=value,...` makes one. If the tracer
  * declares its settings, tracehost refuses, before any callback gets it, a state with another key
  * or value, or a state that is neither a map nor []; it suggests the nearest key, shows the
@@ -252,9 +257,9 @@ static __inline__ ERL_NIF_TERM th_tracer_atom(ErlNifEnv *env, ERL_NIF_TERM *cach
  * library with nif_init():
  *
  *     const struct th_tracer_setting th_tracer_settings[] = {
- *         {"output", TH_SETTING_OUTPUT, .otherwise = "-", .help = "the file to write to"},
- *         {"level", TH_SETTING_NUMBER, .otherwise = "1", .help = "how much is shown"},
- *         {"format", TH_SETTING_WORD, "text json", "text", "how it is shown"},
+ *         {"output", TH_SETTING_OUTPUT, .help = "the file to write to"},
+ *         {"level", TH_SETTING_NUMBER, .otherwise = "1"},
+ *         {"format", TH_SETTING_WORD, "text json", "text", "the form"},
  *         {0}};
  *
  * In C++ a row gives all members, in their order. The last row, {0}, must be inside of the table's

@@ -3,7 +3,8 @@
  *
  *   #include <nif_module.h>
  *
- *   static ERL_NIF_TERM trace_call(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+ *   static ERL_NIF_TERM trace_call(ErlNifEnv *env, int argc,
+ *                                  const ERL_NIF_TERM argv[])
  *   {
  *       ...
  *       if (seen_enough && th_host_present())
@@ -800,6 +801,8 @@ static inline int th_host_present(void)
 extern int th_upgrade_check(ErlNifEnv *env, void *old_private_data, ERL_NIF_TERM load_info)
     __attribute__((weak, visibility("default")));
 
+/* --- Functions that can be traced ------------------------------------------------------------- */
+
 /*
  * Functions that can be traced where other functions of the library call them in C; such a call is
  * a local call. There are two kinds.
@@ -822,9 +825,9 @@ extern int th_upgrade_check(ErlNifEnv *env, void *old_private_data, ERL_NIF_TERM
  *
  * Both macros declare and begin the definition of a static function that returns a term. The
  * compiler neither inlines nor clones the function, nor changes how it is called; on x86-64 it
- * leaves room for a breakpoint at the entry: NOPs that cost next to nothing (with gcc
- * -fcf-protection=none, which `pkg-config --cflags tracehost-plugin` contains, as the instruction
- * of that option would take the room). TH_FUNCTION puts the function's address into the section
+ * leaves room for a breakpoint at the entry: NOPs that cost next to nothing. (gcc needs the option
+ * `-fcf-protection=none`, which `pkg-config --cflags tracehost-plugin` contains: otherwise an
+ * `endbr64` would take the room.) TH_FUNCTION puts the function's address into the section
  * `tracehost_functions` of the library. In a BEAM none of this does harm. For gcc and clang.
  *
  * An optimising compiler turns a function that ends with a call of itself into a loop, without a
@@ -832,6 +835,8 @@ extern int th_upgrade_check(ErlNifEnv *env, void *old_private_data, ERL_NIF_TERM
  *
  *       return TH_SELF(indirections)(env, enif_make_int(env, n - 1));
  */
+
+/* Element of the section `tracehost_functions`. TH_FUNCTION writes it. */
 struct th_local_function {
     const char *name;
     void (*code)(void);

@@ -6,15 +6,15 @@
  * a host loads, include erl_tracer.h and erl_nif.h and must not be linked with libtracehost: they
  * take the functions of the NIF API from the program that loads them.
  *
- *     cc $(pkg-config --cflags tracehost) -o program program.c $(pkg-config --libs tracehost)
- *
- *     struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "count"};
+ *     struct tracehost_session_setup setup = {.size = sizeof setup};
  *     tracehost_host *host;
  *     tracehost_session session;
  *     tracehost_stream *stream;
  *     tracehost_replay *replay;
  *
- *     setup.recorded_flags = TRACEHOST_FLAGS_EVENTS | TRACEHOST_FLAG_AS_RECORDED;
+ *     setup.tracer = "count";
+ *     setup.recorded_flags =
+ *         TRACEHOST_FLAGS_EVENTS | TRACEHOST_FLAG_AS_RECORDED;
  *     tracehost_host_start(NULL, &host);
  *     tracehost_session_create(host, &setup, &session);
  *     tracehost_stream_open("calls.trace", NULL, &stream);

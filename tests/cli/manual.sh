@@ -8,12 +8,15 @@ pages=$(cd "$man" && echo man*/*)
 expected() {
     "$tracehost" --help | sed -n 's|^  \([a-z]*\)  *[^ ].*|man1/tracehost-\1.1|p'
     echo man1/tracehost.1
+    for header in erl_nif erl_tracer nif_module tracehost; do
+        echo "man3/$header.h.3"
+    done
     echo man5/tracehost-jsonl.5
     echo man7/tracehost-tracer.7
     echo man7/tracehost-tracers.7
     echo man7/tracehost.7
 }
-expect 'a page for each command, and four more' echo "$pages" <<EOF
+expect 'a page for each command, for each header, and five more' echo "$pages" <<EOF
 $(expected | sort | tr '\n' ' ' | sed 's/ $//')
 EOF
 
@@ -81,14 +84,186 @@ for page in $pages; do
     expect "$page is a good page" warnings "$man/$page" </dev/null
 done
 
-found_by_name() { man -M "$man" -w tracehost-replay tracehost-tracer tracehost-jsonl | sed "s|$man|MAN|"; }
+found_by_name() { man -M "$man" -w tracehost-replay tracehost-tracer tracehost-jsonl tracehost.h | sed "s|$man|MAN|"; }
 expect 'man finds them in the build tree' found_by_name <<'EOF'
 MAN/man1/tracehost-replay.1
 MAN/man7/tracehost-tracer.7
 MAN/man5/tracehost-jsonl.5
+MAN/man3/tracehost.h.3
 EOF
 
 # --- What they are made of
+
+# Each function of a header that is declared, or defined by a macro, has a declaration in the header's page.
+undeclared() {
+    for header in erl_nif erl_tracer nif_module tracehost; do
+        sed -nE 's/^(static |ERL_NAPI_EXPORT|TH_MODULE_API|TRACEHOST_API|TH_TRACER_EXPORT).*[ *](\w+)\(.*/\2/p' plugin_api/$header.h |
+            grep -v '^TH_\|_ATTR_' | sort -u | while read -r name; do
+            grep -q "B$name.fP(" "$man/man3/$header.h.3" || echo "$header.h.3: $name() is missing"
+        done
+    done
+    grep -qc 'fBenif_make_list9.fP(' "$man/man3/erl_nif.h.3" || echo 'erl_nif.h.3: enif_make_list9() is missing'
+}
+expect 'pages of headers have all functions' undeclared </dev/null
+
+# header: the declarations of a header from stdin, as make_page takes them.
+header() {
+    cat >"$work/header.h"
+    python3 -B - "$work/header.h" <<'EOF'
+import sys
+
+sys.path.insert(0, 'host/cli/manual')
+from header_text import Header
+
+header = Header(sys.argv[1])
+print(*header.introduction(), '----', *header.declarations(), sep='\n')
+EOF
+}
+some_header() {
+    header <<'EOF'
+/*
+ * Opens doors.
+ *
+ *     #include <door.h>
+ */
+#ifndef DOOR_H
+#define DOOR_H
+
+/* --- Doors --- */
+
+/* Rules. All doors
+ * have `hinges`. */
+
+typedef struct door door;
+
+/* Opens DOOR, see door_shut().
+ *   - once
+ *   - or twice
+ * Owner: the caller of F. Source: wood.
+ * Errors: DOOR_STUCK. */
+TH_MODULE_API int door_open(const struct door *door, void (*creak)(void *context, const char *how), void *context);
+extern void door_shut(void) __attribute__((cold));
+
+struct hinge {
+    size_t size;
+    int left, right; /* in mm:
+                      * never 0 */
+    /* The state. */
+    bool oiled;
+};
+
+/* Ways. */
+enum way {
+#define ROW(name) WAY_##name,
+    WAYS(ROW)
+#undef ROW
+        WAY_COUNT
+};
+
+/* WAYS(X): X(name) for each. */
+#define WAYS(X) \
+    X(in) \
+    X(out)
+
+#define MAKE(n, ...) \
+    static __inline__ int door##n(int a) \
+    { \
+        return n; \
+    }
+/* Makes. */
+MAKE(7, a)
+#undef MAKE
+
+/* Not shown. */
+#if 0
+#endif
+
+/* Internals. */
+int hidden(void);
+#endif
+EOF
+}
+expect 'headers become man(7) text' some_header <<'EOF'
+.PP
+Opens doors.
+.PP
+.EX
+#include <door.h>
+.EE
+----
+.SS Doors
+\fBRules.\fP
+All doors have \fBhinges\fP.
+.PP
+.nf
+typedef struct door door;
+.fi
+.PP
+.nf
+int \fBdoor_open\fP(const struct door *\fIdoor\fP,
+    void (*\fIcreak\fP)(void *\fIcontext\fP, const char *how), void *\fIcontext\fP);
+void \fBdoor_shut\fP(void);
+.fi
+.RS 4
+Opens \fIDOOR\fP, see \fBdoor_shut\fP().
+.IP \(bu 2
+once
+.IP \(bu 2
+or twice
+.TP 9
+\fBOwner:\fP
+the caller of F.
+.TP 9
+\fBSource:\fP
+wood.
+.TP 9
+\fBErrors:\fP
+DOOR_STUCK.
+.RE
+.PP
+.nf
+struct hinge {...};
+.fi
+.RS 4
+.nf
+\fBsize_t size\fP
+.fi
+.TP
+\fBint left, right\fP
+in mm: never 0
+.TP
+\fBbool oiled\fP
+The state.
+.RE
+.PP
+.nf
+enum way {...};
+.fi
+.RS 4
+Ways.
+.PP
+WAY_in, WAY_out, WAY_COUNT
+.RE
+.PP
+.nf
+#define \fBWAYS\fP(X)
+.fi
+.RS 4
+WAYS(X): X(name) for each.
+.PP
+.EX
+X(in)
+X(out)
+.EE
+.RE
+.PP
+.nf
+int \fBdoor7\fP(int \fIa\fP);
+.fi
+.RS 4
+Makes.
+.RE
+EOF
 
 # markdown: a page of Markdown from stdin, as make_page takes it.
 markdown() {

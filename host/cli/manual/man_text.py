@@ -24,7 +24,7 @@ WIDTH = 78
 SPECIAL = {'\\': '\\e', '`': '\\(ga', '~': '\\(ti', '^': '\\(ha', '-': '\\-'}
 OPTION = re.compile(r'(?<![\w:/.-])(--[a-z]+(?:-[a-z]+)*|-[A-Za-z?])(?![\w-])')
 INLINE = re.compile(r'`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|\*(?P<italic>[^*\s](?:[^*]*[^*\s])?)\*|'
-                    r'\[(?P<text>[^]]+)\]\((?P<target>[^)]+)\)|\b(?P<page>[a-z][\w-]*)\((?P<section>[1-8])\)')
+                    r'\[(?P<text>[^]]+)\]\((?P<target>[^)]+)\)|\b(?P<page>[a-z][\w.-]*)\((?P<section>[1-8])\)')
 MARKED = r'(?:`[^`]+`|\*\*[^*]+\*\*|\*[^*\s][^*]*\*)'
 DEFINITION = re.compile(r'(%s(?:(?:, | or | )%s)*):\s+(.*)' % (MARKED, MARKED), re.S)
 FENCE = re.compile(r'```\w+( >\S+)?$')

@@ -150,7 +150,7 @@ def references(folder):
     paths = sorted(glob.glob(folder + '/man*/*'))
     for path in paths:
         page = Page(path)
-        named = re.findall(r'(tracehost(?:-\w+)?)\((\d)\)', ' '.join(page.text(t) for t in page.sections))
+        named = re.findall(r'((?:tracehost|erl_|nif_)[\w.-]*)\((\d)\)', ' '.join(page.text(t) for t in page.sections))
         for name, section in sorted(set(named)):
             if '%s/man%s/%s.%s' % (folder, section, name, section) not in paths:
                 yield '%s: there is no %s(%s)' % (os.path.basename(path), name, section)
