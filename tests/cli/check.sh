@@ -135,7 +135,7 @@ for file in tests/debian/*.calls; do
     fi
     info=$(sed -n "s|LIBRARY|${library%.so}|; s/^%% load-info: //p" "$file")
     "$tracehost" call --check --load-info="${info:-0}" -f "$file" "$library" 2>&1 >/dev/null | grep 'check: ' >"$work/found"
-    # It does so in each function; a BEAM does nothing then.
+    # stringprep misuses the API in each function; a BEAM does nothing then.
     if [ "$name" = stringprep ]; then
         sed -i '/enif_release_binary() of a binary that was its own until enif_make_binary()$/d' "$work/found"
     fi

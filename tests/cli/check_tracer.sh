@@ -2,7 +2,7 @@
 # Tests replay --check and run --check: violations by tracers are reported with callback and record.
 . tests/cli/lib/assertions.sh
 
-# What leaks on purpose here, the checker tells, not the address sanitizer.
+# The checker reports the leaks, which are on purpose here, not the address sanitizer.
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 
 stream=$recordings/s04_genserver_pingpong.trace

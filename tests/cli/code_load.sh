@@ -15,7 +15,7 @@ for name in 000a 000b 000c; do
     version $name
 done
 
-# What is called all the while.
+# The module whose functions are called during all loads.
 {
     echo 'bank:start(), bank:open(alice, 100), bank:open(bob, 50).'
     for _ in $(seq 20000); do

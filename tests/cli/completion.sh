@@ -488,7 +488,7 @@ tracehost dump --output=READ => ( filenames )
     --output=README.md
 EOF
 
-# What follows the first = of a setting is its value, whatever else there is in that.
+# The value of a setting begins after its first =, and may contain any characters.
 mkdir "$work/signs"
 touch "$work/signs/on=fine.trace"
 signs() {

@@ -198,7 +198,7 @@ EOF
 expect 'as does a terminal that hangs up' stopped HUP <<'EOF'
 status 129
 EOF
-# It waits for a line.
+# The prompt waits for a line.
 waiting() {
     mkfifo "$work/lines"
     "$tracehost" ctl "$socket" <"$work/lines" &

@@ -9,7 +9,7 @@ there_and_back() {
         cmp "$work/stream.trace" "$2"
 }
 
-# What was recovered of a damaged file is what comes before the damage.
+# The records recovered from a damaged file are the records before the damage.
 recovered() {
     "$tracehost" convert --allow-partial "$1" "$work/recovered.trace" 2>"$work/stderr" &&
         cmp -n "$(wc -c <"$work/recovered.trace")" "$work/recovered.trace" "$1" &&

@@ -235,7 +235,7 @@ tracehost: tracer 'BUILD/samples/crash_tracer.so' hangs: load took more than 0.3
 -- status 6
 EOF
 
-# Of the rest of a library's code.
+# Crashes in other code of a library.
 cat >"$work/hostile.c" <<'EOF'
 #include <erl_tracer.h>
 #include <pthread.h>

@@ -81,7 +81,7 @@ EOF
 # --- cut off ---
 
 for name in trunc_body trunc_hdr trunc_hdr_only s22_killed_vm; do
-    # What is told on stderr; that which was recovered is compared by dump.sh.
+    # Compares stderr; dump.sh compares the recovered records.
     told() {
         "$tracehost" "$@" >"$work/out"
     }

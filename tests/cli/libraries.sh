@@ -65,7 +65,7 @@ tracehost replay: WORK/nothing cannot be opened
 -- status 5
 EOF
 
-# Of two with one name the first is taken.
+# If two libraries have one name, the first is loaded.
 shadowed() {
     mkdir -p "$work/a" "$work/b"
     cp "$tracers/echo.so" "$work/a/mine.so"

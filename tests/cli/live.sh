@@ -183,7 +183,7 @@ EOF
 
 # --- progress ---
 
-# It goes on while nothing comes, and tells losses.
+# Progress is shown while no event comes, and includes losses.
 progress() {
     printf '\001\000\000\011\055' | cat - "$calls" >"$work/dropped"
     $served "$work/dropped:1.4" -- tests/cli/lib/watch_terminal.py 1 "$tracehost" replay -t count,output=/dev/null "$from" |

@@ -20,7 +20,7 @@ expect 'a page for each command, for each header, and five more' echo "$pages" <
 $(expected | sort | tr '\n' ' ' | sed 's/ $//')
 EOF
 
-# --- What they say
+# --- Their text
 
 expect 'the pages of commands say what --help says' tests/cli/lib/compare_manual.py compare "$tracehost" "$man" </dev/null
 expect 'what they refer to is there' tests/cli/lib/compare_manual.py references "$man" </dev/null
@@ -92,7 +92,7 @@ MAN/man5/tracehost-jsonl.5
 MAN/man3/tracehost.h.3
 EOF
 
-# --- What they are made of
+# --- Their sources
 
 # Each function of a header that is declared, or defined by a macro, has a declaration in the header's page.
 undeclared() {

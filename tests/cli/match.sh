@@ -167,7 +167,7 @@ expect 'faults as JSON' "$tracehost" match --format=json "[{'_',[],[{'\$1'}]}]" 
 -- status 3
 EOF
 
-# --- What cannot be read
+# --- Input that cannot be parsed
 
 expect 'a specification that is no term' "$tracehost" match '[{[x' '[a]' <<'EOF'
 -- stderr

@@ -149,7 +149,7 @@ tracehost report: WORK/list.trace: record 2 at byte 89 is damaged
 tracehost report: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
-# What fits once fits, whatever a command looks at twice.
+# An event that fits once always fits, also if a command reads it twice.
 fitting() {
     for command in replay info dump 'convert --to=trace' 'convert --to=jsonl'; do
         case $command in

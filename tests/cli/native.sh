@@ -240,7 +240,7 @@ expect 'or left out' sealed -p sealed:_/_ --return <<'EOF'
 -- stderr
 tracehost run: warning: -p sealed:_/_ leaves out sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
-# Of several libraries, those that can.
+# With several libraries, local breakpoints are set in those that were compiled for them.
 expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$work/fib.so" 'fib:depth(plain:same(1))' <<'EOF'
 <0.1.4096> call fib:depth(1)
 <0.1.4096> call fib:down(1)

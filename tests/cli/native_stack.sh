@@ -6,7 +6,7 @@
 # LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"
 
-# Of gcc's, as gdb may then wait for the library: its breakpoint takes the place of a NOP of one byte.
+# Compiled by gcc, so that gdb can wait for the library: its breakpoint replaces a NOP of one byte.
 compile "$work/fib.so" plugins/fib/fib.c gcc -O2 -g 2>"$work/said" || { echo 'no gcc here'; exit 77; }
 
 # in_gdb FILE EXPRESSION COMMAND...: what the run says, and gdb.

@@ -54,7 +54,7 @@ tracehost report: streams of two nodes are not played together: one identifier w
   a.trace is of the node n1@h, b.jsonl of n2@h
 EOF
 
-# Of stdin the node is known when it is read.
+# For stdin, the node is known when the stream is read.
 from_stdin() {
     "$tracehost" replay -t text --max-events=9 a.trace - c.trace <"$1"
 }

@@ -147,7 +147,7 @@ EOF
 
 # --- while it works ---
 
-# What the tracer counted is what was read.
+# The tracer counts exactly the records that were read.
 endless() {
     $signalled INT "$calls" endless "$tracehost" replay -t count - >"$work/out" 2>"$work/err"
     echo "status $?"

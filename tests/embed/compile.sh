@@ -78,7 +78,7 @@ case $BUILD_DIR in
     ;;
 esac
 
-# What gcc itself finds declared in the header.
+# Lists the functions that gcc itself finds declared in the header.
 declared() {
     echo '#include <tracehost.h>' >"$work/declared.c"
     # shellcheck disable=SC2046

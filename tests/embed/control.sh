@@ -12,7 +12,7 @@ case $BUILD_DIR in
     ;;
 esac
 
-# It calls math:square/1 until it is to end. A session of its own counts, and may be another's to end.
+# The embedder calls math:square/1 until the test ends it. A session of its own counts; `ctl` may end that session.
 cat >"$work/embedder.c" <<'C'
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 library=$BUILD_DIR/lib/libtracehost.so
 
-# What is static in a thread comes out of the little that the dynamic linker keeps for libraries that come late.
+# Thread-local storage of a library that is loaded late comes from a small reserve of the dynamic linker.
 tls_bytes() { LC_ALL=C readelf --segments --wide "$library" | awk '$1 == "TLS" { print $6 }'; }
 tls_is_small() {
     bytes=$(tls_bytes) && echo "PT_TLS has ${bytes:-no} bytes" && [ $((bytes)) -gt 0 ] && [ $((bytes)) -lt 1024 ]

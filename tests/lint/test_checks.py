@@ -135,6 +135,16 @@ class Checks(unittest.TestCase):
         self.write('host/term/map.h', '/* --- What it is --- */\n\n/*\n * Who is told.\n */\nint a; /* of B */\n'
                    '/** It stays. */\n/* Takes what is handed in. */\n')
         self.assertEqual(self.found(comments), ['host/term/map.h:%d' % line for line in (1, 3, 7, 8)])
+        os.remove(os.path.join(self.folder.name, 'host/term/map.h'))
+        self.write('tests/cli/a.sh', '#!/bin/sh\n# Prints the size.\n# What is large is cut.\necho "#" # What it is\n')
+        self.write('tests/oracle/a.erl', '%% A list.\n%% It has one.\na() -> "% It". % It\n')
+        self.assertEqual(self.found(comments), [])
+        self.write('tests/cli/a.sh', '# Of all\n\n    # of some\n    # It stays.\n    # Those')
+        self.write('tests/oracle/a.erl', '%%% --- What is asked ---\n%% A list is handed in.\n\n  % It\n')
+        self.write('tests/run', '#!/bin/sh\n\n# Who\n')
+        self.write('tracers/page.js', 'a(); /* Where it is */ // Where\n')
+        self.assertEqual(self.found(comments), ['tests/cli/a.sh:1', 'tests/oracle/a.erl:1', 'tests/oracle/a.erl:4',
+                                                'tests/run:3', 'tracers/page.js:1'])
 
     def test_prefixes(self):
         self.write('plugin_api/nif_module.h', 'int th_spawn(int a);\n')

@@ -11,7 +11,7 @@ command -v erlc >/dev/null || { echo 'no erl (Debian: erlang-base)'; exit 77; }
 [ -n "$OTP_INCLUDE" ] || { echo 'no erl_nif.h of OTP (Debian: erlang-dev)'; exit 77; }
 erlc -o "$work" tests/oracle/calls/calls.erl || exit 1
 
-# What the shell says, without its greeting, prompts and farewell.
+# Prints the shell's answers, without its greeting, prompts and farewell.
 in_shell() {
     CALLS_LIBRARY=$library HOME=$work ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -boot no_dot_erlang -pa "$work" \
         <"$session" 2>&1 | sed -n '/^Eshell/,$ p' | sed '1d; $d; s/^[0-9]*> //'

@@ -22,7 +22,7 @@ doubtful() {
     true_stacks "$1" && grep "^$doubt: $2, the first to stacks:$3; " "$work/remarks"
 }
 
-# Of the same slices in a timeline.
+# Compares the same slices in a timeline.
 in_timeline() {
     "$tracehost" replay -t chrome,output="$work/chrome.json" "$work/$1.jsonl" 2>/dev/null &&
         tests/shipped/chrome_rules "$work/chrome.json" >/dev/null &&

@@ -61,7 +61,7 @@ names() {
     echo '#include <erl_nif.h>' | $CC -E -dD -P -I"$1" -x c - |
         grep -o -E '\b(ERL_|ERTS_NAPI|Erl|enif_|SysIOVec|SIZEOF_)[A-Za-z0-9_]*' | sort -u
 }
-# What OTP's header needs for itself: its way of listing functions, and Windows.
+# Names that OTP's header needs internally: for its list of functions, and for Windows.
 internal='ERL_NIF_API_FUNC_DECL|ERL_NIF_API_FUNC_MACRO|ERL_NIF_INLINE|ERL_NIF_INIT_NAME[23]'
 lacks_none() {
     names plugin_api >"$work/names"

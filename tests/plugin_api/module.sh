@@ -12,7 +12,7 @@ else
     skip 'module: clang' 'no clang'
 fi
 
-# What pkg-config says of it: where the headers are, how to compile, and nothing to link with.
+# pkg-config prints the folder of the headers and the compiler flags, and no libraries.
 : >"$work/flags"
 ln -s "$BUILD_DIR" "$work/build" # its path may have blanks, at which the shell takes flags apart
 from_pkg_config() {

@@ -8,7 +8,7 @@ tracehost=$work/build/bin/tracehost
 library=$work/build/lib/libtracehost.so
 usdt=$work/build/lib/tracehost/tracers/usdt.so
 
-# What SystemTap asks of a kernel before it looks at a program.
+# Makes the kernel files that SystemTap needs before it reads a program.
 make_kernel() {
     mkdir -p "$work/kernel/include/generated" "$work/kernel/include/config"
     printf 'CONFIG_%s=y\n' UPROBES INODE_UPROBES ARCH_SUPPORTS_UPROBES UPROBE_EVENTS TRACEPOINTS UTRACE X86_64 >"$work/kernel/.config"

@@ -83,7 +83,7 @@ write first 0
 write second 20
 write third 40
 
-# What was opened first is its file; what is loaded later is a private copy.
+# The first load opens the file itself; later loads open a private copy.
 check 'the first code: it crashes' crash "treading:replace([\"$work/second.so\"], crash)."
 check 'the first code: its functions and its generation are named' names_old_code 1
 lines 'the first code' 'first second'

@@ -33,7 +33,7 @@ expect 'without patterns there is nothing to be disarmed' first_calls -t first_c
 <0.79.0> calls ex:bar/1
 LINES
 
-# Of many calls only those are asked about that come before the change is made.
+# `enabled` is asked only about the calls before the change takes effect.
 {
     echo '{"tracehost":1,"node":"nonode@nohost","creation":0}'
     yes '{"tracee":"<0.1.0>","tag":"call","term":"{m,f,0}"}' | head -300000
@@ -58,7 +58,7 @@ compile() { # FOLDER FLAG...
 here() {
     "$tracehost" replay -L "$work/$1" -t first_calls -p 'ex:_/_' "$seed" | wc -l
 }
-# It is given the calls of a process by a BEAM, with OTP's header beside ours.
+# A BEAM delivers the calls of a process to the tracer, compiled with header $1.
 in_beam() {
     cat >"$work/first_calls.erl" <<'ERL'
 -module(first_calls).

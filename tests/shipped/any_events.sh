@@ -42,7 +42,7 @@ every_seed() {
     done
 }
 
-# What there is to tell of nothing: a stream without events, and then nothing more than that in the file.
+# For a stream without events, the output replaces the old content of its file.
 of_nothing() {
     for tracer in text msg count count,format=json count,by=process,format=csv time time,format=csv flame chrome sequence coverage \
         coverage,format=json trace_port jsonl; do

@@ -18,7 +18,7 @@ expect 'many customers' at_once <<'LINES'
 tracehost call: 200 rounds of 4 processes, 0 evaluations failed
 LINES
 
-# Where there are no processes for a library.
+# Calls on a host that has no processes for a library.
 cat >"$work/all.calls" <<'LINES'
 [bank:start(), bank:stop(), bank:open(a, 1), bank:close(a), bank:names(), bank:balance(a), bank:deposit(a, 1)].
 [bank:withdraw(a, 1), bank:transfer(a, b, 1), bank:audit(), bank:freeze(a, 1), bank:crash(a), bank:run(), bank:run(#{})].

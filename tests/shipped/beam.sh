@@ -158,7 +158,7 @@ expect coverage in_beam coverage <<'LINES'
 called   traced:work/1
          1 function of traced
 LINES
-# What dbg reads of it, each {trace, Tracee, ...} in a line.
+# Prints the messages that dbg reads from the file, each {trace, Tracee, ...} in a line.
 trace_port_in_beam() {
     in_beam trace_port >/dev/null && erl -noinput -boot no_dot_erlang -eval "
         dbg:trace_client(file, \"$work/trace_port.txt\", {fun(end_of_trace, _) -> halt();
@@ -209,7 +209,7 @@ strict_monotonic_timestamp
 timestamp
 LINES
 
-# What tracehost reads of it.
+# Prints the events that tracehost reads from the file.
 jsonl_in_beam() {
     in_beam jsonl >/dev/null && sed -n 1p "$work/jsonl.txt" &&
         "$tracehost" dump "$work/jsonl.txt" | sed 's/{trace,<[0-9.]*>/{trace,<W>/; s/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g'
@@ -251,7 +251,7 @@ for name in trace_port jsonl; do
 LINES
 done
 
-# It writes nothing, but must be there to the end.
+# The tracer writes nothing, but must stay loaded until the end.
 quiet_in_beam() {
     erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \
         -pa "$work/ebin" -eval "ok = $1:load(\"$tracers/$1\"), W = spawn(fun() -> receive {go, P} -> P ! lists:seq(1, 3) end end),

@@ -47,7 +47,7 @@ for count in 0 1025 -1 x; do
     check "--async-threads=$count is refused" sh -c "'$tracehost' run --async-threads=$count files 'files:get_tag().' 2>&1 | grep -e '--async-threads' && ! '$tracehost' run --async-threads=$count files 'files:get_tag().' 2>/dev/null"
 done
 
-# What hangs in an I/O thread is named when the run ends.
+# An operation that hangs in an I/O thread is named when the run ends.
 mkfifo pipe
 expect 'a read that hangs' "$tracehost" run --flags=send --duration=1s --grace=1s files 'files:read("pipe").' <<'LINES'
 -- stderr
@@ -56,7 +56,7 @@ tracehost run: file operation READ_FILE has not returned after 1 s, and is not w
 -- status 6
 LINES
 
-# Where there are no such operations.
+# Calls on a host that lacks these operations.
 cat >all.calls <<'LINES'
 [files:rename(a, b), files:write(a, b), files:read(a), files:list(a), files:delete(a), files:copy(a, b)].
 [files:put_tag(a), files:get_tag()].

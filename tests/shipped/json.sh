@@ -5,7 +5,7 @@
 
 answers json "$plugins/json"
 
-# What the BEAM makes of generated texts, damaged ones too, this host makes of them.
+# For generated texts, whole and damaged, this host's results equal the BEAM's.
 generated() {
     jiffy=no
     [ -n "$(erl -noshell -eval 'code:which(jiffy) =/= non_existing andalso io:put_chars("there"), halt().')" ] && jiffy=yes

@@ -27,7 +27,7 @@ for stream in "$recordings"/*.trace "$large"/l[12]*.trace samples/executions/*.j
     fi
 done
 
-# What there is to be said of this stream it says as `convert` does.
+# The tracer's warnings about this stream equal those of `convert`.
 as_converted() {
     again "$recordings/s04_genserver_pingpong.trace" &&
         "$tracehost" convert --to=jsonl "$recordings/s04_genserver_pingpong.trace" - | diff - "$work/again.jsonl"

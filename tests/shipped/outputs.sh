@@ -8,7 +8,7 @@ one=$recordings/s04_genserver_pingpong.trace
 as_they_go='text msg jsonl trace_port chrome otlp'
 at_their_end='flame count time sequence report coverage'
 
-# --- What cannot be written ---
+# --- Outputs that cannot be written ---
 
 # failure TRACER PATH REASON: its output cannot be written, and stdout gets nothing.
 failure() {

@@ -165,7 +165,7 @@ limited() {
     shift
     python3 tests/shipped/report_limits "$kind" >"$work/$kind.jsonl" && data "$@" -- "$work/$kind.jsonl"
 }
-# Of more processes the busiest are kept, and all are counted.
+# If there are too many processes, the busiest are kept, and all are counted.
 many_processes() {
     limited processes summary repairs && python3 - "$work/page.html" <<'PYTHON'
 import sys

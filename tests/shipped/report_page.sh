@@ -371,7 +371,7 @@ false
 6 true
 LINES
 
-# What is not there is said, with what would make it be there.
+# An empty section shows why it is empty, and how to record its events.
 empty() {
     on "$1" <<'STEPS'
 say text('p.why:not([hidden])')
@@ -424,7 +424,7 @@ expect 'nothing becomes markup' odd <<'LINES'
 '</script><img src=x onerror="document.title=1"><script>document.title=2</script>' <0.1.0> | 4 events, 1 call | in traced functions 898 ns | 1 sent, 0 received
 LINES
 
-# What is markup in spite of all is refused, and so is what would ask for anything.
+# The page's policy refuses markup from texts, and any request.
 policy() {
     on "$recordings/s01_seed_local_caller.trace" <<'STEPS' | grep -v '^log: \|^request: '
 run window.refused = (f) => new Promise((say) => { document.addEventListener('securitypolicyviolation', (e) => say(e.effectiveDirective)); try { f() } catch (error) { say(error.name) } })
@@ -439,7 +439,7 @@ img-src
 connect-src
 LINES
 
-# Of a recording that is cut off, what was lost is told first.
+# For a recording that is cut off, losses come first.
 cut_off() {
     head -c 60000 "$recordings/s04_genserver_pingpong.trace" >"$work/cut.trace"
     on "$work/cut.trace" <<'STEPS'

@@ -216,7 +216,7 @@ expect 'which are those of the first stream' "$tracehost" replay --from=10us --t
 0.000010 <0.1.0>    send d -> <0.2.0>
 0.000020 <0.1.0>    send e -> <0.2.0>
 LINES
-# Of records only the last bytes are looked at, as long as these tell the clock.
+# Only the last bytes of records are read, as long as they show the clock.
 "$tracehost" convert "$work/clocks.jsonl" "$work/clocks.trace"
 expect 'a zero of each clock in records' "$tracehost" replay --flags=send,timestamp "$work/clocks.trace" <<'LINES'
 0.000007 <0.1.0>    send a -> <0.2.0>

@@ -6,7 +6,7 @@ measured() {
     "$tracehost" replay -t "time,$1" "$recordings/$2.trace"
 }
 
-# What it says of $1, as CSV by $2, is what times.py makes of it.
+# The tracer's figures for $1, as CSV by $2, equal those of times.py.
 summed() {
     "$tracehost" replay -t "time,format=csv,by=$2,output=$work/csv" "$1" 2>"$work/remarks"
     "$tracehost" convert --to=jsonl "$1" - 2>/dev/null | python3 tests/shipped/times.py "$work/csv"

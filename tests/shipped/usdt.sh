@@ -72,7 +72,7 @@ trace_seq state={my,state} label=17 seq_info={send,{0,1},<0.1.0>,<0.2.0>,hello}
 LINES
 fi
 
-# Who is not watched is asked, and told nothing; nobody asks about ends of calls that were discarded.
+# Without a watcher, `enabled` is called and `trace` is not; ends of discarded calls are not asked about.
 unwatched() {
     "$tracehost" replay --stats -t usdt "$work/events.jsonl" 2>&1 | grep 'of its .* callbacks' | sed 's/^ *//'
 }
