@@ -1,17 +1,18 @@
 /*
  * call_time and call_memory: the cost of a function's calls, by process.
  *
- * A process charges one function of a session at a time: the function that was called last and has
- * not returned, among those with such a breakpoint. So the figures of a function leave out the time
- * and memory of other traced functions. trace/ keeps a struct th_account for each process and
- * session that traces its calls, and a struct th_account_frame with each frame that was entered:
+ * At any time, a process charges one function of a session: of the functions with such a breakpoint
+ * that have not returned, the one that was called last. So the figures of a function do not include
+ * the time and memory of other functions with such a breakpoint. trace/ keeps a struct th_account
+ * for each process and each session that traces the process' calls, and a struct th_account_frame
+ * with each frame that was entered:
  *
  *   th_breakpoint_hit()                calls hooks->entered(hit, session, &frame): keep FRAME
  *   th_breakpoint_account_return(account, session, &frame, &reading)     the call has returned
  *   th_breakpoint_account_pause(), th_breakpoint_account_resume()        scheduled out and in
  *
- * Thread: the one that runs the process. A function whose breakpoint was removed or paused in the
- * meantime is charged nothing.
+ * A function whose breakpoint was removed or paused in the meantime is charged nothing.
+ * Thread: the one that runs the process.
  */
 #ifndef TH_ACCOUNT_H
 #define TH_ACCOUNT_H
@@ -46,7 +47,8 @@ void th_breakpoint_account_return(struct th_account *account, struct th_bp_sessi
                                   const struct th_account_frame *frame,
                                   const struct th_account_reading *reading);
 
-/* Charges the time and memory so far, as the process stops running; restarts, as it runs again. */
+/* th_breakpoint_account_pause() charges the time and memory up to READING: the process stops
+ * running. th_breakpoint_account_resume() charges from READING on: the process runs again. */
 void th_breakpoint_account_pause(struct th_account *account, struct th_bp_session *session,
                                  const struct th_account_reading *reading);
 void th_breakpoint_account_resume(struct th_account *account,
@@ -72,20 +74,21 @@ struct th_bp_info {
     size_t time_count, memory_count;
 };
 
-/* Reads the breakpoint of SITE and SESSION as the latest change left it. False: there is none, and
- * INFO is empty.
+/* Reads the breakpoint of SITE and SESSION in the active generation. False: there is none, and INFO
+ * is empty.
  * Owner: the caller frees the contents with th_breakpoint_info_free(). */
 bool th_breakpoint_info(struct th_site *site, const struct th_bp_session *session,
                         struct th_bp_info *info);
 
-/* Reads the breakpoints of a function with two sites, as of one moment: counters are added up; for
- * other fields, ONE precedes OTHER. ONE or OTHER may be NULL. */
+/* Reads the breakpoints of a function with two sites, in one generation. Kinds are united, counters
+ * are added up, and of the shared objects that of ONE is taken, or else that of OTHER. ONE or OTHER
+ * may be NULL. */
 bool th_breakpoint_info_of_two(struct th_site *one, struct th_site *other,
                                const struct th_bp_session *session, struct th_bp_info *info);
 void th_breakpoint_info_free(struct th_bp_info *info);
 
-/* Counts the sessions with a breakpoint at SITE.
- * Owner: the caller gets shares of the first ROOM. */
+/* Returns the number of sessions with a breakpoint at SITE, and stores the first ROOM in SESSIONS.
+ * Owner: the caller drops the share of each stored session. */
 size_t th_breakpoint_sessions(struct th_site *site, struct th_bp_session **sessions, size_t room);
 
 #endif

@@ -39,7 +39,7 @@ enum {
  *
  * Such an object begins with a struct th_shared, or contains one. A pointer that is kept for longer
  * than a reader section needs a share. END is called when the last share is dropped, by any thread,
- * maybe in the middle of a change; it must neither block nor wait.
+ * maybe in the middle of a change; END must neither block nor wait.
  */
 
 struct th_shared {
@@ -74,8 +74,8 @@ static inline void th_breakpoint_shared_drop(struct th_shared *self)
 }
 
 /*
- * A trace session, as breakpoints see it: the hooks for hits of its breakpoints, and the list of
- * these. trace/ embeds one in each of its own sessions.
+ * A trace session, as breakpoint/ sees it: the hooks for hits of the session's breakpoints, and the
+ * list of these breakpoints. trace/ makes one for each of its own sessions that gets a breakpoint.
  */
 struct th_account;
 struct th_account_frame;
@@ -85,9 +85,9 @@ struct th_hit;
 struct th_bp_session;
 
 /*
- * The callbacks of trace/. All are called in the reader section of a hit, so their arguments are
- * valid until they return; they neither block nor wait. NULL if the session has no breakpoints of
- * this kind.
+ * The hooks: functions of trace/. All are called in the reader section of a hit, so their arguments
+ * are valid until they return. They neither block nor wait. A hook may be NULL if the session has
+ * no breakpoints of its kind.
  */
 struct th_bp_hooks {
     /* A local or global breakpoint, KIND, was hit. SPEC is its match specification, or NULL.
@@ -98,12 +98,12 @@ struct th_bp_hooks {
     uint32_t (*meta)(struct th_hit *hit, struct th_bp_session *session, struct th_shared *spec,
                      struct th_shared *tracer);
 
-    /* call_time and call_memory: returns the account of the calling process and fills READING; NULL
-     * if the session does not trace the process' calls. */
+    /* call_time and call_memory: returns the account of the calling process, and fills READING.
+     * Returns NULL if the session does not trace the process' calls. */
     struct th_account *(*account)(struct th_hit *hit, struct th_bp_session *session,
                                   struct th_account_reading *reading);
-    /* The call is accounted for: FRAME is an argument of th_breakpoint_account_return() at its
-     * return. */
+    /* The call is accounted for: when the call returns, FRAME must be passed to
+     * th_breakpoint_account_return(). */
     void (*entered)(struct th_hit *hit, struct th_bp_session *session,
                     const struct th_account_frame *frame);
 

@@ -2,9 +2,9 @@
  * The change sequence: adds, updates and removes breakpoints while all threads go on.
  *
  * Hits obey one of two generations (generic_bp.h). A change writes the other one, the staging
- * generation, and makes it the active one with one store. The steps have the numbers of
- * spec/tracing.md ("To Update and Remove Breakpoints"). "Wait" is for a grace period: until each
- * thread has left the reader section that it is in.
+ * generation, and makes it the active one with one store. The steps have the numbers of OTP's
+ * erts/emulator/internal_doc/Tracing.md ("To Update and Remove Breakpoints"). "Wait" is for a grace
+ * period: until each thread has left the reader section that it is in.
  *
  *    1. Seize the code modification permission: now the staging generation and the lists of
  *       breakpoints are this change's own.

@@ -7,8 +7,8 @@
  *                                                 .set = TH_BP_LOCAL, .spec = spec});
  *   th_breakpoint_change_run(change, NULL, NULL);
  *
- * When a change is done, each call that begins obeys it, on any thread, and all that it removed is
- * free.
+ * When a change is done, each call that begins obeys the change, on any thread, and the breakpoints
+ * that it removed are freed.
  */
 #ifndef TH_CHANGE_H
 #define TH_CHANGE_H
@@ -20,18 +20,19 @@
 struct th_change;
 
 /*
- * A setting of the breakpoint of one function and session. Each field is a set of kinds; an empty
- * one changes nothing. The fields apply in this order. The first kind adds the breakpoint; without
- * its last kind it is removed. Clearing, pausing or restarting a kind that is not set does nothing
- * and is no error.
+ * A setting of the breakpoint of one function and session. CLEAR, SET, PAUSE and RESTART are sets
+ * of kinds and apply in this order; an empty set changes nothing. The first kind adds the
+ * breakpoint, and the breakpoint is removed with its last kind. Clearing, pausing or restarting a
+ * kind that is not set does nothing and is no error.
  */
 struct th_bp_setting {
-    /* If one is NULL, CLEAR applies to all breakpoints that the other has when the change runs, and
-     * the other fields are empty. */
+    /* If SITE or SESSION is NULL, CLEAR applies to all breakpoints of the other one that exist when
+     * the change runs; then SET, PAUSE and RESTART must be empty. */
     struct th_site *site;
     struct th_bp_session *session;
     uint32_t clear;   /* kinds to remove */
-    uint32_t set;     /* kinds to start anew: active, with SPEC, counting from 0 */
+    uint32_t set;     /* kinds to start anew: active, with SPEC, counting from 0; LOCAL or GLOBAL,
+                         not both */
     uint32_t pause;   /* kinds that become inactive and keep match specification and counters */
     uint32_t restart; /* kinds that become active again, counting from 0 */
     struct th_shared *spec;        /* for LOCAL or GLOBAL in SET; NULL: none */
@@ -44,7 +45,7 @@ struct th_change *th_breakpoint_change_create(void);
 /* Adds a copy of SETTING, after those added before, and takes shares of all that it points to. */
 void th_breakpoint_change_add(struct th_change *change, const struct th_bp_setting *setting);
 
-/* Sets at SITE a copy of each breakpoint that NATIVE has, of all sessions, when the change runs;
+/* Sets at SITE a copy of each breakpoint, of all sessions, that NATIVE has when the change runs.
  * LOCAL becomes GLOBAL. Kinds that a session has at SITE already stay as they are. */
 void th_breakpoint_change_stand_in(struct th_change *change, struct th_site *site,
                                    struct th_site *native);
@@ -66,15 +67,17 @@ struct th_change_counts {
 struct th_change_counts th_breakpoint_change_counts(const struct th_change *change);
 
 /*
- * Makes the change, drops the shares of its settings, calls DONE (may be NULL), and frees CHANGE.
- * Changes are made in the order in which they were run or started, or queued.
+ * Make the change, drop the shares of its settings, call DONE (may be NULL), and free CHANGE.
+ * Changes are made in the order in which they were run, started or queued.
  *
- * th_breakpoint_change_run() waits and returns true. In a thread that may not wait (in a callback,
- * a reader section or a continuation) it returns false if CHANGE is pending; other threads then do
- * the rest. th_breakpoint_change_start() never waits: true if CHANGE was done at once.
+ * th_breakpoint_change_run() waits for the end of the change and returns true. If the thread may
+ * not wait (in a callback, a reader section or a continuation), run() starts the change, as
+ * th_breakpoint_change_start() does. start() never waits: it returns true if CHANGE was done at
+ * once, and false if CHANGE is pending; other threads then make the change.
  *
- * th_breakpoint_change_queue(), followed by th_breakpoint_change_run(), takes the place in the
- * order and does not wait. So a caller can order changes by its own lock and run them without it.
+ * th_breakpoint_change_queue() takes CHANGE's place in the order, and returns at once; then
+ * th_breakpoint_change_run() must follow. So a caller can order changes under its own lock, and run
+ * them without the lock.
  *
  * Thread: any; DONE must neither block nor wait. run() must not be called under a lock that a hook
  * takes, nor by work of th_progress_later(). queue() needs a thread that may wait
@@ -87,15 +90,15 @@ bool th_breakpoint_change_start(struct th_change *change,
                                 void (*done)(struct th_change *change, void *context),
                                 void *context);
 
-/* Makes the change at once, before all that are queued.
- * Thread: one that may wait and holds the code modification permission, which it keeps. */
+/* Makes CHANGE at once, before all changes that are queued, and frees CHANGE.
+ * Thread: one that may wait and holds the code modification permission, which the thread keeps. */
 struct th_change_counts th_breakpoint_change_run_held(struct th_change *change);
 
 /*
- * Makes the change at once, without a grace period, for sites of functions that no call can reach
- * yet. All is in force on return, so the first call obeys it. Each setting needs a site and a
- * session. Breakpoints are added; existing ones stay as they are, even if the change names them. If
- * calls do reach the sites, they meet the new breakpoints at different times, which does no harm.
+ * Makes CHANGE at once, without a grace period, for sites of functions that no call can reach yet,
+ * and frees CHANGE. The first call obeys the change. Each setting needs a site and a session. New
+ * breakpoints are added; a setting for a breakpoint that exists already is ignored. If calls can
+ * reach the sites after all, they meet the new breakpoints at different times, which does no harm.
  * Thread: with the permission.
  */
 struct th_change_counts th_breakpoint_change_set_unreached(struct th_change *change);

@@ -24,12 +24,12 @@
  */
 extern _Atomic uint32_t th_breakpoint_active_index __attribute__((visibility("hidden")));
 
-/* The tracer of meta breakpoints, shared by both generations: a tracer that is found to be gone is
- * removed from both at once. */
+/* The tracer of a meta breakpoint, shared by both generations: so a hit that finds the tracer gone
+ * removes the tracer from both at once. */
 struct th_bp_meta {
     struct th_shared shared; /* the first member */
-    /* NULL: removed. The hit that removes it exchanges it, once: release and acquire, so that other
-     * hits' use, which a grace period ends, comes before the tracer's end. Readers acquire. */
+    /* NULL: removed, by one hit, with an exchange (release and acquire). Other hits may use the
+     * tracer for another grace period; the tracer ends after that. Readers acquire. */
     struct th_shared *_Atomic tracer;
     struct th_shared *removed; /* the former tracer; written by the hit that removed it */
     struct th_later later;
