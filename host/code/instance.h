@@ -3,9 +3,10 @@
  * instance, which external calls reach, and at most one old instance. External calls do not reach
  * the old instance any more, but calls that were in it go on.
  *
- * A call that runs in an instance, and a continuation that waits in it, are counted, so that an
- * instance is freed only after its last user has left. Each thread has its own counter, as each
- * call counts; a user may enter on one thread and leave on another.
+ * The users of an instance are the calls that run in it and the continuations that wait in it. They
+ * are counted, so that an instance is freed only after its last user has left. As each call counts,
+ * each thread that runs functions has a counter of its own; a user may enter on one thread and
+ * leave on another.
  */
 #ifndef TH_INSTANCE_H
 #define TH_INSTANCE_H

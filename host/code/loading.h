@@ -7,14 +7,15 @@
  *   ...
  *   th_code_purge(name, TH_PURGE_SOFT);        frees the replaced code if it has no user
  *
- * A load makes the module's current code old code. Calls that run in old code go on, and C function
- * calls stay in it; external calls reach the new code. A module has at most one old code: older
- * code must be purged first, which a load does if that code has no user any more. So the caller
- * that purges bounds the memory, and patterns find at most two functions of one name.
+ * A load makes the module's current code old code. Calls that run in old code go on, and their
+ * calls of C functions stay in old code; external calls reach the new code. A module has at most
+ * one old code: before the module gets other old code, the load purges the older code, if that code
+ * has no user any more. So memory is bounded, and patterns find at most two functions of one name.
  *
  * No thread is stopped. Preparing does not wait for other threads. Finishing waits in a queue for
- * the code modification permission and for a grace period, or two if old code is so recent that its
- * users are not known yet; the thread must be allowed to wait (th_code_permission_may_wait()).
+ * the code modification permission, and then for a grace period, or for two if old code is so
+ * recent that its users are not known yet. The thread must be allowed to wait
+ * (th_code_permission_may_wait()).
  *
  * Source: Erlang/OTP, "Non-Blocking Code Loading", with lists of modules.
  */
@@ -90,10 +91,12 @@ struct th_finish {
  *
  * Owner: on TH_OK the modules own all of PREPARED; else the caller still does, and may drop or
  * finish them again.
- * Errors: TH_USAGE, TH_CODE_DUPLICATE if two have one name. After an error the code is unchanged,
- * except for deletions of step 5.
- * Thread: one that may wait. The libraries' code runs in it, with the permission; changes of
- * breakpoints that this code requests come afterwards.
+ * Errors: TH_USAGE with TH_CODE_DUPLICATE if two of PREPARED have one name; TH_REFUSED with
+ * TH_CODE_NOT_PURGED (step 2) or TH_CODE_REFUSED (steps 3 to 5); any other status of a library's
+ * load with TH_CODE_FAILED. After an error the code is unchanged, except for deletions of step 5,
+ * and processes that step 0 killed.
+ * Thread: one that may wait. The libraries' code runs in this thread, with the permission; changes
+ * of breakpoints that this code requests are made afterwards.
  */
 enum th_status th_code_finish(struct th_finish *finish);
 

@@ -1,11 +1,11 @@
 /*
  * The code modification permission, which a change of breakpoints or a load of code needs.
  *
- * One modification at a time has the permission: its staged data is its own, and nothing else
- * changes between two of its steps. The permission is no lock, and a request never blocks: a
- * request carries a continuation, which is called when its turn comes. The holder releases the
- * permission to the next request. No thread owns the permission: one may seize it, another release
- * it.
+ * One modification at a time has the permission: no other modification writes staged data, or
+ * changes code or breakpoints, between two of its steps. The permission is no lock, and a request
+ * never blocks: each request has a continuation, GRANTED, which is called when the request gets the
+ * permission. The holder's release passes the permission to the next request. No thread owns the
+ * permission: one thread may seize it, and another release it.
  *
  *   static struct th_permission_request request;
  *   th_code_permission_seize(&request, granted);            returns at once
@@ -30,9 +30,9 @@ struct th_permission_request {
 };
 
 /*
- * Requests the permission and calls GRANTED(SELF) with it: before this returns (true), or in the
- * thread that releases the permission of the last request before SELF (false; GRANTED may have been
- * called by then).
+ * Requests the permission for SELF. If the permission is free, calls GRANTED(SELF) and returns
+ * true. If not, queues SELF and returns false; then the thread that releases the permission calls
+ * GRANTED(SELF), maybe before this function returns.
  * Owner: SELF is the caller's and must stay until GRANTED is called, which may free SELF.
  * Thread: any, in reader sections and callbacks, too; so GRANTED must neither block nor wait.
  */
@@ -71,13 +71,13 @@ bool th_code_permission_may_wait(void);
  * periods in between.
  *
  * A modification seizes the permission, takes its steps, releases the permission and calls done().
- * If a step requires that all threads have left the data that they looked at, the step before it
- * returns true. No thread is stopped meanwhile, and the requesting thread waits only if it chooses
- * to and may.
+ * If a step needs a grace period before it, the step before returns true. No thread is stopped
+ * meanwhile, and the requesting thread waits only in th_code_modification_run().
  */
 
 struct th_modification {
-    /* Takes the next step. True: call again, after a grace period. Must not block. */
+    /* Takes the next steps, up to one that needs a grace period before it: then returns true, and
+     * is called again after the grace period. False: all steps are taken. Must not block. */
     bool (*step)(struct th_modification *self);
     /* Called after the last step and the release. May free SELF; must not block. */
     void (*done)(struct th_modification *self);
@@ -88,22 +88,25 @@ struct th_modification {
     struct th_later later;
 };
 
-/* Starts SELF, which goes on by itself; returns at once. True: SELF is done. Thread: any. */
+/* Starts SELF, which goes on by itself; returns at once. True: SELF is done. False: SELF is pending
+ * (other threads may complete SELF at any time).
+ * Thread: any. */
 bool th_code_modification_start(struct th_modification *self);
 
 /*
- * Runs SELF and waits until it is done; returns true. The steps run in the calling thread, which
- * waits for grace periods itself: several times as fast as th_code_modification_start(). If the
- * thread may not wait (th_code_permission_may_wait()), SELF is started; false: SELF is pending.
+ * Runs SELF, waits until SELF is done, and returns true. The calling thread takes the steps and
+ * waits for grace periods itself: this is several times as fast as th_code_modification_start(). If
+ * the thread may not wait (th_code_permission_may_wait()), this is th_code_modification_start().
  */
 bool th_code_modification_run(struct th_modification *self);
 
 /* Runs SELF, which is done on return.
- * Thread: one that may wait and holds the permission, which it keeps. */
+ * Thread: one that may wait and holds the permission, which the thread keeps. */
 void th_code_modification_run_held(struct th_modification *self);
 
-/* Queues the request of SELF now; th_code_modification_run() must follow soon. For a caller that
- * orders modifications by a lock which must not be held while it waits.
+/* Queues the request of SELF and returns at once; th_code_modification_run() must follow soon, as
+ * SELF delays all later requests. For a caller that orders modifications under a lock, and must not
+ * hold the lock while the modification waits.
  * Thread: one that may wait. */
 void th_code_modification_queue(struct th_modification *self);
 
