@@ -75,7 +75,7 @@ enum th_fact { TH_UNKNOWN, TH_NO, TH_YES };
 struct th_event;
 struct th_tracee;
 
-/* Operations of a source on its latest event. Terms are built in ENV and stay valid as long as ENV.
+/* Operations of a source on its latest event. Terms are made in ENV and stay valid as long as ENV.
  * Errors: TH_MALFORMED if the record's content is damaged. */
 struct th_event_source {
     /* Fills term, extra, match_spec_result, scheduler_id and callers; for seq_trace label and info

@@ -75,8 +75,8 @@ struct th_function_sites *th_trace_functions_find(const struct th_functions *fun
 
 enum { TH_ANY_ARITY = -1 };
 
-/* As kinds of a pattern: of these two, which exclude each other, the one that a function can
- * have. */
+/* Kinds of a pattern that gives each function LOCAL or GLOBAL, which exclude each other; see
+ * th_trace_session_function(). */
 enum { TH_PATTERN_EITHER = TH_BP_LOCAL | TH_BP_GLOBAL };
 
 /* Names of kinds: X(name, BIT). Recordings have no data for `memory`. */
@@ -98,7 +98,8 @@ struct th_pattern {
  * False if TEXT is none of these. */
 bool th_trace_pattern_parse(const char *text, struct th_pattern *pattern);
 
-/* Appends such a text; "on_load" for all functions to come. */
+/* Appends PATTERN as text, with `_` for any name or arity; "on_load" if PATTERN is for all
+ * functions that come later. */
 void th_trace_pattern_print(struct th_buffer *out, const struct th_pattern *pattern);
 
 /* As th_trace_pattern_print(), in the encoding of users (term/text.h). */
@@ -118,14 +119,15 @@ void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *patte
  * paused; restart also undoes th_disarm() of a tracer. *MATCHED (may be NULL) becomes the number of
  * present functions to which the pattern applies, each counted once.
  *
- * A function of this host may have a site at its export entry only, which local calls do not meet;
- * or none there, if other modules cannot call it. A pattern of kind LOCAL skips the former, one of
- * kind GLOBAL the latter. TH_PATTERN_EITHER gives each function the kind that it can have, LOCAL if
- * it can have both, as recorded functions can; `false` clears both.
+ * A function of this host may have no site in its machine code; then local calls meet no
+ * breakpoint, and a LOCAL pattern sets none. A function that other modules cannot call has no site
+ * at an export entry; then a GLOBAL pattern sets none. TH_PATTERN_EITHER gives each function LOCAL
+ * if the function can have it, as each recorded function can, and else GLOBAL; `false` clears both.
  *
- * On return, calls that begin on any thread obey the pattern; in a callback, from the next event on
- * or soon after. An external call to a function with two sites meets both in turn: while LOCAL
- * replaces GLOBAL, a call under way may be reported as both, or as neither.
+ * On return, calls that begin on any thread obey the pattern; if the pattern is set in a callback,
+ * calls obey it from the next event on, or soon after. An external call to a function with two
+ * sites meets both in turn: while LOCAL replaces GLOBAL, a call under way may be traced as both, or
+ * as neither.
  * Errors: nothing is changed by TH_USAGE or TH_MALFORMED. TH_USAGE if the arguments contradict each
  * other, for TH_BP_MEMORY in an unshared tracing, or, with the reasons, if functions of this host
  * match and none of them can have KINDS, unless the pattern replaces breakpoints that the session

@@ -114,13 +114,13 @@ enum th_status th_trace_session_attach(struct th_tracing *tracing,
                                        struct th_session **session);
 
 /*
- * Begin and end a hold: the time in which the purpose of new sessions may still fail. A tracer that
- * the calling thread attaches during the hold can query the hold (th_attach_pending()), and then
- * changes nothing that it could not restore. th_trace_go() asks such tracers for their trace_status
- * again.
+ * Begin and end a hold of the calling thread: the time in which the program may still fail to begin
+ * the work for which it attaches tracers. A tracer that the thread attaches during the hold can
+ * query the hold (th_attach_pending()), and must then change nothing that it could not restore.
+ * th_trace_go() asks each tracer that has queried the hold for its trace_status again.
  *
- * th_trace_hold() returns false if the thread holds already; the caller does not call th_trace_go()
- * then.
+ * th_trace_hold() returns false if the thread holds already; then the caller must not call
+ * th_trace_go().
  */
 bool th_trace_hold(void);
 void th_trace_go(struct th_tracing *tracing);
@@ -128,11 +128,11 @@ void th_trace_go(struct th_tracing *tracing);
 /*
  * Ends SESSION with all its settings.
  *
- * If the thread may wait (outside of callbacks), on return the library has lost this user, and no
- * callback of the session runs any more; in a shared tracing the call waits for a grace period. In
- * a callback of any session SESSION becomes `clearing`: no callback of it begins after the current
- * one (and those that other threads are in), and it is dead after the event or, in a shared
- * tracing, soon after.
+ * If the thread may wait (outside of callbacks), no callback of SESSION runs any more on return,
+ * and the library has lost this user; in a shared tracing the function waits for grace periods. In
+ * a callback of any session, SESSION only becomes `clearing`: after the callbacks of SESSION that
+ * run now, on any thread, no other one begins. SESSION is dead when the event is over or, in a
+ * shared tracing, soon after.
  * Owner: the caller must not use SESSION any more.
  */
 void th_trace_session_destroy(struct th_session *session);
@@ -146,10 +146,10 @@ void th_trace_session_destroy(struct th_session *session);
  * of the old library, if both have the same module name and the new one has upgrade(); else its
  * load(). Meanwhile, and for a short time after, other threads may be in callbacks of the old
  * tracer. Then the host asks the new tracer for its trace_status. One tracer gets all callbacks of
- * an event: the new one those of events that begin after the return, and of the ends of open calls.
- * The old library loses this user after its last callback: before the return, if the thread may
- * wait (in a shared tracing after a grace period); in a callback of any session after the current
- * event or, if shared, soon after.
+ * an event: events that begin after the return go to the new tracer, and so do the ends of calls
+ * that are open then. The old library loses this user after its last callback. If the thread may
+ * wait, this is before the return (in a shared tracing after a grace period); in a callback of any
+ * session it is after the current event or, in a shared tracing, soon after.
  *
  * Other sessions, and meta breakpoints with a tracer of their own, keep their library, even if it
  * is the replaced one; but see th_library_load() for the data that upgrade() takes over.
@@ -173,8 +173,8 @@ enum th_session_state { TH_SESSION_ALIVE, TH_SESSION_CLEARING, TH_SESSION_DEAD }
 th_session_id th_trace_session_id_of(const struct th_session *session);
 enum th_session_state th_trace_session_state(struct th_tracing *tracing, th_session_id id);
 
-/* Finds the session of ID; NULL unless it is alive. In an event, or while no thread can destroy the
- * session. */
+/* Finds the session of ID; NULL unless the session is alive.
+ * Thread: in an event, or while no thread can destroy the session. */
 struct th_session *th_trace_session_find(const struct th_tracing *tracing, th_session_id id);
 
 /*
@@ -229,8 +229,8 @@ struct th_library *th_trace_session_library(const struct th_session *session);
 const char *th_trace_session_title(const struct th_session *session); /* NULL: none */
 struct th_session_counts th_trace_session_counts(const struct th_session *session);
 
-/* Number of sessions that are not dead (in a shared tracing: that are alive), and the Ith of them
- * by index, which is mostly the order in which they began. */
+/* Return the number of sessions that are alive or clearing (in a shared tracing: alive), and the
+ * Ith of these sessions by index, which is mostly the order in which they began. */
 size_t th_trace_sessions(const struct th_tracing *tracing);
 struct th_session *th_trace_session(const struct th_tracing *tracing, size_t i);
 

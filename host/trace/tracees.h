@@ -1,14 +1,14 @@
 /*
  * Flags of processes and ports: one set for each session and tracee.
  *
- * A flag that is given is added, a flag that is taken away leaves the others; a session does not
- * trace a tracee for which it has no flags.
+ * Setting a flag adds the flag to the set; clearing a flag keeps all others. A session does not
+ * trace a tracee for which the session has no flags.
  *
- * A recording does not contain the processes that existed when it began. So for recordings
+ * A recording does not show which processes existed when it began. So for recordings
  *   new       are processes that are spawned in the recording, and ports that are opened in it;
  *   existing  are all others: those seen that have not ended, and those not seen yet.
- * Settings for new and for unseen existing tracees stay, also for later worlds; those of one
- * process or port end with it and with its world.
+ * The flags for new tracees, and for existing ones that were not seen yet, stay for later worlds;
+ * the flags of one process or port end with the process or port, or with the world.
  *
  * In this host (live/live.h) all processes and ports are known: existing are those that have begun,
  * new are those that begin later.
@@ -39,7 +39,7 @@ enum th_tracees {
     TH_PORTS_NEW
 };
 
-/* Gives FLAGS (ON) or takes them away.
+/* Sets (ON) or clears FLAGS of the tracees in WHICH.
  * Errors: TH_USAGE if FLAGS has cpu_timestamp but WHICH is not TH_PROCESSES_ALL or TH_PORTS_ALL, as
  * this flag is for all or none. */
 enum th_status th_trace_session_trace(struct th_session *session, enum th_tracees which, bool on,

@@ -16,10 +16,10 @@
  *         th_live_return_to(&process, &executing);
  *   th_live_process_end(&process);
  *
- * Live events take the same steps as replayed ones (delivery.h). A callback that itself causes
- * events does not recurse: such events are suppressed and counted. Calls by a thread that runs no
- * process (a thread that a NIF has made) count for call_count, but are no events: th_live_counts().
- * Callbacks read real clocks.
+ * Live events take the same steps as replayed ones (delivery.h). Events that a callback causes are
+ * suppressed and counted (th_live_counts()). A call by a thread that runs no process (a thread that
+ * a NIF has made) counts for call_count, and is no event; such calls are counted, too. Callbacks
+ * read real clocks.
  *
  * Thread: one thread at a time runs a process, and raises its events; any thread may change its
  * flags, which apply from its next event on. An event with all its callbacks is one reader section
@@ -69,8 +69,8 @@ struct th_live_tracee {
 void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tracing,
                            struct th_live_tracee *parent, bool linked);
 
-/* Takes PROCESS, which has ended but whose thread still runs, away from all sessions.
- * Thread: another one.
+/* Removes PROCESS, which has ended while one of its functions still runs, from all sessions.
+ * Thread: another one than the one that runs the function.
  * Order: before th_live_process_end(). */
 void th_live_process_leave(struct th_live_tracee *process);
 
@@ -79,22 +79,23 @@ void th_live_process_leave(struct th_live_tracee *process);
  * Order: after its last event (out_exited, closed). */
 void th_live_process_end(struct th_live_tracee *process);
 
-/* Stop and continue charging time and memory to PROCESS, which is scheduled out or in. The events
- * `out` and `in` are raised as others are; `in` even if no session wants it, as it queries the
- * trace_status. */
+/* Stop and continue charging time and memory to PROCESS, which is scheduled out or in. The caller
+ * raises the events `out` and `in` like others, and `in` even if no session wants it: at `in`, the
+ * host asks the tracer of each session that traces PROCESS for its trace_status. */
 void th_live_pause(struct th_live_tracee *process);
 void th_live_resume(struct th_live_tracee *process);
 
 /* --- Events other than calls ------------------------------------------------------------------ */
 
 /*
- * An event of a process. `term` and `extra` exist already, or `build` makes them when a tracer
- * wants them. They stay valid until th_live_trace() returns.
+ * An event of a process. `event.term` and `event.extra` are set already, or `build` makes them when
+ * a tracer wants the event. The terms stay valid until th_live_trace() returns.
  */
 struct th_live_event {
     struct th_event event; /* first member */
-    /* Sender of a receive: a pid; if there is no process an atom, which match specifications get as
-     * the node, as in a BEAM: undefined, system, clock_service. TH_NONE: unknown. */
+    /* The sender of a received message: a pid; or, if no process has sent the message, an atom
+     * (undefined, system, clock_service), which match specifications get as the node, as in a BEAM.
+     * TH_NONE: unknown. */
     th_term sender;
     /* Fills event.term and event.extra (TH_NONE: none), for seq_trace event.label; makes new terms
      * in ENV. NULL: these members are filled. */
@@ -103,14 +104,14 @@ struct th_live_event {
 };
 
 /* Initialize an event with any TAG but call, return_from, exception_from and return_to. For
- * seq_trace `term` is the info, PROCESS the acting process, and event.time.kind, initially 0, the
- * time stamp that the token asks for. */
+ * seq_trace, PROCESS is the acting process, `term` the info, and event.time.kind (0 at first) the
+ * kind of time stamp that the token requests. */
 void th_live_event_init(struct th_live_event *event, struct th_live_tracee *process,
                         enum th_tracer_tag tag);
 void th_live_event_init_seq(struct th_live_event *event, struct th_live_tracee *process);
 
-/* False: certainly no session wants events of PROCESS with TAG, and they have no other effects, so
- * that the caller need not raise them. */
+/* False: no session wants events of PROCESS with TAG, and such events have no other effects; so the
+ * caller need not raise them. */
 bool th_live_is_wanted(const struct th_live_tracee *process, enum th_tracer_tag tag);
 
 /* Takes the event to the sessions, as th_trace().
@@ -133,10 +134,10 @@ struct th_traceable_function {
 };
 
 /*
- * Order: the caller of the next three functions has the code modification permission (code/), and
- * keeps it. So the change of a pattern that is set meanwhile runs later, and concerns the functions
- * that have begun when the pattern is set; or functions_begin() has seen the pattern, if that waits
- * for code. Requests for functions that have ended are void.
+ * Order: the caller of the next three functions holds the code modification permission (code/), and
+ * keeps the permission. So no pattern is missed that is set meanwhile: its change runs later, for
+ * all functions that have begun by then; or, if the pattern waits for code,
+ * th_live_functions_begin() has found the pattern. Settings for functions that have ended are void.
  */
 
 /* Adds functions, with the breakpoints of on_load patterns. Does not wait.
@@ -145,14 +146,18 @@ void th_live_functions_begin(struct th_tracing *tracing,
                              struct th_traceable_function *const functions[], size_t count);
 
 /*
- * Gives functions, whose newer code no call can reach yet, the native site that they lacked, the
- * first one or again; or takes it away. Settings stay, also at a site that has no code now: for
- * calls of older code, and for later code with this site. If such a function has an export entry,
- * the entry stands in for the native site: settings there apply at the entry as well, GLOBAL for
- * LOCAL, and calls of code without a native site meet them (th_live_call_before());
- * th_trace_losses() lists calls that are not met. On a new site, on_load patterns for local calls
- * apply, except those that are met at the export entry already; earlier patterns of a single
- * function do not apply. If a site goes, waits for a grace period.
+ * Gives functions a native site that they lacked, or takes their native site away, as their newer
+ * code has or lacks room for one. No call can reach the newer code yet.
+ *
+ * A site that is taken away keeps its settings: for calls of older code, and for later code that
+ * has the site again. If the function has an export entry, the entry stands in for the site: the
+ * settings apply at the entry as well, GLOBAL for LOCAL, and external calls of code without a
+ * native site meet them there (th_live_call_before()). th_trace_losses() lists the other calls.
+ *
+ * At a new site the on_load patterns for local calls apply, except those that calls meet at the
+ * export entry already. Earlier patterns of a single function do not apply.
+ *
+ * If a site is taken away, waits for at most three grace periods.
  */
 struct th_live_renewal {
     struct th_traceable_function *function;
@@ -162,17 +167,18 @@ struct th_live_renewal {
 void th_live_functions_renew(struct th_tracing *tracing, const struct th_live_renewal renewals[],
                              size_t count);
 
-/* Removes functions with their breakpoints. Afterwards no call is at their sites. Waits for at most
- * three grace periods; not in a callback.
- * Owner: the caller owns the structs again. */
+/* Removes functions with their breakpoints. On return no call is at their sites. Waits for at most
+ * three grace periods.
+ * Owner: the caller owns the structs again.
+ * Thread: one that may wait. */
 void th_live_functions_end(struct th_tracing *tracing,
                            struct th_traceable_function *const functions[], size_t count);
 
-/* Finds the youngest function with that name; NULL: none. While no function ends. */
+/* Finds the youngest function with NAME; NULL: none. The result is valid until a function ends. */
 struct th_traceable_function *th_live_function_find(struct th_tracing *tracing,
                                                     const struct th_mfa *name);
 
-/* True if a call must be reported, for a function with a virtual site. */
+/* True if the caller must call th_live_call() for a call of FUNCTION, which has a virtual site. */
 static inline bool th_live_function_is_armed(const struct th_traceable_function *function)
 {
     return th_breakpoint_site_is_armed(function->function.site);
@@ -192,9 +198,10 @@ struct th_call_event {
 };
 
 /*
- * Return requests of a call. The caller keeps them with the call's frame, on whatever thread that
- * continues, and passes them once to th_live_return(), th_live_raise() or th_live_drop(). Up to
- * TH_LIVE_WANTED requests allocate nothing. Requests of sessions that are dead by then are ignored.
+ * Return requests of a call. The runtime keeps the requests with the call's frame, which may go on
+ * on another thread, and passes them once to th_live_return(), th_live_raise() or th_live_drop().
+ * Up to TH_LIVE_WANTED requests allocate nothing. Requests of sessions that are dead by then are
+ * ignored.
  */
 enum { TH_LIVE_WANTED = 4 };
 struct th_live_requests {
@@ -217,9 +224,9 @@ static inline void th_live_requests_move(struct th_live_requests *to,
 }
 
 /*
- * False: no session traces calls of PROCESS, so that only calls at breakpoints which are neither
- * local nor global must be reported: meta breakpoints, which are for each process, and counts. Two
- * loads, outside of sections.
+ * False: no session traces calls of PROCESS; then th_live_call() is needed only for breakpoints
+ * that are neither local nor global: meta breakpoints, which concern every process, and counts.
+ * Cost: two loads; no reader section is needed.
  */
 static inline bool th_live_is_calling(const struct th_live_tracee *process)
 {
@@ -236,7 +243,7 @@ static inline bool th_live_may_pass(const struct th_live_tracee *process)
     return !th_live_is_calling(process) && !th_self.attachment && !process->returning_to;
 }
 
-/* Reports a call of a function whose site is armed, and sets *REQUESTS. */
+/* Delivers a call of a function whose site is armed, and sets *REQUESTS. */
 void th_live_call(const struct th_call_event *call, struct th_live_requests *requests);
 
 /* As th_live_call(), at the site of an export entry from which the function's code goes on to NEXT,
@@ -244,15 +251,16 @@ void th_live_call(const struct th_call_event *call, struct th_live_requests *req
 void th_live_call_before(const struct th_call_event *call, struct th_site *next,
                          struct th_live_requests *requests);
 
-/* Counts a call at a breakpoint that is not reported, as the thread is in a callback. */
+/* Counts a call at a breakpoint that is not delivered, as the thread is in a callback. */
 void th_live_call_suppressed(void);
 
 /*
- * Report the end of a call: return_from with VALUE; exception_from with CLASS (error, exit, throw)
- * and REASON, for each frame that the exception passes, innermost first. Leave *REQUESTS empty. A
- * call that was replaced by a tail call ends with the frame, after its successor, with the same
- * value; so requests pile up. If count is 0, no callback runs. Call th_live_raise() anyway: a later
- * return_to depends on the requests of the frame next to the catcher.
+ * Deliver the end of a call: return_from with VALUE; exception_from with CLASS (error, exit, throw)
+ * and REASON, for each frame that the exception passes, innermost first. *REQUESTS is empty
+ * afterwards. A call that was replaced by a tail call ends with the frame, after the tail call,
+ * with the same value; so a frame collects the requests of such calls. If REQUESTS->count is 0, no
+ * callback runs; th_live_raise() must be called nevertheless, as a later return_to depends on the
+ * requests of the frame next to the catcher.
  */
 void th_live_return(struct th_live_tracee *process, const struct th_traceable_function *function,
                     struct th_live_requests *requests, th_term value);
@@ -262,10 +270,11 @@ void th_live_raise(struct th_live_tracee *process, const struct th_traceable_fun
 /* Drops the requests of a call that has no end, as its process exits. */
 void th_live_drop(struct th_live_tracee *process, struct th_live_requests *requests);
 
-/* Return whether a session wants a return_to, and report the return to TO, the function that
- * executes then: `undefined` if the process ends; for an unknown function no callback runs.
- * Order: th_live_return_to() follows when the frame's calls have ended; after an exception when it
- * is caught, before the return of the catcher. */
+/* th_live_is_returning() returns whether a session wants a return_to. th_live_return_to() delivers
+ * the return to TO, the function that executes then: `undefined` if the process ends; if TO is
+ * unknown, no callback runs.
+ * Order: when the calls of the frame have ended; after an exception, when the exception is caught,
+ * before the return of the catcher. */
 static inline bool th_live_is_returning(const struct th_live_tracee *process)
 {
     return process->returning_to != 0;

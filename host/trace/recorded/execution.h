@@ -18,17 +18,17 @@
  * end for each physical frame: one return_from for the call that was executing (a frame whose calls
  * were tail calls of each other returns once), or a return_to; or one exception_from for each frame
  * that the exception passes. So all callers are known, except those of calls from before the
- * recording began, or before events were lost. A return_to names the catcher of an exception;
- * without one, the catcher is the function to which the last exception_from returns, and a function
- * that catches and raises again at once looks like one that does not catch. An execution without
- * any return looks like one in which no call has returned yet: see `returns` among the counts. A
- * return_to without a return_from before it ends a frame without a value.
+ * recording began, or before events were lost. A return_to names the catcher of an exception. If
+ * there is no return_to, the catcher is the function to which the last exception_from returns; then
+ * a function that catches and raises again at once looks like one that does not catch. An execution
+ * without any return looks like one in which no call has returned yet: see `returns` among the
+ * counts. A return_to without a return_from before it ends a frame without a value.
  *
  * The calls of a *BEAM* recording do not have `tail`. Each call that was recorded under
  * return_trace or exception_trace has an end of its own, innermost first; other calls have none. A
  * return_from ends the nearest open call of its function and all calls above it. A return_to does
  * not always show which calls it ends: see execution_doubt.c. A call that may have ended is
- * doubted. A doubted call stays on the stack, as its own record may follow; if none follows, the
+ * doubted. A doubted call stays on the stack, as the record of its end may follow; if not, the
  * call's end is doubtful, or, for a recursive function, likely to be the present one. Callers are
  * known if they were recorded as the result of `{message, {caller}}`. The user must declare this
  * when a replay starts (th_recorded_caller_of_result()), as such results look like any {M, F, A}.
@@ -59,7 +59,7 @@ struct th_execution_options {
     bool each_matters;   /* each return_to matters: see th_recorded_leave() */
 };
 
-/* Each non-zero count is a line for the user, except the first three and `untold`. */
+/* Counts of all stacks. `replay` prints most of them if they are not 0 (cli/trace_summary.c). */
 struct th_execution_counts {
     uint64_t calls;
     uint64_t returns;          /* return_from, exception_from and return_to. 0 with many calls:
