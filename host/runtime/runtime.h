@@ -8,10 +8,10 @@
  *   th_runtime_stop();
  *
  * A program has at most one runtime. A scheduler thread takes a runnable process from its run
- * queue, calls one function of the process, and acts on the answer: the call is over, or continues
- * with another function, here, on a dirty thread, or when a message has come. A process runs on one
- * thread at a time and owns no stack: between two functions a process consists of its continuation
- * and of terms in its own environment.
+ * queue, calls one function of the process, and acts on the function's answer: the call is over, or
+ * it continues with another function, on this thread, on a dirty thread, or when a message has
+ * arrived. A process runs on one thread at a time and owns no stack: between two functions a
+ * process consists of its continuation and of terms in its own environment.
  *
  * Functions that run can spawn processes, link with them, monitor them and send messages: the
  * second half of this file has the functions for these requests.
@@ -46,18 +46,19 @@ struct th_runtime_setup {
     size_t open_calls;
 };
 
-/* Starts the threads; dirty threads start when they are needed. Changes the reports of crash/ to
- * name a "library" instead of a "tracer".
- * Order: before libraries are loaded. */
+/* Starts the schedulers and the pool for file operations; dirty threads start when they are needed.
+ * From then on, reports of crash/ name a "library" instead of a "tracer".
+ * Order: before libraries are loaded.
+ * Errors: none; the host gives up if the first scheduler cannot be started. */
 void th_runtime_start(const struct th_runtime_setup *setup);
 
 /* Ends the threads and the poll thread. The runtime can be started again.
  * Order: after all processes have exited. */
 void th_runtime_stop(void);
 
-/* Sends exit signals with reason `kill` to all processes and to those that they spawn, until only
- * driven processes are left. Waits until running functions have returned, and until requested file
- * operations and changes of code are carried out.
+/* Sends exit signals with reason `kill` to all processes but driven ones, and to processes that are
+ * spawned meanwhile, until only driven processes are left. Waits until running functions have
+ * returned, and until requested file operations and changes of code are carried out.
  * Order: before libraries are released. */
 void th_runtime_kill_all(void);
 
@@ -103,16 +104,16 @@ struct th_scheduler {
 
 /*
  * A driven process makes the calls that a thread outside of the runtime requests, and waits between
- * them. A driven process lives until th_runtime_run_exit() or until a signal ends it; each later
- * call returns TH_CALL_ENDED.
+ * these calls. A driven process lives until th_runtime_run_exit(), or until a signal ends the
+ * process; then each later call returns TH_CALL_ENDED.
  * Thread: one driving thread at a time, which is no scheduler. A scheduler runs the calls.
  */
 struct th_process;
 struct th_process *th_runtime_run_start(void);
 th_term th_runtime_run_pid(const struct th_process *process);
 
-/* Starts the next call with a whole time slice. Calls without th_runtime_run_yield() between them
- * share one time slice until it is used up (enif_consume_timeslice()), as calls of one function do
+/* Gives the next call a whole time slice. Calls without th_runtime_run_yield() between them share
+ * one time slice until they have used it up (enif_consume_timeslice()), as calls of one function do
  * in a BEAM. */
 void th_runtime_run_yield(struct th_process *process);
 
@@ -121,17 +122,17 @@ void th_runtime_run_yield(struct th_process *process);
  * Thread: any, before th_runtime_run_exit(). */
 void th_runtime_run_kill(const struct th_process *process);
 
-/* Ends PROCESS if it still lives, and frees it. */
+/* Ends PROCESS with REASON, if the process still lives, and frees PROCESS. */
 void th_runtime_run_exit(struct th_process *process, th_term reason);
 
 /* Waits at most NANOSECONDS for a message (0: not at all; below 0: for ever) and returns the
  * message; NULL if none came or the process has ended.
- * Owner: the caller frees the message. */
+ * Owner: the caller frees the message with th_process_message_free(). */
 struct th_message *th_runtime_run_receive(struct th_process *process, int64_t nanoseconds);
 
 enum th_call_end {
     TH_CALL_RETURNED,
-    TH_CALL_RAISED, /* exception of class error; *RESULT is the reason */
+    TH_CALL_RAISED, /* exception of class error; here and below, *RESULT is the reason */
     TH_CALL_THREW,  /* exception of class throw */
     TH_CALL_EXITED, /* exception of class exit */
     TH_CALL_ENDED   /* a signal has ended the process, now or before; *RESULT is the exit reason */
@@ -141,11 +142,12 @@ enum th_call_end {
  * Makes PROCESS call CALLEE with the first ARITY terms of ARGV. Waits until the call is over and
  * until the destructors of resources that the call released have run.
  *
- * Of several answers of a function, one counts, as in a BEAM: of an exception and a continuation
- * the later one; an exception before a returned term; a returned term before a continuation. A
- * function that returns 0 without exception or continuation, which crashes a BEAM, raises badarg;
- * while the checker is on, such a function returns `undefined`. A continuation that is due when the
- * program ends (th_library_halting()) does not run: the call raises `halting`.
+ * If a function gives several answers, one counts, as in a BEAM. Of an exception and a
+ * continuation, the later one counts; an exception counts more than a returned term, and a returned
+ * term more than a continuation. If a function returns 0 without an exception or a continuation,
+ * which crashes a BEAM, the call raises badarg; while the checker is on, the call returns
+ * `undefined`. A continuation that is due when the program ends (th_library_halting()) does not
+ * run: the call raises `halting`.
  *
  * Owner: CALLEE must stay valid until the return. *RESULT is a copy in ENV, made by another thread.
  */
@@ -192,8 +194,8 @@ struct th_call {
     /* Return addresses in the function: of the host function that raised the exception, and of the
      * nested call that the function is in. 0 or an address in the host: not known. */
     uintptr_t raised_at, calls_at;
-    /* CODE if it continues in the place of a function that was called before: a breakpoint at this
-     * entry then reports no call. NULL after the first hit. */
+    /* CODE, if CODE continues in the place of a function that was called before: then a breakpoint
+     * at the entry of CODE delivers no call. NULL after the first hit. */
     const void *resumed;
     struct th_exception_raised passed; /* exception of a callee, until the function catches it */
     bool goes_on;                      /* CODE is a continuation; ARGV are not the arguments */
@@ -263,7 +265,8 @@ th_term th_runtime_call_skip(th_env *env);
 th_term th_runtime_call_file(th_env *env, struct th_file_operation *operation,
                              const struct th_call_then *then);
 
-/* The file operation whose result the process got last. `command` is 0 before the first one. */
+/* The file operation whose result the process got last. `command` is 0 before the first
+ * operation. */
 struct th_file_last {
     enum th_file_command command;
     int thread, tag, error;
@@ -362,8 +365,9 @@ enum th_process_doing {
 };
 
 /*
- * A snapshot of a process, taken without stopping it. `doing`, `function`, `code`, `messages` and
- * `name` are current, each by itself; the other fields are from the end of the process' last turn.
+ * A snapshot of a process, taken while the process goes on. `doing`, `function`, `code`, `messages`
+ * and `name` are current, each by itself; the other fields are from the end of the process' last
+ * turn.
  */
 struct th_process_seen {
     th_term pid;
@@ -372,9 +376,9 @@ struct th_process_seen {
     /* "module:function/arity" that the runtime called last at depth 0, running or waiting; NULL:
      * none. Valid as long as no library is released. */
     const char *function;
-    /* Serials of instances, 0: none. `code`: the instance of FUNCTION, if that is not over. `kept`:
-     * the oldest instance of the functions in kept frames, of which the four outermost are looked
-     * at. */
+    /* Serials of instances, 0: none. `code`: the instance of FUNCTION, while the function runs or
+     * waits. `kept`: the oldest instance in which a kept frame's function is; only the four
+     * outermost frames are looked at. */
     uint64_t code, kept;
     uint64_t messages;   /* messages in mailbox and inbox, signals included */
     uint64_t reductions; /* reductions since the start */
