@@ -110,8 +110,8 @@ uint32_t th_breakpoint_meta_hit(struct th_hit *hit, struct th_bp_session *sessio
 /* Requests that KINDS of the breakpoint of HIT are cleared. Thread: inside a hit. */
 void th_breakpoint_request_clear(struct th_hit *hit, uint32_t kinds);
 
-/* Calls TAKE with each pending request, and removes it. SERIAL is th_bp_data.serial as the hit saw
- * it: if it differs, the request is void.
+/* Calls TAKE with each pending request, and removes the request. SERIAL is the th_bp_data.serial
+ * that the hit saw; if the breakpoint's serial is another one now, the request is void.
  * Thread: with the code modification permission. */
 void th_breakpoint_request_take(void (*take)(void *context, const struct th_bp_setting *setting,
                                              uint64_t serial),
