@@ -49,8 +49,9 @@ enum th_status th_cli_run_limit_begin(struct th_run_limit *limit);
  * before. */
 bool th_cli_run_limit_pass(struct th_run_limit *limit);
 
-/* Ends the limit: all processes have ended. Joins the limit's thread. Until this call, that thread
- * reports on stderr that functions still run, and gives up after `grace`. */
+/* Ends the limit, and joins the limit's thread. After th_cli_run_limit_pass() or `stop`, and until
+ * this call, that thread reports on stderr if functions still run, and gives up after `grace`.
+ * Order: all processes have ended. */
 void th_cli_run_limit_end(struct th_run_limit *limit);
 
 /* The work that all sessions share. */

@@ -71,8 +71,9 @@ void th_cli_stream_step(struct th_stream *stream);
 void th_cli_stream_malformed(struct th_stream *stream, const struct th_event *event);
 
 /* Decodes all of EVENT into ENV, so that a record counts as damaged for all commands or for none.
- * Sets FUNCTION for a call.
- * Errors: TH_MALFORMED with the cause if EVENT is damaged or no trace message. */
+ * Sets FUNCTION for a call. A drop has nothing to decode.
+ * Errors: TH_MALFORMED with the cause if EVENT is damaged or no trace message; TH_FAILED if the
+ * system refuses memory. */
 enum th_status th_cli_stream_look_into(struct th_event *event, th_env *env,
                                        struct th_mfa *function);
 
