@@ -98,8 +98,9 @@ enum th_status th_control_session_options_attach(const struct th_control_session
 void th_control_session_options_report_uncalled(const struct th_control_session_options *options,
                                                 const struct th_tracing *tracing);
 
-/* Warns about sessions of OPTIONS that no event matched, unless another warning gives the reason;
- * shows the requested and the existing events.
+/* Warns about sessions of OPTIONS for which flags, tracees or patterns were given, and which no
+ * event matched, unless another warning gives the reason. Shows the requested and the existing
+ * events.
  * Order: after the last event. */
 void th_control_session_options_report_unmatched(const struct th_control_session_options *options,
                                                  const struct th_tracing *tracing);
