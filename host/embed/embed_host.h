@@ -109,7 +109,7 @@ uint32_t th_embed_flags(uint32_t flags);
 enum th_status th_embed_read_function(const char *text, struct th_mfa *function);
 
 /* Fills SEARCH with the folders of tracers.
- * Owner: th_library_search_free().
+ * Owner: the caller frees SEARCH with th_library_search_free().
  * Thread: with `loading` held. */
 void th_embed_search(const tracehost_host *host, struct th_search *search);
 
