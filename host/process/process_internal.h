@@ -101,8 +101,8 @@ static inline enum th_host_life th_process_host_life(th_term id)
  * Thread: any, as for the other functions of this section. */
 bool th_process_receive(th_term id, th_term message);
 
-/* Starts a port, as th_process_start() does for a process: it gets commands instead of messages. If
- * RECEIVE is NULL, the port takes none. */
+/* Starts a port, as th_process_start() starts a process: RECEIVE gets commands instead of messages.
+ * If RECEIVE is NULL, the port takes no commands. */
 struct th_mailbox *th_process_host_port_start(void (*receive)(void *context, th_term command),
                                               void *context);
 
