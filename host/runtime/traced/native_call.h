@@ -129,8 +129,9 @@ static inline bool th_traced_native_is_only(const struct th_instance_function *f
     return argc < 0 || (!first->same && (int)first->arity == argc);
 }
 
-/* Keeps REQUESTS, the return requests of the call of FUNCTION that is being reported. Returns true
- * if the call needs a native frame. */
+/* Keeps REQUESTS, the return requests of the call of FUNCTION that is being delivered. Returns true
+ * if the call needs a native frame. If the stack has no room for that frame, drops REQUESTS, counts
+ * the call (th_runtime_calls_not_kept()) and returns false. */
 bool th_traced_native_keep(const struct th_traceable_function *function,
                            struct th_live_requests *requests);
 
