@@ -13,8 +13,7 @@
 
 struct th_scanner;
 
-/* The text behind the value of a segment: ":Size/Type-Order-Sign-unit:N", or a part of that, or
- * nothing. */
+/* Types of a segment. 0, here and for order and sign below: not given. */
 enum {
     TH_SEGMENT_INTEGER = 1,
     TH_SEGMENT_FLOAT,
@@ -28,6 +27,8 @@ enum {
 enum { TH_ORDER_BIG = 1, TH_ORDER_LITTLE };
 enum { TH_SIGN_NO = 1, TH_SIGN_YES };
 
+/* The text behind the value of a segment: ":Size/Type-Order-Sign-unit:N", or a part of that, or
+ * nothing. */
 struct th_spec {
     const char *place; /* of the value */
     bool sized;        /* the text has a size */
