@@ -74,8 +74,8 @@ uint32_t th_trace_session_default_flags(struct th_session *session, enum th_trac
  * time. */
 uint32_t th_trace_session_known_flags(const struct th_session *session, enum th_tracees which);
 
-/* Stores the ids of the sessions that trace ID, a pid or port (TH_NONE: of all live sessions), in
- * IDS and returns their number. */
+/* Stores in IDS, which has room for TH_SESSIONS_LIMIT, the ids of the sessions that trace ID, a pid
+ * or port (TH_NONE: of all sessions that are alive), and returns their number. */
 size_t th_trace_sessions_of(struct th_tracing *tracing, th_term id, th_session_id ids[]);
 
 /* --- Tracee flags ----------------------------------------------------------------------------- */
