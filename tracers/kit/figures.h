@@ -29,9 +29,9 @@ struct figures_table {
     struct figures rest; /* function 0 */
 };
 
-/* Returns the figures of that process, module, function and arity; makes new ones if there are
- * none. NULL, and counted as lost, if there is no memory, or if the names of new ones are no atoms.
- */
+/* Returns the figures of WANTED's process, module, function and arity. Makes new ones if there are
+ * none; if `most` are in use, returns `rest` instead. Returns NULL if WANTED has new names that are
+ * no atoms; NULL, and counts the event in `lost`, if there is no memory. */
 TRACER_LOCAL struct figures *figures_of(ErlNifEnv *env, struct figures_table *table,
                                         const struct figures *wanted);
 
