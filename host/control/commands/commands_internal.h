@@ -192,8 +192,10 @@ void th_control_watch_report_failure(const struct th_control_watch *watch);
 void th_control_watch_modules_update(struct th_control_watch *watch);
 void th_control_watch_modules_free(struct th_control_watch *watch);
 
-/* Loads the new code of WATCH's modules whose files are finished and changed, and reports the
- * outcome. Returns true if it must be called again after a while, as old code is in use. */
+/* Loads the new code of WATCH's modules whose files are finished and changed, with a soft purge,
+ * and reports the outcome. Returns true if a module's old code is in use: then the caller must call
+ * this again after a while. A file that was refused is tried again when the file changes.
+ * Thread: the watch's, without locks. */
 bool th_control_watch_modules_renew(struct th_control_watch *watch);
 
 /* Returns true if A and B describe the same file without a write in between. */

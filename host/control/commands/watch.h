@@ -53,11 +53,4 @@ struct th_control_watch {
     int64_t latest; /* upper bound for `due` */
 };
 
-/*
- * Plugins: if the file of a plugin has changed, its new code is loaded with a soft purge. While old
- * code of the module is in use, the load is tried again; a file that was refused is tried again
- * when it changes.
- * Thread: one, after th_crash_thread_begin(), without locks.
- */
-
 #endif
