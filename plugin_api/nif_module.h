@@ -503,14 +503,16 @@ TH_MODULE_API int th_unregister(ErlNifEnv *env, ERL_NIF_TERM name);
  * token.
  *
  * On failure: 0; `badarg` is raised for a COMPONENT that is none, a VALUE that the component cannot
- * have, and if ENV is not that of a function that runs for a process.
+ * have, and if ENV is not that of a function that runs for a process. On a dirty thread, if a signal
+ * has ended the process, th_seq_set_token() and th_seq_get_token() raise `badarg`, and the other
+ * functions have no effect.
  * @{
  */
 
 /** Sets a component of the token, as seq_trace:set_token/2, and returns the value before; makes a
- * new token if there was none. Components: `label`, any term; `serial`, {Previous, Current};
- * `send`, 'receive', `print`, `timestamp`, `monotonic_timestamp`, `strict_monotonic_timestamp`,
- * true or false. */
+ * new token if there was none. Components: `label`, any term; `serial`, {Previous, Current}, two
+ * small integers; `send`, 'receive', `print`, `timestamp`, `monotonic_timestamp`,
+ * `strict_monotonic_timestamp`, true or false. */
 TH_MODULE_API ERL_NIF_TERM th_seq_set_token(ErlNifEnv *env, ERL_NIF_TERM component,
                                             ERL_NIF_TERM value);
 

@@ -233,7 +233,7 @@ static th_term seq_token_value_of(const struct th_seq *seq, th_env *env, th_term
 static bool set_value(struct th_seq *seq, th_term component, th_term value)
 {
     unsigned flag = flag_of(component);
-    int64_t previous, serial;
+    const th_term *numbers;
 
     if (component == TH_AM(label)) {
         hold(&seq->label, value);
@@ -245,12 +245,13 @@ static bool set_value(struct th_seq *seq, th_term component, th_term value)
         seq->flags = value == TH_AM(true) ? seq->flags | flag : seq->flags & ~flag;
         return true;
     }
-    if (!th_term_is(value, TH_TUPLE) || th_tuple_arity(value) != 2 ||
-        !th_get_int64(th_tuple_elements(value)[0], &previous) ||
-        !th_get_int64(th_tuple_elements(value)[1], &serial))
+    if (!th_term_is(value, TH_TUPLE) || th_tuple_arity(value) != 2)
         return false;
-    seq->previous = seq->last = previous;
-    seq->serial = seq->clock = serial;
+    numbers = th_tuple_elements(value);
+    if (!th_is_small(numbers[0]) || !th_is_small(numbers[1])) /* as in a BEAM */
+        return false;
+    seq->previous = seq->last = th_small_value(numbers[0]);
+    seq->serial = seq->clock = th_small_value(numbers[1]);
     return true;
 }
 

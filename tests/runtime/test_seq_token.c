@@ -30,6 +30,7 @@ static void what_is_none_is_refused(void **state)
     assert_string_equal(call("seq_set", "[send,7]"), "error: badarg");
     assert_string_equal(call("seq_get", "[foo]"), "error: badarg");
     assert_string_equal(call("seq_set", "[serial,7]"), "error: badarg");
+    assert_string_equal(call("seq_set", "[serial,{1,576460752303423488}]"), "error: badarg");
     assert_string_equal(call("seq_get", "[label]"), "[]");
 }
 
