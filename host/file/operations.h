@@ -4,10 +4,10 @@
  *     TH_FILE_OPERATIONS(X) calls X(number, NAME, name, s1, s2, i1, i2, i3, i4) for each.
  *
  * The numbers are the commands of the probes efile_drv__*. The columns after the names describe the
- * strings and integers of efile_drv__entry: `fd` and `flags` belong to the open file of the
- * operation, `none` is an empty string or 0, all others come from the request.
- * Source: the guide to the arguments of efile_drv.c's probes, in OTP's guide to DTrace. As there,
- * no column has the path of write_info.
+ * strings and integers of efile_drv__entry: `fd`, `flags`, `read_offset` and `read_ahead` belong to
+ * the open file of the operation, `none` is an empty string or 0, all others come from the request.
+ * Source: "Guide to efile_drv.c probe arguments" in OTP's HOWTO/DTRACE.md. As there, no column has
+ * the path of write_info.
  *
  * From this list come the commands, the table of rows, and the functions that carry the operations
  * out.
