@@ -83,12 +83,19 @@ void th_error_clear(void)
     untold = TH_OK;
 }
 
+static void copy_chain(struct th_error_chain *to, const struct th_error_chain *from)
+{
+    to->status = from->status;
+    to->count = from->count;
+    memcpy(to->links, from->links, from->count * sizeof from->links[0]);
+}
+
 void th_error_save(struct th_error_chain *kept)
 {
     const struct th_error_chain *chain = own;
 
     if (chain) {
-        *kept = *chain;
+        copy_chain(kept, chain);
         return;
     }
     kept->status = untold;
@@ -103,7 +110,7 @@ void th_error_restore(const struct th_error_chain *kept)
     if (kept->count == 0)
         th_error_clear();
     else if ((chain = begin_chain(kept->status)))
-        *chain = *kept;
+        copy_chain(chain, kept);
 }
 
 void th_error_print(FILE *out, const char *prefix)

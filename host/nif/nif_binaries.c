@@ -2,6 +2,7 @@
 #include "nif.h"
 
 #include "host/base/buffer.h"
+#include "host/base/error.h"
 #include "host/check/check.h"
 #include "host/library/resource/resource.h"
 #include "host/process/process.h"
@@ -205,18 +206,25 @@ int enif_inspect_iolist_as_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinar
 
 /* --- The external term format ----------------------------------------------------------------- */
 
+/* A failure does not change the thread's chain of errors: a callback may run while the host has an
+ * error of its own. */
+
 int enif_term_to_binary(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifBinary *bin)
 {
     struct th_etf_options options = {.here = th_process_world_node(), .saving = th_resource_save};
+    struct th_error_chain before;
     struct th_buffer bytes = {0};
     int done;
 
     (void)env;
     term = th_check_read(term, "enif_term_to_binary");
+    th_error_save(&before);
     done =
         th_etf_encode(&bytes, term, true, &options) == TH_OK && enif_alloc_binary(bytes.size, bin);
     if (done)
         memcpy(bin->data, bytes.data, bytes.size);
+    else
+        th_error_restore(&before);
     th_buffer_free(&bytes);
     return done;
 }
@@ -229,12 +237,17 @@ size_t enif_binary_to_term(ErlNifEnv *env, const unsigned char *data, size_t sz,
         .safe = opts & ERL_NIF_BIN2TERM_SAFE,
         .finding = th_resource_find,
     };
+    struct th_error_chain before;
     th_term decoded;
     size_t used;
 
-    if (opts & ~(unsigned int)ERL_NIF_BIN2TERM_SAFE ||
-        th_etf_decode(env, data, sz, true, &options, &decoded, &used) != TH_OK)
+    if (opts & ~(unsigned int)ERL_NIF_BIN2TERM_SAFE)
         return 0;
+    th_error_save(&before);
+    if (th_etf_decode(env, data, sz, true, &options, &decoded, &used) != TH_OK) {
+        th_error_restore(&before);
+        return 0;
+    }
     *term = decoded;
     return used;
 }

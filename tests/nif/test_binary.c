@@ -243,6 +243,25 @@ static void terms_travel_as_binaries(void **state)
     enif_release_binary(&bin);
 }
 
+/* A callback may call the function while the host has an error of its own, or has none. */
+static void a_failure_is_no_error_of_the_host(void **state)
+{
+    static const unsigned char cut_off[] = {131, 119, 6};
+    ERL_NIF_TERM back;
+
+    (void)state;
+    assert_int_equal(enif_binary_to_term(env, cut_off, sizeof cut_off, &back, 0), 0);
+    assert_int_equal(th_error_status(), TH_OK);
+    th_error_raise(TH_MALFORMED, "cause");
+    th_error_context("link");
+    assert_int_equal(enif_binary_to_term(env, cut_off, sizeof cut_off, &back, 0), 0);
+    assert_int_equal(th_error_status(), TH_MALFORMED);
+    assert_string_equal(th_error_link(0), "link");
+    assert_string_equal(th_error_link(1), "cause");
+    assert_null(th_error_link(2));
+    th_error_clear();
+}
+
 static void a_safe_reader_makes_no_atoms(void **state)
 {
     static const unsigned char unknown[] = {131, 119, 6, 'n', 'o', 't', 'y', 'e', 't'};
@@ -343,6 +362,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(deep_io_lists_cost_no_stack, begin, end),
         cmocka_unit_test_setup_teardown(what_is_no_io_list_leaves_the_output_alone, begin, end),
         cmocka_unit_test_setup_teardown(terms_travel_as_binaries, begin, end),
+        cmocka_unit_test_setup_teardown(a_failure_is_no_error_of_the_host, begin, end),
         cmocka_unit_test_setup_teardown(a_safe_reader_makes_no_atoms, begin, end),
         cmocka_unit_test_setup_teardown(identifiers_are_those_of_the_recorded_node, begin, end),
     };
