@@ -15,7 +15,7 @@ import sys
 DECLARATION = re.compile(
     r'^(?P<comment>(?:/\*\*(?:(?!\*/)[^#])*\*/\n)?)'
     r'(?:ERL_NAPI_EXPORT|TH_MODULE_API|TRACEHOST_API)\s(?P<type>[^;(]*[\s*])(?P<name>\w+)\(', re.M)
-GROUP = re.compile(r'^/\*\*\n \* @defgroup [a-z]+_(\w+) (.*)\n((?: \*.*\n)*?) \* @\{\n', re.M)
+GROUP = re.compile(r'^/\*\*\n \* @defgroup [a-z]+_(\w+) ', re.M)
 
 
 class Function:
@@ -32,12 +32,10 @@ class Function:
 
 
 class Group:
-    """One @defgroup: name, title, text, functions."""
+    """One @defgroup: name, functions."""
 
-    def __init__(self, match):
-        self.name, self.title = match[1], match[2]
-        self.text = ' '.join(line.strip(' *') for line in match[3].splitlines())
-        self.functions = []
+    def __init__(self, name):
+        self.name, self.functions = name, []
 
 
 def version(text):
@@ -58,12 +56,12 @@ def parameters(text, start):
 
 def groups(text):
     """The groups of a header's TEXT. Functions outside of any are in one without a name."""
-    found = [Group(re.match(r'()()()', ''))]
+    found = [Group('')]
     marks = sorted(list(GROUP.finditer(text)) + list(DECLARATION.finditer(text)),
                    key=lambda match: match.start())
     for match in marks:
         if match.re is GROUP:
-            found.append(Group(match))
+            found.append(Group(match[1]))
         else:
             found[-1].functions.append(Function(text, match))
     return [group for group in found if group.functions]

@@ -74,9 +74,10 @@ EOF
 # warnings PAGE: of all that formats it; and lines that are too wide.
 warnings() {
     LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 "$1" 2>&1 >/dev/null
-    groff -man -ww -Kutf8 -Tutf8 "$1" 2>&1 >/dev/null
+    groff -t -man -ww -Kutf8 -Tutf8 "$1" 2>&1 >/dev/null
     mandoc -Tlint -W warning "$1"
-    LC_ALL=C.UTF-8 MANWIDTH=80 MANPAGER=cat man -l "$1" | awk 'length($0) > 80 { print "too wide: " $0 }'
+    LC_ALL=C.UTF-8 MANWIDTH=80 MANPAGER=cat man -l "$1" | sed 's/─/-/g' |
+        awk 'length($0) > 80 { print "too wide: " $0 }'
     name=$(basename "${1%.*}")
     lexgrog "$1" | grep -q "\"$name - [^ ]" || echo 'whatis(1) finds no name'
 }
@@ -301,6 +302,10 @@ one, an *italic*, the option --top, [a link](page.1.md), ls(1); 2 * 3 * 4.
 |---|---|
 | `x \| y` | a cell |
 
+| what | there | here |
+|---|---|---|
+| one | `x` and something that takes a line of its own | |
+
 ```console
 $ echo '\1' `ls`
 .
@@ -323,6 +328,24 @@ a term
 .TP
 \fBx | y\fP
 a cell
+.TS
+lbw(14n) lbw(40n) lbw(10n)
+lw(14n) lw(40n) lw(10n).
+T{
+what
+T}	T{
+there
+T}	T{
+here
+T}
+_
+T{
+one
+T}	T{
+\fBx\fP and something that takes a line of its own
+T}	T{
+T}
+.TE
 .PP
 .EX
 $ echo \(aq\e1\(aq \(gals\(ga
@@ -331,7 +354,7 @@ $ echo \(aq\e1\(aq \(gals\(ga
 insert tags
 EOF
 refused() {
-    for text in '#### Deep' '> quoted' '1. one' '- dashed' '<b>raw</b>' '.B raw' '* [a](none.md)' '```' '```sh' '| a | b | c |'; do
+    for text in '#### Deep' '> quoted' '1. one' '- dashed' '<b>raw</b>' '.B raw' '* [a](none.md)' '```' '```sh' '| a | b | c |' '| a |' "$(printf '| %075d | b | c |\n' 1 2 3)"; do
         printf '# page(1)\n\n%s\n' "$text" | markdown
     done
     echo '# other(1)' | markdown
@@ -349,7 +372,9 @@ a
 page:3: there is no none.md
 page:3: an example is ```LANGUAGE or ```LANGUAGE >FILE
 page:3: an example without end
-page:3: a table has a heading and two columns
+page:3: a table has a heading, and two columns or more in all rows
+page:3: a table has a heading, and two columns or more in all rows
+page:3: the longest words of the columns need more than 70 characters
 page:1: is not "# page(1)"
 EOF
 

@@ -10,9 +10,9 @@ sys.dont_write_bytecode = True
 
 import clang_format
 import comments
+import definitions
 import exports
 import faces
-import function_table
 import host_map
 import names
 import paths
@@ -212,33 +212,17 @@ class Checks(unittest.TestCase):
               '                           int c) SOME_ATTRIBUTE(1);\n\n/** @} */\n\n'
               '/**\n * @defgroup nif_companions Companions\n * @{\n */\n\n'
               '/** Names it.\n * Since: no version. */\nERL_NAPI_EXPORT char *erl_errno_id(int error);\n')
-    TABLE = ('| group | since: functions | on failure | in `host/nif` |\n|---|---|---|---|\n'
-             '| Tuples | 2.0: `enif_a`<br>2.14: `enif_b` | 0, and `enif_b()` too | a.c b.c |\n'
-             '| Companions | no version: `erl_errno_id` |  | b.c |\n')
-
-    def write_functions(self, table):
+    def test_definitions(self):
         self.write('plugin_api/erl_nif.h', self.HEADER)
-        self.write('plugin_api/README.md', '# Text\n%s\n%s%s\n' % (
-            function_table.BEGIN, table, function_table.END))
         self.write('host/nif/a.c', 'int enif_a(int a)\n{\n    return enif_c(a);\n}\n')
         self.write('host/nif/b.c', 'int enif_b(int a,\n           int b)\n{\n}\n'
                    'char *erl_errno_id(int e)\n{\n}\n')
-
-    def test_function_table(self):
-        self.write_functions(self.TABLE)
-        self.assertEqual(self.found(function_table), [])
-        self.write_functions(self.TABLE.replace('2.14', '2.15'))
-        self.assertEqual(self.found(function_table), ['plugin_api/README.md:3'])
-        function_table.fix(Tree(self.folder.name))
-        self.assertEqual(self.found(function_table), [])
+        self.assertEqual(self.found(definitions), [])
         self.write('host/nif/a.c', 'int enif_a(int a);\n')
-        self.assertEqual(self.found(function_table),
-                         ['plugin_api/erl_nif.h:11', 'plugin_api/README.md:3'])
-        self.write_functions(self.TABLE)
+        self.assertEqual(self.found(definitions), ['plugin_api/erl_nif.h:11'])
+        self.write('host/nif/a.c', 'int enif_a(int a)\n{\n}\n')
         self.write('plugin_api/erl_nif.h', self.HEADER.replace('/** Does a. */\n', ''))
-        self.assertEqual(self.found(function_table), ['plugin_api/erl_nif.h:10'])
-        self.write('plugin_api/README.md', '')
-        self.assertEqual(self.found(function_table)[1], 'plugin_api/README.md:1')
+        self.assertEqual(self.found(definitions), ['plugin_api/erl_nif.h:10'])
 
     PROBES = ('#define TH_PROBES(X) \\\n    X(copy__struct, live, "it is copied", \\\n      (uint32, size)) \\\n'
               '    X(port__busy, never, "no port is", \\\n      (string, port), \\\n      (int64, size))\n')

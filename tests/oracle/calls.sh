@@ -1,7 +1,6 @@
 #!/bin/sh
 # Compares a session in Erlang's shell with one in tracehost call: values and exceptions are printed alike.
-# Differences of the shell of OTP 26 and later are listed below, and in the table "Where OTP 27 differs" of
-# plugin_api/README.md.
+# Differences of the shell of OTP 26 and later are listed below, and in the table "OTP 27" of tracehost(7).
 . tests/cli/lib/assertions.sh
 
 library=$BUILD_DIR/tests/tracers/otp/calls

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Compares expressions in tracehost call with erl_eval of a real BEAM: the results are the same. Expressions whose
-# results differ after OTP 25 are listed below, and in the table "Where OTP 27 differs" of plugin_api/README.md.
+# results differ after OTP 25 are listed below, and in the table "OTP 27" of tracehost(7).
 . tests/cli/lib/assertions.sh
 
 library=$BUILD_DIR/samples/counter.so

@@ -2,7 +2,7 @@
 # Compares each function of the NIF API in a real BEAM and in tracehost: one library, compiled with OTP's own header,
 # gives the same results in both. nif_api/calls has the calls; nif_api/nif_api.h describes how results are written.
 # Results that differ on purpose are written separately: each must differ, and its name must be in the table of
-# plugin_api/README.md.
+# tracehost(7).
 here=$SOURCE_DIR/tests/oracle/nif_api
 
 skip() {
@@ -68,7 +68,7 @@ grep -Fxf beam/meant tracehost/meant && fail 'is meant to differ, and does not'
 sed 's/^meant: [^:]*: //; s/ is .*//' beam/meant | sort >meant
 # A row whose answer of a BEAM begins with the name of an OTP is of that one and its neighbours alone.
 [ "$minor" -gt 16 ] && other='OTP 25: ' || other='OTP 27: '
-sed -n '/^## Where answers differ/,/^And what that test/p' "$SOURCE_DIR/plugin_api/README.md" |
+sed -n '/^### Functions of the NIF API/,/^### OTP 27/p' "$SOURCE_DIR/host/cli/manual/tracehost.7.md" |
     awk -F ' [|] ' -v other="$other" '/^[|] [^|]*: / && index($2, other) != 1 { print substr($1, 3) }' | sort >rows
-diff meant rows || fail '< asked, > the table of plugin_api/README.md'
+diff meant rows || fail '< asked, > the table of tracehost(7)'
 exit $failed

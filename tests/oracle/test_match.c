@@ -238,7 +238,7 @@ static void broken_ones_fail_alike(void **state)
     assert_true(beyond < 20);
 }
 
-/* The differences are those in the table of plugin_api/README.md; OTP 25 has none. */
+/* The differences are those in the table of tracehost(7); OTP 25 has none. */
 static void later_ones_differ_where_that_is_known(void **state)
 {
     (void)state;

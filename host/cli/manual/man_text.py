@@ -9,6 +9,7 @@ The sources of manual pages are a small part of Markdown; anything else is refus
   * text                 an item of a list; its further lines are indented by two blanks
   * `term`: text         an item of a list of definitions: .TP; `term`, *term* or **term**, or several
   | term | text |        a table of two columns with a heading: definitions, too; \\| is a bar
+  | a | b | c |          a table of more columns: tbl(1), with columns as wide as their texts need
   ```LANGUAGE            an example, up to ```, as it is
   <!-- @NAME@ -->        a place for what make_page inserts
 
@@ -21,6 +22,7 @@ import re
 import textwrap
 
 WIDTH = 78
+TABLE_WIDTH = 70  # of a page of 80 columns, without its margin
 SPECIAL = {'\\': '\\e', '`': '\\(ga', '~': '\\(ti', '^': '\\(ha', '-': '\\-'}
 OPTION = re.compile(r'(?<![\w:/.-])(--[a-z]+(?:-[a-z]+)*|-[A-Za-z?])(?![\w-])')
 INLINE = re.compile(r'`(?P<code>[^`]+)`|\*\*(?P<bold>[^*]+)\*\*|\*(?P<italic>[^*\s](?:[^*]*[^*\s])?)\*|'
@@ -103,6 +105,34 @@ def cells(row):
     return [cell.strip().replace('\\|', '|') for cell in re.split(r'(?<!\\)\|', row.strip()[1:-1])]
 
 
+def shown(text):
+    """Returns TEXT without its marks."""
+    return INLINE.sub(lambda found: found['code'] or found['bold'] or found['italic'] or found['text'] or found[0], text)
+
+
+def widths_of(rows):
+    """Returns the widths of columns, in proportion to the square roots of their lengths, which keeps rows low, but each
+    at least as wide as its longest word."""
+    columns = [[shown(cell) for cell in column] for column in zip(*rows)]
+    widths = [max(len(word) for cell in column for word in re.split(r'[ -]', cell)) for column in columns]
+    weights = [sum(map(len, column)) ** 0.5 for column in columns]
+    room, free = TABLE_WIDTH - 3 * (len(columns) - 1), sorted(range(len(columns)), key=lambda i: -widths[i] / weights[i])
+    while free:  # the tightest column first
+        widths[free[0]] = max(widths[free[0]], int(room * weights[free[0]] / sum(weights[i] for i in free)))
+        room -= widths[free.pop(0)]
+    return widths if room >= 0 else None
+
+
+def wide_table(rows, widths):
+    """Converts a table to lines of tbl(1)."""
+    made = ['.TS', ' '.join('lbw(%dn)' % width for width in widths), ' '.join('lw(%dn)' % width for width in widths) + '.']
+    for row in rows:
+        for i, cell in enumerate(row):
+            made += [('T}\t' if i else '') + 'T{'] + (lines_of(inline(cell)) if cell else [])
+        made += ['T}', '_']
+    return made[:-1] + ['.TE']
+
+
 class Markdown:
     """A page. Iteration yields ('section', title), ('insert', name) and ('text', lines), in the order of the file."""
 
@@ -145,8 +175,13 @@ class Markdown:
 
     def table(self):
         rows = [cells(row) for row in self.taken(lambda line: line.startswith('|'))]
-        if len(rows) < 3 or any(len(row) != 2 for row in rows):
-            raise self.fault('a table has a heading and two columns')
+        if len(rows) < 3 or len(rows[0]) < 2 or any(len(row) != len(rows[0]) for row in rows):
+            raise self.fault('a table has a heading, and two columns or more in all rows')
+        if len(rows[0]) > 2:
+            widths = widths_of(rows[:1] + rows[2:])
+            if not widths:
+                raise self.fault('the longest words of the columns need more than %d characters' % TABLE_WIDTH)
+            return wide_table(rows[:1] + rows[2:], widths)
         return [line for term, text in rows[2:] for line in self.definition(term, text)]
 
     def item(self):

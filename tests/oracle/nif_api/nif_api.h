@@ -27,7 +27,7 @@ void say_int(const char *name, long value);
 void say_text(const char *name, const char *text); /* may be NULL */
 void say_pair(ErlNifEnv *env, const char *name, long result, ERL_NIF_TERM output);
 
-/* Writes a result that differs on purpose. NAME is in the table of plugin_api/README.md. */
+/* Writes a result that differs on purpose. NAME is in the table of tracehost(7). */
 void say_meant(ErlNifEnv *env, const char *name, ERL_NIF_TERM value);
 
 /* Like say_meant() for BEAMs of NIF 2.17 (OTP 26) and later, or for earlier ones; else like
