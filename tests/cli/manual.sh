@@ -85,6 +85,19 @@ for page in $pages; do
     expect "$page is a good page" warnings "$man/$page" </dev/null
 done
 
+# All links of the page for browsers have one target; all pages, and functions of other pages, are linked.
+links() {
+    # shellcheck disable=SC2086
+    (cd "$man" && python3 -B "$SOURCE_DIR/host/cli/manual/make_html" 0.1 $pages) >"$work/manual.html"
+    grep -o 'id="[^"]*"' "$work/manual.html" | sed 's/id="\(.*\)"/\1/' | sort >"$work/ids"
+    grep -o 'href="#[^"]*"' "$work/manual.html" | sed 's/href="#\(.*\)"/\1/' | sort -u >"$work/links"
+    uniq -d "$work/ids" | sed 's/^/twice: /'
+    comm -13 "$work/ids" "$work/links"
+    printf '%s\n' tracehost_error_link enif_make_list9 th_load_code tracehost-replay.1:OPTIONS $pages |
+        sed 's,.*/,,' | sort | comm -23 - "$work/links"
+}
+expect 'links of the HTML page lead somewhere' links </dev/null
+
 found_by_name() { man -M "$man" -w tracehost-replay tracehost-tracer tracehost-jsonl tracehost.h | sed "s|$man|MAN|"; }
 expect 'man finds them in the build tree' found_by_name <<'EOF'
 MAN/man1/tracehost-replay.1
@@ -202,7 +215,7 @@ typedef struct door door;
 .PP
 .nf
 int \fBdoor_open\fP(const struct door *\fIdoor\fP,
-    void (*\fIcreak\fP)(void *\fIcontext\fP, const char *how), void *\fIcontext\fP);
+\&    void (*\fIcreak\fP)(void *\fIcontext\fP, const char *how), void *\fIcontext\fP);
 void \fBdoor_shut\fP(void);
 .fi
 .RS 4

@@ -19,7 +19,7 @@ import csv
 import re
 import textwrap
 
-from man_text import bold, example, italic, lines_of, literal, plain, unbroken
+from man_text import bold, example, italic, kept, lines_of, literal, plain, unbroken
 
 WIDTH = 66  # of declarations
 TAG = re.compile(r'(?:^|(?<=[.)] ))(Owner|Thread|Order|Errors|Source|Since|On failure): ')
@@ -237,7 +237,7 @@ class Entry:
                 continue
             made += literal(line[end:found.start()]) + (italic if found[1] else bold)(found[0])
             end = found.end()
-        return made + literal(line[end:])
+        return kept(made + literal(line[end:]))
 
     def lines(self):
         text = text_of(self.comment, self.parameters if self.declared else None)

@@ -78,8 +78,13 @@ def prose(text):
     return lines_of(''.join(unbroken(bold(part)) if odd % 2 else plain(part) for odd, part in enumerate(parts)))
 
 
+def kept(line):
+    """Returns a line that is not filled so that mandoc's HTML keeps it if it is empty or begins with a blank."""
+    return {'': '\\~', ' ': '\\&'}.get(line[:1], '') + line
+
+
 def example(lines):
-    return ['.EX'] + [literal(line) for line in lines] + ['.EE']
+    return ['.EX'] + [kept(literal(line)) for line in lines] + ['.EE']
 
 
 def inline(text):
