@@ -12,7 +12,7 @@ if ! command -v valgrind >/dev/null; then
     exit
 fi
 
-# instructions PROGRAM FUNCTION EXPRESSION: of all calls of FUNCTION, those that it makes included.
+# instructions PROGRAM FUNCTION EXPRESSION: the instructions of all calls of FUNCTION, with its callees'.
 instructions() {
     valgrind --tool=callgrind --callgrind-out-file="$work/out" --toggle-collect="$2" \
         "$1" run --schedulers=1 -t "$BUILD_DIR/lib/tracehost/tracers/count.so" --flags=exiting "$party" "$3" >"$work/said" 2>&1 || {

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 # scons may be called by this very test's scons: leave its build tree and its options alone.
 dry_scons() { scons -Q -n "options=$work/options" "$@" >"$work/said" 2>&1 </dev/null; }
 
-# says TEXT COMMAND...: the command fails and says so.
+# says TEXT COMMAND...: the command fails and prints TEXT.
 refused() {
     text=$1
     shift
@@ -21,7 +21,7 @@ refused() {
     fi
 }
 
-# says PATTERN COMMAND..., lacks PATTERN COMMAND...: what the command prints has it, or has not.
+# says PATTERN COMMAND..., lacks PATTERN COMMAND...: the command's output contains PATTERN, or does not.
 says() {
     pattern=$1
     shift
@@ -51,7 +51,7 @@ refused 'no tests for test/attic; there are test/base' dry_scons test/attic
 refused 'LIBDIR=/usr/lib is not a folder below PREFIX' dry_scons LIBDIR=/usr/lib
 refused 'Invalid value for option werror: perhaps' dry_scons werror=perhaps
 
-# Tools and folders of another machine are handed on to whoever is run.
+# Tools and folders of another machine are passed on to the commands that run.
 mkdir "$work/cross"
 cat >"$work/cross/pkg-config" <<'SH'
 #!/bin/sh
@@ -68,7 +68,7 @@ check 'warnings do not end the build' lacks ' -Werror ' cat "$work/commands"
 check 'objcopy of another machine' says '^/there/objcopy --redefine-sym' cat "$work/commands"
 check 'a command that runs what was built' says 'make_page "there build/debug/bin/tracehost" ' cat "$work/commands"
 
-# With no tool in sight but what scons itself needs, all that is missing is named at once.
+# If the PATH has only the tools that scons itself needs, one message names all missing tools.
 mkdir "$work/bin"
 for tool in python3 sh env scons; do ln -s "$(command -v $tool)" "$work/bin/$tool"; done
 bare_scons() { PATH=$work/bin CC=gcc dry_scons "$@"; }

@@ -5,7 +5,7 @@
 sins=$BUILD_DIR/tests/plugins/sins.so
 installed=/usr/lib/erlang/lib
 
-# The address sanitizer would tell of the leaks, too.
+# The address sanitizer would report the leaks, too.
 export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 
 expect 'innocence' "$tracehost" call --check "$sins" 'sins:same({1,"two",<<3>>,#{4 => 5.0}}).' 'sins:gives_back(<<1,2,3>>).' <<EOF
@@ -125,7 +125,7 @@ ok
 tracehost call: 800 rounds of 4 processes, 0 evaluations failed
 EOF
 
-# Libraries that others compiled are clean, with one exception; tests/debian has what they are asked.
+# Libraries that others compiled are clean, with one exception; tests/debian has the calls.
 for file in tests/debian/*.calls; do
     name=$(basename "$file" .calls)
     library=$(ls $installed/*/priv/"$name".so $installed/*/priv/lib/"$name".so 2>/dev/null | head -n 1)

@@ -6,7 +6,7 @@ calls=$recordings/s01_seed_local_caller.trace
 ulimit -c 0
 export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" # a child has no business with its parent's threads
 
-# A tracer whose third callback forks; the child ends as $CHILD says, the parent waits for it.
+# A tracer whose third callback forks; the child ends as $CHILD says, and the parent waits for it.
 cat >"$work/forks.c" <<'EOF'
 #include <erl_tracer.h>
 
@@ -48,7 +48,7 @@ TH_TRACER_TRACE(generic)
 }
 EOF
 "$CC" -fPIC -shared -Iplugin_api -o "$work/forks.so" "$work/forks.c"
-# forked HOW: what is written to stdout, and what to a file.
+# forked HOW: prints the output on stdout and the output in a file.
 forked() {
     CHILD=$1 "$tracehost" replay -L "$work" -t text -t text,output="$work/text" -t forks --max-events=4 "$calls"
     echo "status $?"

@@ -23,7 +23,7 @@ done
     done
 } >"$work/long"
 
-# a_host OPTION...: of two modules; each version says of which number it is.
+# a_host OPTION...: a host with two modules; each version answers with its number.
 a_host() {
     begin "$tracehost" run --control="$socket" --schedulers=2 --load-info=1 "$@" "$work/000a.so" bank -f "$work/long"
     until_so bank_is_open
@@ -72,7 +72,7 @@ bank             2  upgraded  BUILD/lib/tracehost/plugins/bank.so
 all at one instant, after 1 round of thread progress
 END
 
-# --- what is traced ---
+# --- traced events ---
 
 returns() {
     grep -c "return version_000a:number_inside/0 -> $1" "$work/text"
@@ -93,7 +93,7 @@ check 'is traced as the old was' until_so tells 7
 check 'the pattern stays' sh -c "'$tracehost' ctl '$socket' info version_000a:number_inside/0 | grep -q match_spec"
 check 'purged once more' purged_a
 
-# --- who refuses ---
+# --- refusals ---
 
 before() {
     modules >"$work/before"
@@ -256,7 +256,7 @@ version_000c           2  upgraded  WORK/000c.so
 all at one instant, after 1 round of thread progress
 END
 
-# --- what becomes of the file does not matter ---
+# --- a changed or removed file has no effect ---
 
 no_harm() {
     : >"$work/000a.so"

@@ -36,7 +36,7 @@ tracehost --v =>
     --version
 EOF
 
-# Each option of the help, with what follows it: --name, --name= or both. Nothing else.
+# Each option of the help, with its ending: --name, --name= or both. Nothing else.
 options() { # COMMAND
     "$tracehost" "$1" --help | grep -E '^( {2}-.| {6}--)' | cut -c 1-29 | awk '
         {
@@ -503,7 +503,7 @@ PROGRAM=$work/nothing expect 'a program that is not there' completions 'tracehos
 tracehost  =>
 EOF
 
-# A shell at a terminal: what stands there at last is shown by echo.
+# A shell at a terminal: echo shows the completed line.
 printf '. "%s"\nPS1="$ "\nPATH="%s:$PATH"\n' "$SCRIPT" "$BUILD_DIR/bin" >"$work/rc"
 typed() {
     (

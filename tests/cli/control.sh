@@ -196,7 +196,7 @@ session 2 'log', tracer 'text' has ended
 events      none
 EOF
 
-# --- what is wrong ---
+# --- wrong commands ---
 
 # wrong NAME WORD... <<EOF: the answer is an error, and nothing is left behind.
 wrong() {
@@ -421,7 +421,7 @@ print("\n".join(c["command"] for c in json.load(sys.stdin)["result"]["commands"]
 }
 check 'the schema has the commands that there are, in their order' commands_are_all
 
-# answers COMMAND WORD...: of the host, and whether it is what the schema says.
+# answers COMMAND WORD...: prints the host's answer, and checks it against the schema.
 answers() {
     name=$1
     ctl --json "$@" | conforms "$name"

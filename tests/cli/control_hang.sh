@@ -116,7 +116,7 @@ stderr: tracehost run: a command, or the replacing of a tracer, has not ended, a
 status 6
 -- status 1
 EOF
-# asked COMMAND WORD...: asks a tracer for its trace_status, which hangs. So does then what waits for all that are in callbacks.
+# asked COMMAND WORD...: asks a tracer for its trace_status, which hangs; so does a command that waits for callbacks.
 asked() {
     begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
         'bank:start().' 'timer:sleep(3600000).'
@@ -167,7 +167,7 @@ attached
 2
 detached
 EOF
-# crashes COMMAND WORD...: what the host says of it, without addresses.
+# crashes COMMAND WORD...: prints the host's messages, without addresses.
 crashes() {
     begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(3600000).'
     ctl "$@" >/dev/null 2>&1

@@ -6,7 +6,7 @@ ulimit -c 0
 
 recording=samples/recordings/s04_genserver_pingpong.trace
 
-# no_pid COMMAND...: all that it says, with its status, without numbers of processes.
+# no_pid COMMAND...: prints the output and the status, without numbers of processes.
 no_pid() {
     "$@" >"$work/all" 2>&1
     status=$?
@@ -213,7 +213,7 @@ stderr: tracehost replay: warning: nothing was seen of <0.80.0>, which --process
 status 0
 EOF
 
-# doubtful: what is lost or doubtful is counted while the stream goes on, as it is at the end.
+# doubtful: losses and doubts are counted while the stream goes on, with the figures of the end.
 doubtful() {
     "$tracehost" convert samples/recordings/s01_seed_local_caller.trace "$work/calls.jsonl" &&
         "$tracehost" convert samples/recordings/s09_collections_return.trace "$work/returns.jsonl" || return 1

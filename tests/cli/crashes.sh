@@ -6,7 +6,7 @@
 calls=$recordings/s01_seed_local_caller.trace
 ulimit -c 0
 
-# named COMMAND...: what it says, without addresses that differ from run to run.
+# named COMMAND...: prints the output, without addresses that differ from run to run.
 named() {
     "$@" >"$work/out" 2>"$work/err"
     status=$?
@@ -119,7 +119,7 @@ EOF
     ;;
 esac
 
-# A sanitizer has its own to say of a heap that is written past.
+# A sanitizer has its own report for a write past the heap.
 damaged_heap() {
     crash how=heap "$calls" 2>&1 | grep -c "tracer 'crash_tracer' crashed: SIGABRT"
 }
@@ -347,7 +347,7 @@ EOF
     ;;
 esac
 
-# --- what is told, and what is kept ---
+# --- reports and kept output ---
 
 expect 'in a stream from stdin' named sh -c '"$0" replay -L "$1" -t crash_tracer=segv - <"$2"' "$tracehost" "$samples" \
     "$calls" <<'EOF'

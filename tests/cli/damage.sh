@@ -13,7 +13,7 @@ put() {
 # --- each byte of a record ---
 
 # Commands agree on which records are damaged, whatever they need of them.
-# agreed FILE SIZE: each of the bytes up to SIZE, but those of the first head, is damaged in turn.
+# agreed FILE SIZE: damages each of the bytes up to SIZE in turn, except those of the first head.
 agreed() {
     byte=5
     while [ $byte -lt "$2" ]; do

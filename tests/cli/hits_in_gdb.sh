@@ -8,7 +8,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"
 
 compile "$work/fib.so" plugins/fib/fib.c gcc -O2 -g 2>"$work/said" || { echo 'no gcc here'; exit 77; }
 
-# in_gdb EXPRESSION OPTIONS COMMAND...: a traced call, and what gdb says.
+# in_gdb EXPRESSION OPTIONS COMMAND...: runs a traced call in gdb, and prints gdb's output.
 in_gdb() {
     expression=$1
     options=$2

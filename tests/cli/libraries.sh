@@ -209,7 +209,7 @@ tracehost replay: WORK/half.so was refused
 -- status 5
 EOF
 
-# --- refusals by what its code says ---
+# --- refusals because of the library's code ---
 
 compile misfit <<'EOF'
 #include <erl_nif.h>

@@ -7,7 +7,7 @@ served=tests/cli/lib/serve_node.py
 calls=$recordings/s01_seed_local_caller.trace
 from=tcp://127.0.0.1:PORT
 
-# --- what cannot be opened ---
+# --- connections that cannot be opened ---
 
 for address in tcp:// tcp://host tcp://host:0; do
     expect "no address: $address" "$tracehost" info $address <<EOF
@@ -32,7 +32,7 @@ Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 -- status 2
 EOF
 
-# --- what is the same as of files ---
+# --- behaviour that is the same as with files ---
 
 same() {
     for command in 'dump' 'dump --format=jsonl' 'convert --to=trace' 'replay' 'info --format=json'; do
@@ -72,7 +72,7 @@ expect 'and is meant to be' cut dump --allow-partial --max-events=1 "$from" <<'E
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 EOF
 
-# A file tells of the gap, and whoever reads it does, too.
+# The file contains the gap, and a replay of the file reports it.
 gap() {
     head -c 162 "$calls" >"$work/two"
     $served "$work/two" "$work/two" -- "$tracehost" convert --reconnect=1s "$from" "$work/gap.trace" 2>/dev/null

@@ -48,7 +48,7 @@ for _ in $(seq 20000); do
     echo "roomy:word(), roomy:'жук'(). receive after 5 -> ok end."
 done >"$work/long"
 
-# tells LINE: the trace does, again and again.
+# tells LINE: waits until the trace has printed LINE more than three further times.
 tells() {
     count=$(grep -cF -- "$1" "$work/text")
     until_so tells_more "$1"

@@ -69,7 +69,7 @@ expect 'tracehost-jsonl(5) has every field' tests/cli/lib/compare_manual.py fiel
 $(fields)
 EOF
 
-# --- How they say it
+# --- Their words
 
 # warnings PAGE: of all that formats it; and lines that are too wide.
 warnings() {
@@ -393,7 +393,7 @@ EOF
 
 # --- The examples of --help
 
-# All but those that want a node, another host, or a library that is nowhere.
+# Runs all examples except those that need a node, another host, or a missing library.
 mkdir -p "$work/examples/priv"
 (
     cp $recordings/s09_collections_return.trace "$work/examples/calls.trace"

@@ -69,7 +69,7 @@ expect 'of two sessions' replay --session a -p send --match-spec false --flags=s
 #Port<0.5> receive {<0.1.0>,close}
 EOF
 
-# --- what is unknown ---
+# --- unknown names ---
 
 expect 'senders' replay --flags=receive -p receive --match-spec "[{['_','\$2','_'],[{is_pid,'\$2'}],[]}]" <<'EOF'
 #Port<0.5> receive {<0.1.0>,close}
@@ -84,7 +84,7 @@ expect 'what became of them' counted <<'EOF'
 1  undecided matches of messages
 EOF
 
-# --- what is wrong ---
+# --- wrong specifications ---
 
 expect 'options for calls' refused -p send --return <<'EOF'
 tracehost replay: -p send is about messages, --return about calls

@@ -56,7 +56,7 @@ expect 'a count, of each function' of_fib '{fib:fib(20), fib:quick(50), fib:dept
            1  fib:quick/1
 {6765,12586269025,9000}
 EOF
-# Time is told once, not again for each of the calls that are open: so it is less than the run took.
+# Time is counted once, not again for each open call: so the sum is less than the time of the run.
 timed() {
     begin=$(date +%s%N)
     of_fib 'fib:fib(24)' -p fib:fib/1 --kind=time --format=json >"$work/timed"

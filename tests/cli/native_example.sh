@@ -124,7 +124,7 @@ EOF
 
 # --- made by other compilers ---
 
-# Without optimisation clang makes no call a jump: who is called returns to who has called it.
+# Without optimisation clang makes no call a jump: each callee returns to its caller.
 {
     echo '<0.1.4096> call spec_example:foo() [result undefined]'
     calls | sed "

@@ -9,7 +9,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"
 # Compiled by gcc, so that gdb can wait for the library: its breakpoint replaces a NOP of one byte.
 compile "$work/fib.so" plugins/fib/fib.c gcc -O2 -g 2>"$work/said" || { echo 'no gcc here'; exit 77; }
 
-# in_gdb FILE EXPRESSION COMMAND...: what the run says, and gdb.
+# in_gdb FILE EXPRESSION COMMAND...: prints the output of the run and of gdb.
 in_gdb() {
     said=$1
     expression=$2

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests streams of nodes: those of two nodes are not played together, those of one node are parts of one recording.
+# Tests streams of nodes: streams of two nodes are refused, streams of one node are parts of one recording.
 . tests/cli/lib/assertions.sh
 
 # A stream of NODE, started CREATION times, in which <0.9.0> sends WHAT at the time TS.

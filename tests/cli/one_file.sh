@@ -136,12 +136,12 @@ tracehost ctl: tracer 'text' was not attached
   it would write over the stream WORK/stream
 LINES
 
-# Nor is what stdin is read from, nor what stdout or stderr goes to.
-# as_was COMMAND: FILE is `s`, which stays what it was.
+# The file of stdin, stdout or stderr is not overwritten, either.
+# as_was COMMAND: FILE is `s`, whose content stays the same.
 as_was() {
     cp "$OLDPWD/$one" s
     (
-        ulimit -f 100 # what reads its own output never ends
+        ulimit -f 100 # a command that reads its own output would never end
         eval "$1"
     )
     echo "status $?"

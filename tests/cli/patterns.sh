@@ -11,7 +11,7 @@ replay() {
     "$tracehost" replay "$@"
 }
 
-# The example of what local and global calls are: foo() -> lots(), ok. lots() -> 'of'(), and so on to
+# The example of local and global calls: foo() -> lots(), ok. lots() -> 'of'(), and so on to
 # bar(0), by tail calls.
 {
     call() {
@@ -145,7 +145,7 @@ expect 'return_to, as far as it was recorded' replay -p ex:caught/1 --flags=call
 <0.89.0>   call ex:caught(thr)
 EOF
 
-# --- what a match specification shows ---
+# --- the results of match specifications ---
 
 expect 'display, in its place' replay -p ex:bar/1 --match-spec "[{['\$1'],[],[{display,{{\"at\",'\$1',1.5,#{a=>b}}}}]}]" --max-records=7 "$work/example.jsonl" <<'EOF'
 {"at",2,1.5,#{a => b}}
@@ -217,7 +217,7 @@ expect 'meta: whoever calls' replay --processes=new -p ex:bar/1 --kind=meta -p e
 <0.1.0>    call ex:bar(0)
 EOF
 
-# --- who called whom ---
+# --- callers ---
 
 {
     echo '{"tracee":"<0.1.0>","tag":"spawn","term":"<0.2.0>","extra":"{m,start,[]}"}'
@@ -289,7 +289,7 @@ expect 'no dumps, no tokens' asks '{{{process_dump},{get_seq_token}}}' --flags=c
 tracehost replay: tracer 'text': undecided matches: 7
 EOF
 
-# --- what is unknown ---
+# --- unknown functions ---
 
 expect 'callers' replay -p ex:bar/1 --caller --max-records=6 "$seed" <<'EOF'
 <0.79.0>   call ex:bar(10) [result undefined]
@@ -306,7 +306,7 @@ expect 'arguments that were not recorded' replay -p ex:bar/1 --match-spec "[{['\
 tracehost replay: tracer 'text': undecided matches: 1
 EOF
 
-# --- what the stacks of processes do not tell ---
+# --- facts that the stacks of processes lack ---
 
 line() {
     echo "{\"tracee\":\"<0.1.0>\",\"tag\":\"$1\",\"term\":\"$2\"$3}"
@@ -383,7 +383,7 @@ expect 'returns of tail calls, each by itself' replay -p m:_ --return --each-ret
 <0.1.0>    return m:b/0 -> 1
 EOF
 
-# --- what is wrong ---
+# --- wrong patterns ---
 
 expect 'no frames' refused -p m:_ --max-frames=1 <<'EOF'
 tracehost replay: --max-frames is from 2 to 1000000000, not 1

@@ -4,7 +4,7 @@
 
 party=$BUILD_DIR/tests/plugins/party.so
 
-# --- what is in files ---
+# --- the probes of files ---
 
 listed() {
     "$tracehost" probes "$@" >"$work/list" || return
@@ -71,7 +71,7 @@ mine none [] [('0x', False, 0)]
 mine one [(None, 'uint8_t', 1)] [('0x', False, 1), ('0x', False, 1)]
 END
 
-# --- what are no such files ---
+# --- files of other kinds ---
 
 expect 'no ELF file' "$tracehost" probes tests/cli/lib/assertions.sh </dev/null <<'END'
 -- stderr

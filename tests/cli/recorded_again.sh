@@ -6,7 +6,7 @@
 plugins=$BUILD_DIR/tests/plugins
 
 # again NAME LINES LIBRARY EXPRESSION OPTION...: at least so many lines are recorded, and replayed into jsonl they are
-# the same again. Another tracer that is told of the run, and of the replay, prints the same, if there are no times.
+# the same again. Another tracer of the run and of the replay prints the same, if there are no times.
 again() {
     name=$1 least=$2 library=$3 expression=$4
     shift 4

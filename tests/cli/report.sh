@@ -13,7 +13,7 @@ mkdir "$work/here" && cd "$work/here" || exit 1
 of() {
     python3 "$page_data" "$@"
 }
-# named STREAM...: runs, and tells which files there are now.
+# named STREAM...: runs, and lists the files that exist afterwards.
 named() {
     "$tracehost" report "$@" && ls && rm -f -- *.html
 }
@@ -81,7 +81,7 @@ expect 'parts of a recording' parts <<'EOF'
 ["ex:bar/1"]
 EOF
 
-# --- what is refused ---
+# --- refusals ---
 
 onto_stream() {
     cp "$calls" "$work/here/copy.trace"

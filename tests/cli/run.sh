@@ -161,7 +161,7 @@ expect '--duration: a function is not interrupted' run --duration=300ms "$work/s
 tracehost run: waiting for functions that run to return; a signal ends it at once
 tracehost run: stopped after 0.3 s, before the end
 EOF
-# Once it has said that it waits.
+# After the program has printed that it waits.
 at_once() {
     "$tracehost" run -t "text,output=$work/trace" --duration=300ms "$work/stuck.so" 'stuck:sleeps(600)' &
     pid=$!

@@ -201,7 +201,7 @@ tracehost run: -p json:_/_: global goes with no other kind
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-# breakpoints ARGUMENT...: what --stats says of them.
+# breakpoints ARGUMENT...: prints the lines of --stats about breakpoints.
 breakpoints() {
     run --stats "$@" 2>&1 | grep 'functions .*traced'
 }

@@ -6,7 +6,7 @@ procs=$recordings/s13_procs.trace
 pingpong=$recordings/s04_genserver_pingpong.trace
 ports=$recordings/s06_ports.trace
 
-# The number of records that a replay with these options into `count` tells.
+# Prints the number of records that a replay with these options delivers to `count`.
 counted() {
     "$tracehost" replay -t count "$@" | sed -n 's/  100.00  all//p' | tr -d ' '
 }
@@ -67,7 +67,7 @@ expect 'ports of before' counted --ports=existing "$ports" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'count': no event matches --ports=existing; there are send, receive, procs, ports, running_ports events
 EOF
-# unmatched ARGUMENT...: what is said of filters that nothing passes.
+# unmatched ARGUMENT...: prints the warnings about filters that match nothing.
 calls=$recordings/s01_seed_local_caller.trace
 unmatched() {
     "$tracehost" replay "$@"
@@ -108,7 +108,7 @@ expect 'one that is named but never there does not count as seen' named <<'EOF'
            1  tracees seen
 EOF
 
-# --- who inherits ---
+# --- inheritance ---
 
 expect 'set_on_spawn' counted --processes='<0.169.0>' --flags=procs,set_on_spawn "$procs" <<'EOF'
 30
@@ -183,7 +183,7 @@ expect 'a crash is told with the session' crash <<'EOF'
   session 'bad'
 EOF
 
-# --- what is wrong ---
+# --- wrong options ---
 
 refused() {
     "$tracehost" replay "$@" "$procs" 2>&1 | sed '/^Try/,$d'

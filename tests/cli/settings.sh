@@ -7,7 +7,7 @@ one=$recordings/s01_seed_local_caller.trace
 copy=$work/copy.trace
 cp "$one" "$copy"
 
-# refused STATE...: each by a line of its own; nothing is written for those beside it.
+# refused STATE...: a line for each refused state; valid states beside it print nothing.
 refused() {
     for tracer in "$@"; do
         echo old >"$work/kept"
@@ -260,7 +260,7 @@ imports of the NIF API: 1, all in NIF 2.0
 status 0
 LINES
 
-# --- what is declared ---
+# --- declarations ---
 
 shown() {
     "$tracehost" tracers -L "$tracers" declaring | sed -n '/^setting/,/^$/p'

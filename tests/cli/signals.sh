@@ -82,7 +82,7 @@ tracehost dump: WORK/pipe: SIGINT came after 0 records
 -- status 130
 EOF
 
-# no_reader COMMAND...: it waits until somebody reads what it writes to FIFO.
+# no_reader COMMAND...: the command waits until a reader opens FIFO.
 mkfifo "$work/unread"
 no_reader() {
     $signalled INT "$calls" 0 "$tracehost" "$@"
@@ -184,7 +184,7 @@ EOF
 
 # --- SIGPIPE ---
 
-# to_head COMMAND...: its status and what it says, with nobody left to read it.
+# to_head COMMAND...: prints the status and stderr of a command whose reader has ended.
 to_head() {
     {
         "$tracehost" "$@" 2>"$work/err"
@@ -240,7 +240,7 @@ TH_TRACER_UNLOAD()
 }
 EOF
 "$CC" -fPIC -shared -Iplugin_api -DHALF="\"$work/half\"" -o "$work/draws.so" "$work/draws.c"
-# drawing SIGNAL: SIGTERM, and SIGNAL once it is said what goes on. No half of a file is left.
+# drawing SIGNAL: sends SIGTERM, and SIGNAL after the message about the remaining output. No part of a file is left.
 drawing() {
     rm -f "$work/endless" "$work/told"
     mkfifo "$work/endless" "$work/told"

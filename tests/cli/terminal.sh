@@ -13,7 +13,7 @@ terminal=tests/cli/lib/watch_terminal.py
 
 # --- progress ---
 
-# figures: figures of progress as N, and what was shown more than once as once.
+# figures: shows figures of progress as N, and repeated lines once.
 figures() {
     sed 's|[0-9][0-9]*%|N%|g; s|[0-9]* records, [0-9]*\( [kM]\)*/s|N records, N/s|g
         s|\([^\\]*records, N/s\\e\[K\\r\)\1*|\1|'

@@ -35,7 +35,7 @@ sees() {
     return 1
 }
 
-# opens COMMAND: in a terminal of 80 columns and 16 lines, and then says its status and how it left the terminal.
+# opens COMMAND: runs in a terminal of 80 columns and 16 lines, then prints its status and the terminal's state.
 opens() {
     tmux kill-server 2>/dev/null
     cat >"$work/script" <<EOF
@@ -189,7 +189,7 @@ interrupted() {
 }
 check 'Ctrl-C ends it as a signal' interrupted
 
-# --- what others print ---
+# --- the output of others ---
 
 beside() {
     opens "tracehost replay --top -t text --flags=call --max-events=3 $recordings/s01_seed_local_caller.trace" &&

@@ -10,7 +10,7 @@ begun() {
         'timer:sleep(3600000).'
 }
 
-# traced COUNT: the only session was told of that many calls and returns.
+# traced COUNT: the only session has got that many calls and returns.
 traced() {
     "$tracehost" ctl "$socket" sessions | grep -q "^ *[0-9]*  text *$1 "
 }

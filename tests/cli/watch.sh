@@ -182,7 +182,7 @@ wait $host
 check 'it ends' test $? = 0
 check 'with the new one' grep -q '^two ends' "$work/out"
 
-# --- as told, without a file that changes ---
+# --- by command, without a changed file ---
 
 make "$folder/first.so" first
 make "$folder/second.so" second -DUPGRADES

@@ -89,7 +89,7 @@ static ErlNifFunc functions[] = {{"word", 0, word, 0}, {"stay", 0, stay, 0}, {"s
 ERL_NIF_INIT(edited, functions, load, NULL, upgrade, NULL)
 END
 
-# make FILE WORD [FLAG...]: puts it there whole. Linkers do not: what is looked at meanwhile is refused, and taken then.
+# make FILE WORD [FLAG...]: moves the complete file there. The host refuses a file that a linker has written in part.
 make() {
     made=$1
     shift
@@ -103,7 +103,7 @@ link() {
     "$CC" -fPIC -shared -Iplugin_api -fcf-protection=none -DWORD="\"$word\"" "$@" -o "$made_by_linker" "$work/edited.c"
 }
 
-# said TEXT [TIMES]: on stderr, by the host, in as many lines.
+# said TEXT [TIMES]: waits until the host has printed TEXT on stderr, in as many lines.
 said() {
     until_so said_now "$@"
 }

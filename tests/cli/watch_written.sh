@@ -23,7 +23,7 @@ done >"$work/forms"
     >"$work/out" 2>"$work/err" &
 host=$!
 
-# said TEXT: on stderr, as often as TIMES says.
+# said TEXT: waits until stderr has TEXT, TIMES times.
 said_now() {
     [ "$(grep -c -- "$1" "$work/err")" -ge "${2:-1}" ]
 }

@@ -11,7 +11,7 @@ for name in counted documents; do
         "tests/debian/$name.c" || exit 1
 done
 
-# counted COMMAND...: what it says, then how often each function of jiffy was called.
+# counted COMMAND...: prints the output, then the number of calls of each function of jiffy.
 counted() {
     COUNTED_LIBRARY=$jiffy COUNTED_OUTPUT=$work/counts "$tracehost" "$@" && cat "$work/counts"
 }

@@ -33,7 +33,7 @@ command -v "${memcheck%% *}" >/dev/null || memcheck=
 
 export LSAN_OPTIONS="suppressions=$calls/openssl.lsan:print_suppressions=0"
 
-# call OUTPUT COMMAND...: evaluates with it; its status and what it says on stderr belong to the output.
+# call OUTPUT COMMAND...: evaluates with it; the status and stderr are parts of the output.
 call() {
     output=$1
     shift
@@ -43,7 +43,7 @@ call() {
     [ $status = 0 ] || echo "status $status" >>"$output"
 }
 
-# The functions under global trace, called as above: what the tracer `count` was told, and what breakpoints
+# The functions under global trace, called as above: the counts of the tracer `count`, and the counts of breakpoints
 # counted, an answer each: lines of CALLS FUNCTION.
 traced() {
     sed '/^%/d; s/^/catch /' "$file" >"$work/$name.calls"

@@ -9,7 +9,7 @@ script=tests/oracle/expressions.escript
 command -v escript >/dev/null || { echo 'no erl (Debian: erlang-base)'; exit 77; }
 later=$(escript $script later)
 
-# A fun's text tells who made it.
+# The text of a fun contains the module that made it.
 plain() {
     sed 's/#Fun<[^>]*>/#Fun/g'
 }

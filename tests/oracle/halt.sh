@@ -31,7 +31,7 @@ EOF
     erlc -o "$work" "$work/$name.erl" || exit 1
 done
 
-# in_beam EXPRESSIONS: those end with halt(), are followed by the journal.
+# in_beam EXPRESSIONS: evaluates the expressions, which end with halt(), then prints the journal.
 in_beam() {
     export JOURNAL="$work/journal"
     rm -f "$JOURNAL"
@@ -69,7 +69,7 @@ here() {
     cat "$JOURNAL"
 }
 
-# Without the last lines that are about unloading, of which there is one for each library that is there.
+# Removes the last lines about unloading; there is one for each library.
 but_for_the_end() {
     awk '{ line[NR] = $0 } / unload$/ { next } { last = NR } END {
         for (i = 1; i <= last; i++) print line[i]

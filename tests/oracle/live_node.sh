@@ -54,7 +54,7 @@ called() {
     sed -n 's/^called //p' "$work/said" | tail -n 1
 }
 
-# reads COMMAND ARGUMENT...: begins to read what the node sends. (What a shell runs behind itself ignores SIGINT.)
+# reads COMMAND ARGUMENT...: begins to read the node's events. (A shell's background commands ignore SIGINT.)
 reads() {
     : >"$work/out"
     : >"$work/err"
@@ -76,14 +76,14 @@ settle() {
         last=$now
     done
 }
-# The exit status, and what was said of it.
+# Prints the exit status and stderr.
 ended() {
     wait $reader
     echo "status $?"
     sed "s/:$port/:PORT/; s/after [0-9.]* s/after N s/; s/byte [0-9][0-9]*/byte N/
         s/^  [0-9]* of its [0-9]* bytes/  N of its N bytes/" "$work/err"
 }
-# "calls DROPPED": what a dump shows, and whether that is what the node counted.
+# "calls DROPPED": prints the counts of a dump, and whether they equal the node's counts.
 balance() {
     calls=$(grep -c '^{trace_ts,.*,work,' "$work/out")
     dropped=$(sed -n 's/^{drop,\([0-9]*\)}\.$/\1/p' "$work/out" | awk '{ sum += $1 } END { print sum + 0 }')

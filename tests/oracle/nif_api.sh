@@ -45,7 +45,7 @@ erlc -Wall -Werror "$here"/*.erl || exit 1
 
 (cd beam && ERL_CRASH_DUMP_SECONDS=0 erl +S 2:2 -noinput -boot no_dot_erlang -pa .. \
     -run calls main ../nif_api "$here/calls" >output) || fail "the BEAM: status $?"
-# In the folder $1, with the option $2. What is asked is allowed: --check has nothing to say.
+# In the folder $1, with the option $2. All calls are allowed: --check reports nothing.
 call() {
     (cd "$1" && "$TRACEHOST" call $2 --load-info='{info, "for load", 1}' ../nif_api.so \
         -f "$here/calls" >output) || fail "$1: status $?"

@@ -3,7 +3,7 @@
 # resources that outlive their library, versions that replace each other. The same libraries, compiled with OTP's
 # own header, and the same expressions (nif_scenarios/calls) give the same values and the same callbacks.
 #
-# The cases of OTP's nif_SUITE, those of OTP 25's all(), and where they are asked again:
+# The cases of OTP's nif_SUITE (OTP 25's all()), and the place of each in this project's tests:
 # * here: upgrade, resource_takeover, resource, resource_binary, many_args, monitor_process_a to _d and _purge,
 #   demonitor_process, monitor_frenzy, t_dynamic_resource_call, send, send2, nif_schedule, nif_exception,
 #   consume_timeslice, nif_whereis and nif_whereis_threaded (processes), nif_is_process_alive
@@ -13,7 +13,7 @@
 #   nif_convert_time_unit, nif_now_time, nif_cpu_time, nif_unique_integer, nif_is_port_alive,
 #   nif_term_to_binary, nif_binary_to_term, nif_port_command, nif_snprintf, nif_internal_hash,
 #   nif_internal_hash_salted, nif_phash2, nif_ioq, pid, nif_term_type, select, select_error
-# * without a BEAM, as they need what the expressions do not have: heap_frag (large terms: tests/term),
+# * without a BEAM, as they need features that the expressions lack: heap_frag (large terms: tests/term),
 #   send3 and nif_whereis_parallel (many processes at once: tests/runtime)
 # * not yet: select_steal (two resources of one descriptor)
 # * not at all, as they are about Erlang modules: basic and reload_error (a second erlang:load_nif/2 in one
@@ -57,7 +57,7 @@ compile others -I"$SOURCE_DIR/plugin_api" "$here/others.c"
 erlc -Wall -Werror "$here"/*.erl "$here/../nif_api/calls.erl" || exit 1
 mv scenarios.beam scenarios.code || exit 1
 
-# in_beam: the values in beam/output, those that are meant to differ in beam/meant.
+# in_beam: the values are in beam/output, the values that may differ in beam/meant.
 in_beam() {
     rm -f beam/journal
     (cd beam && ERL_CRASH_DUMP_SECONDS=0 erl +S 2:2 +SDcpu 1:1 -noinput -boot no_dot_erlang -kernel logger_level none \
@@ -65,7 +65,7 @@ in_beam() {
     sort_out beam
 }
 
-# sort_out HOST: what is meant to differ goes from HOST/output to HOST/meant.
+# sort_out HOST: moves the values that may differ from HOST/output to HOST/meant.
 sort_out() {
     grep '^{meant,' "$1/output" >"$1/meant" || fail "$1: nothing that is meant to differ"
     sed -i '/^{meant,/d' "$1/output"

@@ -7,7 +7,7 @@ command -v erlc >/dev/null || { echo 'no erl (Debian: erlang-base)'; exit 77; }
 erlc -o "$work" tests/oracle/stacks/stacks.erl || exit 1
 (cd "$work" && HOME=$work ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -boot no_dot_erlang -noshell -pa . -s stacks main </dev/null) || exit 1
 
-# As the stacks that are drawn, how many calls have each; what stderr tells goes to `remarks`.
+# Prints the drawn stacks, each with its number of calls; stderr goes to `remarks`.
 drawn() {
     "$tracehost" replay -t flame,by=calls "$work/$1.jsonl" 2>"$work/remarks" | LC_ALL=C sort >"$work/drawn"
 }

@@ -40,7 +40,7 @@ said_by() {
     "$@" 2>&1 | sed "s,$folder,WORK,g; s/#Ref<[0-9.]*>/REF/g; s/<0\.[0-9]*\.0>/PID/g" >"$folder.said"
 }
 
-# same COMMAND WORD...: the same is said with each; LIBRARIES stands for the folder of the shared objects.
+# same COMMAND WORD...: both print the same; LIBRARIES stands for the folder of the shared objects.
 same() {
     for headers in first today; do
         # shellcheck disable=SC2046

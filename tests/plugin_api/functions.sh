@@ -41,7 +41,7 @@ C
 names_table() { $CC -Wall -Wextra -Werror "$made" "$work/table.c" -o "$work/table" && "$work/table"; }
 check 'functions: a table of names needs no types' names_table
 
-# since_flags MINOR: -D options that compare what version 2.MINOR has.
+# since_flags MINOR: prints the -D options for the functions of version 2.MINOR.
 since_flags() {
     while read -r version; do
         if [ "$version" -le $((200 + $1)) ]; then what=SAME; else what=NEWER; fi
@@ -79,7 +79,7 @@ else
     done
 fi
 
-# A BEAM exports what its libraries may import.
+# A BEAM exports the functions that its libraries may import.
 beam=$(find "${OTP:-/nonexistent}/../../" -name beam.smp 2>/dev/null | head -1)
 beam_exports_no_more() {
     nm -D --defined-only "$beam" | sed -n 's/.* T \(enif_[a-z0-9_]*\)$/\1/p' | sort >"$work/beam"

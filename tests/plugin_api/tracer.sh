@@ -44,7 +44,7 @@ printf '#include <erl_tracer.h>\nTH_TRACER_TRACE(none) { }\n' >"$work/wrong.c"
 refused 'tracer: "none" is no group to write callbacks for' 'none is no group' \
     $CC -Iplugin_api -c "$work/wrong.c" -o "$work/wrong.o"
 
-# in_beam MINOR: what a BEAM makes of the tracer, compiled for that NIF version.
+# in_beam MINOR: prints the output of the tracer in a BEAM, compiled for that NIF version.
 in_beam() {
     $CC $shared -O2 -DERL_NIF_MINOR_VERSION="$1" -Iplugin_api $here/tracer.c \
         -o "$work/tracer.so" && erlc -o "$work" $here/tracer.erl &&

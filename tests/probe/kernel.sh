@@ -5,7 +5,7 @@
 # LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"
 
-# A program whose path has no blanks: neither bpftrace nor the kernel's tracing takes those.
+# A program whose path has no blanks: neither bpftrace nor the kernel's tracing accepts blanks.
 mkdir "$work/bin"
 cp "$tracehost" "$work/bin"
 ln -s "$BUILD_DIR/lib" "$work/lib"

@@ -44,7 +44,7 @@ scripts() {
     done
 }
 
-# Each probe by name: who reads the notes finds them all.
+# Each probe by name: a reader of the notes finds all of them.
 every_probe() {
     for file in "$tracehost" "$library"; do
         bpftrace -l "usdt:$file:*" 2>/dev/null | sed "s|^usdt:.*:erlang:||" | sort >"$work/names"

@@ -6,7 +6,7 @@
 ulimit -c 0
 flags="-O1 -g -fPIC -shared -Iplugin_api"
 
-# write NAME BLANKS: a version whose source is NAME.c, with as many more lines before what crashes.
+# write NAME BLANKS: a version whose source is NAME.c, with so many empty lines before the line that crashes.
 write() {
     {
         printf '#include <nif_module.h>\n'
@@ -58,7 +58,7 @@ names_old_code() {
     done
 }
 
-# names_lines OLD OTHER...: what the report says is to be run for lines.
+# names_lines OLD OTHER...: runs the commands that the report gives for source lines, and prints the lines.
 names_lines() {
     old=$1
     shift

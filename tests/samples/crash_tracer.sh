@@ -40,7 +40,7 @@ case $BUILD_DIR in
 *) named spin 'hangs: trace_call took more than 0.3 s' ;;
 esac
 
-# Nobody but the watchdog can tell that one.
+# Only the watchdog can report this one.
 expect deaf crash ,how=deaf,after=2 <<LINES
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
@@ -59,7 +59,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGABRT, it called abort(), in trace_c
 -- status 6
 LINES
 
-# In every callback; s15 has events for all but those of ports.
+# In every callback; s15 has events for all callbacks except those of ports.
 named_callback() {
     crash ",how=fpe,in=$1" "$2" 2>&1 >/dev/null | grep -q "crashed: SIGFPE, a bad arithmetic operation, in $1\$"
 }

@@ -7,7 +7,7 @@ if ! command -v erl >/dev/null; then
     finish
 fi
 
-# The times and the process' number are those of that run.
+# The times and the process' number differ from run to run.
 recorded() {
     samples/record.sh "$1" "$work/sort.trace" | ERL_CRASH_DUMP_SECONDS=0 timeout 60 "$2" >"$work/shell" 2>&1
     "$tracehost" replay "$work/sort.trace" | sed 's/^[0-9.]* <[0-9.]*> */<W> /'

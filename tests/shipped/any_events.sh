@@ -3,7 +3,7 @@
 # STRESS_SEEDS=N tries N streams instead of a few.
 . tests/cli/lib/assertions.sh
 
-# A program that reads what each writes, by its settings.
+# A program that reads each tracer's output, by its settings.
 read_by() {
     case $1 in
     otlp) cat >"$work/spans" && tests/shipped/otlp_rules "$work/spans" ;;

@@ -16,7 +16,7 @@ case $BUILD_DIR in
     ;;
 esac
 
-# in_beam TRACER: what it writes. The processes' numbers are those of that run: the tracee is <W>.
+# in_beam TRACER: prints the tracer's output. Numbers of processes differ from run to run: the tracee is <W>.
 in_beam() {
     mkdir -p "$work/ebin" && erlc -o "$work/ebin" "tracers/$1/$1.erl" tests/shipped/traced.erl &&
         ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" \
@@ -73,7 +73,7 @@ expect count in_beam count <<'LINES'
            3  100.00  traced:work/1
 LINES
 
-# Times are of that run: what is told is how they compare.
+# Times differ from run to run: printed is how they compare.
 times_in_beam() {
     in_beam time >/dev/null && awk 'NR == 1 || /more/ { print; next }
         { print $1, ($2 >= $3 && $3 > 0 && $5 <= $6 && $6 <= $7 && $7 <= $8 ? "times" : $0), $NF }' "$work/time.txt"
@@ -83,7 +83,7 @@ expect time times_in_beam <<'LINES'
 3 times traced:work/1
 LINES
 
-# Times are those of this run.
+# Times differ from run to run.
 flame_in_beam() {
     in_beam flame | sed 's/ [0-9]*$/ N/'
 }
@@ -177,7 +177,7 @@ expect trace_port trace_port_in_beam <<'LINES'
 {exit,normal}
 LINES
 
-# Times are those of the node, of the kind that was asked for, and later than a time before.
+# Times are of the node's clock of the requested kind, and later than a time before.
 stamps_in_beam() {
     ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" -eval "
         Now = #{timestamp => fun erlang:timestamp/0, monotonic_timestamp => fun() -> erlang:monotonic_time(nanosecond) end,

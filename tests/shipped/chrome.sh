@@ -51,7 +51,7 @@ expect 'messages to another node' "$tracehost" replay -t chrome "$work/far.jsonl
 ]
 LINES
 
-# An arrow leads to whoever has the name, at this node or as a receipt has told.
+# An arrow leads to the process with the name: at this node, or as a receipt has shown.
 cat >"$work/names.jsonl" <<'LINES'
 {"tracehost":1,"node":"n1@h","creation":3}
 {"ts":1000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"server"}

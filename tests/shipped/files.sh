@@ -9,7 +9,7 @@ ln -s "$PWD/tests" "$PWD/plugins" "$work/top"
 cd "$work/top" || exit 1
 answers files none
 
-# Numbers are a run's own; the first and the last line have the tag here, as the probes say.
+# Numbers differ from run to run; the first and the last line have the tag, as in the probes.
 numberless() {
     "$@" 2>&1 | sed -e 's/{[0-9]*,[0-9]*}/{N,N}/' -e 's/#Port<0\.[0-9]*>/#Port<0.N>/'
 }

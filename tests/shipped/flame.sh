@@ -43,7 +43,7 @@ for stream in "$recordings"/s03_* "$recordings"/s04_* "$recordings"/s09_* "$reco
     esac
 done
 
-# Calls of which no end is told pile up deeper than a picture goes; each is its process's, and none counts for another.
+# Calls without a recorded end are deeper than a picture; each belongs to its process, and to no other.
 flat_times() {
     "$tracehost" replay -t flame "$1" 2>/dev/null | sort >"$work/drawn" &&
         "$tracehost" dump --format=jsonl "$1" | python3 tests/shipped/own_times |

@@ -2,7 +2,7 @@
 # Tests the tracer `jsonl`: reading its lines returns the recorded events.
 . tests/cli/lib/assertions.sh
 
-# again STREAM OPTION...: replays into $work/again.jsonl; damage was told and is no news.
+# again STREAM OPTION...: replays into $work/again.jsonl, without the messages about damage.
 again() {
     rm -f "$work/again.jsonl"
     "$tracehost" replay -t jsonl,output="$work/again.jsonl" "$@" >"$work/replay" 2>&1
@@ -12,7 +12,7 @@ again() {
     esac
 }
 
-# Drops are the host's to tell.
+# The host reports drops.
 events() {
     "$tracehost" dump "$1" 2>/dev/null | sed '/^{drop,[0-9]*}\.$/d'
 }
@@ -53,7 +53,7 @@ times_again() {
 }
 check 'times as strings are read' times_again
 
-# Also what only JSON lines tell: external and tail calls, callers.
+# Also facts that only JSON lines contain: external and tail calls, callers.
 lines_stay() {
     printf '%s\n' '{"tracehost":1,"node":"nonode@nohost","creation":0}' \
         '{"tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}","callers":"[{m,g,2,[{file,\"m.c\"},{line,7}]}|undefined]"}' \
@@ -166,7 +166,7 @@ expect 'filters' filtered <<'LINES'
 {"ts":1795233753912942000,"ts_kind":"timestamp","tracee":"<0.89.0>","tag":"exception_from","term":"{ex,c4,1}","extra":"{error,boom}"}
 LINES
 
-# A plugin that runs is traced into a file, which replays as what happened.
+# A plugin's run is traced into a file, which replays as the run happened.
 live() {
     "$tracehost" run -p fib:fib/1 --return -t text,output="$work/happened" -t jsonl,output="$work/live.jsonl" fib 'fib:fib(4)' &&
         "$tracehost" replay "$work/live.jsonl" | diff "$work/happened" - && wc -l <"$work/happened"

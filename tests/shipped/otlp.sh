@@ -111,7 +111,7 @@ expect 'without data' broken "$tracehost" replay -t otlp --max-events=15 "$recor
 otlp: calls of whose ends nothing is known, which have no spans: 1
 LINES
 
-# spans SETTINGS FILE: what it says of that file, and remarks.
+# spans SETTINGS FILE: prints the spans of that file, and remarks.
 spans() {
     "$tracehost" replay -t "otlp,output=$work/spans${1:+,$1}" "$2" && tests/shipped/otlp_rules --spans "$work/spans"
 }
@@ -122,7 +122,7 @@ server:'"f\\\n'/1 in client:ask/1 1000000000000005000+4000 kind 5 erlang.registe
 otlp: calls of whose ends nothing is known, which have no spans: 1
 LINES
 
-# Nanoseconds, who, what.
+# Columns: nanoseconds, process, event.
 cases() {
     while read -r at tracee tag term more; do
         key=extra
@@ -339,7 +339,7 @@ expect 'live' fib <<'LINES'
 6
 LINES
 
-# Spans are as many as returns and exceptions were counted, on four threads; those of processes that exit come on top.
+# The number of spans is that of counted returns and exceptions, on four threads, and of processes that exit.
 on_schedulers() {
     "$tracehost" run --schedulers=4 -t "otlp,batch=3,traces=$1,output=$work/live" -t "count,by=tag,format=csv,output=$work/counted" \
         -p bank:_/_ --exception --flags=call,send,receive,procs,monotonic_timestamp bank \

@@ -28,7 +28,7 @@ for tracer in $as_they_go $at_their_end; do
     check "$tracer: a new file called as a folder is" failure $tracer "$work/new/" 'Is a directory'
     check "$tracer: a folder that is not there, by a link" failure $tracer "$work/astray" 'No such file or directory'
 done
-# Such a file is told of before the first record is read: here there is none.
+# Such a file is reported before the first record is read: here there is no record.
 long=$(printf '%0250d' 0)
 for tracer in $at_their_end; do
     check "$tracer: a name that has no room for that of the file beside" failure $tracer "$work/$long" 'File name too long'
@@ -139,7 +139,7 @@ check 'time: the old file stays' old_one_stays time,top=0 "$work/many.jsonl"
 
 # --- A command that is not possible ---
 
-# untouched COMMAND...: fails; what is there stays, and nothing new is left.
+# untouched COMMAND...: the command fails; existing files stay, and no new file is left.
 untouched() {
     rm -rf "$work/there"
     mkdir "$work/there"
@@ -263,7 +263,7 @@ banking() {
         "$2" 'timer:sleep(120000).' >"$work/host.out" 2>&1 &
     host=$!
 }
-# All of the events are there while the host waits, also those that fill no buffer.
+# All events are in the file while the host waits, also events that do not fill a buffer.
 as_a_host_goes() {
     banking "$1" 'F = fun F(0) -> ok; F(N) -> bank:balance(abc), F(N - 1) end, F(300).'
     until_so has_calls 300 "$work/live"

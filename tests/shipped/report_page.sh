@@ -9,7 +9,7 @@ if [ "$browser" = none ]; then
     finish
 fi
 
-# For all steps: what is there, in words.
+# For all steps: functions that describe the page in words.
 cat >"$work/words" <<'STEPS'
 wait document.documentElement.dataset.drawn !== undefined
 run window.all = (selector) => Array.from(document.querySelectorAll(selector))
@@ -76,7 +76,7 @@ true
 LINES
 done
 
-# All functions with their exact times, as `time` tells them.
+# All functions with their exact times, as in the output of `time`.
 figures() {
     "$tracehost" replay -t time,format=csv,top=0 "$1" 2>"$work/told" >"$work/times.csv"
     on "$1" >"$work/figures" <<'STEPS' || return 1
@@ -293,7 +293,7 @@ All 36.7 ms
 <0.9.0>: <0.9.0>
 LINES
 
-# Times are those since the recording's first record, whatever is left out.
+# Times count from the recording's first record, also if events are left out.
 left_out() {
     on "$recordings/s04_genserver_pingpong.trace" --from=400us <<'STEPS'
 say text('.tile:first-child') + '; ' + text('.when')
@@ -450,7 +450,7 @@ expect 'cut off' cut_off <<'LINES'
 ⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1calls that were ended by a return from below them: 20
 LINES
 
-# Doubtful stacks are told with what is lost; what is too narrow is said beside the picture.
+# Doubtful stacks are listed with the losses; stacks that are too narrow are counted beside the picture.
 doubtful() {
     {
         for call in main parse parse1; do

@@ -97,7 +97,7 @@ sequenceDiagram
     p1->>p8: g
 LINES
 
-# Messages that are only counted tell, too, to whom a message is.
+# Messages that are only counted also show to which process a message is.
 cat >"$work/counted.jsonl" <<'LINES'
 {"ts":500,"tracee":"<0.3.0>","tag":"send","term":"x","extra":"<0.1.0>"}
 {"ts":1000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"server"}
@@ -267,7 +267,7 @@ for stream in "$recordings"/s04_*.trace "$recordings"/s15_*.trace "$recordings"/
     check "well-formed and self-contained: $(basename "$stream")" well_formed "$stream"
 done
 
-# The tooltip has less than 400 bytes, with the dots that say that there is more.
+# The tooltip has less than 400 bytes, with the dots that stand for the rest.
 cut() {
     "$tracehost" replay -t sequence,format=svg "$work/odd.jsonl" | sed -n 's/.*data-a="0" data-b="2"><title>\([^<]*\).*/\1/p' |
         awk '{ print length($0), substr($0, length($0) - 7) }' && "$tracehost" replay -t sequence "$work/odd.jsonl"

@@ -225,7 +225,7 @@ expect 'a zero of each clock in records' "$tracehost" replay --flags=send,timest
 0.000010 <0.1.0>    send d -> <0.2.0>
 LINES
 
-# The same of what nodes recorded, without the first event by each clock.
+# The same with recordings of nodes, without the first event by each clock.
 cat >"$work/since.py" <<'PYTHON'
 import json, re, sys
 zeros, wanted = {}, []
@@ -247,7 +247,7 @@ since_first() {
 }
 check 'times of recordings' since_first
 
-# Dates are those that the recording has.
+# Dates are the dates of the recording.
 dates() {
     "$tracehost" replay -t text,time=absolute "$1" | sed 's/ .*//' >"$work/dates"
     "$tracehost" convert --to=jsonl "$1" - | python3 -c 'import datetime, json, sys
@@ -407,7 +407,7 @@ expect 'args=none' "$tracehost" replay -t text,args=none "$work/tags.jsonl" <<'L
 <0.2.0>    seq_trace 17 print {1,2}
 LINES
 
-# A line that bounded cuts says so; all others are as full prints them.
+# A line that `bounded` cuts ends with a mark; all other lines are as `full` prints them.
 cut_or_same() {
     for args in full bounded; do
         "$tracehost" replay -t "text,args=$args" "$1" 2>/dev/null >"$work/$args"
@@ -420,7 +420,7 @@ for name in s04_genserver_pingpong s09_collections_return s12_fileio s15_kitchen
     check "cut or the same: $name" cut_or_same "$recordings/$name.trace"
 done
 
-# A line longer than what is kept for one.
+# A line longer than the buffer of one line.
 long=$(head -c 100000 /dev/zero | tr '\0' x)
 printf '{"tracee":"<0.1.0>","tag":"receive","term":["%s"]}\n' "$long" >"$work/long.jsonl"
 whole_line() {

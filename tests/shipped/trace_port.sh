@@ -2,7 +2,7 @@
 # Tests the tracer `trace_port`: tracehost and OTP's dbg read the recorded events from its output.
 . tests/cli/lib/assertions.sh
 
-# again STREAM OPTION...: replays into $work/again.trace; damage was told and is no news.
+# again STREAM OPTION...: replays into $work/again.trace, without the messages about damage.
 again() {
     rm -f "$work/again.trace"
     "$tracehost" replay -t trace_port,output="$work/again.trace" "$@" >"$work/replay" 2>&1
@@ -26,7 +26,7 @@ for stream in "$recordings"/*.trace "$large"/l1*.trace; do
     fi
 done
 
-# Damage at the end is not written again, and drops are the host's to tell.
+# Damage at the end is not written again; the host reports drops.
 events() {
     "$tracehost" dump "$1" 2>/dev/null | sed '/^{drop,[0-9]*}\.$/d'
 }
@@ -65,7 +65,7 @@ expect 'drops are told' "$tracehost" replay -t trace_port,output="$work/rest.tra
 tracehost replay: samples/recordings/s21_ip_drop_extract.trace: the recorder dropped 2243 events
 LINES
 
-# A plugin that runs is traced into a file, which replays as what happened.
+# A plugin's run is traced into a file, which replays as the run happened.
 live() {
     "$tracehost" run -p fib:fib/1 --return -t text,output="$work/happened" -t trace_port,output="$work/live.trace" fib 'fib:fib(4)' &&
         "$tracehost" replay "$work/live.trace" | diff "$work/happened" - && wc -l <"$work/happened"
