@@ -1069,8 +1069,9 @@ ERL_NAPI_EXPORT ERL_NIF_TERM enif_schedule_nif(ErlNifEnv *env, const char *fun_n
                                                                   const ERL_NIF_TERM[]),
                                                int argc, const ERL_NIF_TERM argv[]);
 
-/** Returns the kind of the calling thread, ERL_NIF_THR_...; negative for other threads of the
- * host.
+/** Returns the kind of the calling thread, ERL_NIF_THR_...: ERL_NIF_THR_UNDEFINED if the thread is
+ * no scheduler. A thread of the host that runs load(), a destructor or a callback of a tracer counts
+ * as a normal scheduler.
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_thread_type(void);
 

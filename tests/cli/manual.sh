@@ -165,6 +165,9 @@ struct hinge {
     /* The state. */
     bool oiled;
 };
+struct pin { /* does not grow */
+    int width;
+};
 
 /* Ways. */
 enum way {
@@ -248,6 +251,17 @@ in mm: never 0
 .TP
 \fBbool oiled\fP
 The state.
+.RE
+.PP
+.nf
+struct pin {...};
+.fi
+.RS 4
+does not grow
+.PP
+.nf
+\fBint width\fP
+.fi
 .RE
 .PP
 .nf

@@ -154,6 +154,7 @@ class Entry:
         self.header = header
         self.comment = comment_lines(comment) if comment else []
         self.parameters, self.titles, self.members, self.declared = set(), [], [], bool(declarations)
+        self.before = []  # the lines of declarations before the last one that has members
         for declaration in declarations:
             self.add(declaration)
 
@@ -163,6 +164,9 @@ class Entry:
             return
         brace = declaration.find('{')
         if brace >= 0 and re.match(r'(?:typedef )?(?:struct|enum|union)\b[^(]*$', declaration[:brace]):
+            if self.members:
+                self.before, self.comment = self.lines(), []
+                self.titles, self.members = [], []
             end = declaration.rindex('}')
             before, after = declaration[:brace].strip(), declaration[end + 1:].strip()
             self.titles += ['%s {...}%s' % (before, ' ' * (after != ';') + after)]
@@ -201,10 +205,11 @@ class Entry:
             values = [re.sub(r'##(\w+)', lambda column: row[names.index(column[1])], macro[3])
                       for row in map(cells, rows(self.header, macro[4]))]
             body = body.replace(macro[0], ', '.join(values) + ',')
-        members, text = [], ''  # [comment before, declaration, comment behind]
-        for part in re.split(r'(\n)', body):
-            text += part
-        for piece in split(text, ',' if enum else ';'):
+        made, members = [], []  # members: [comment before, declaration, comment behind]
+        whole = re.match(r' (/\*.*?\*/)\n', body)
+        if whole:
+            made, body = ['.PP'] + member_text(whole[1]), body[whole.end():]
+        for piece in split(body, ',' if enum else ';'):
             behind = re.match(r'[ ]*(/\*.*?\*/)', piece, re.S)
             if behind and members:
                 members[-1][2] = behind[1]
@@ -215,8 +220,7 @@ class Entry:
                 last = re.search(r'\S[^\n]*(/\*.*?\*/)\s*$', piece, re.S) if not before else None
                 members.append([before[0] if before else '', ' '.join(rest.split()), last[1] if last else ''])
         if enum and not any(before or behind for before, _, behind in members):
-            return ['.PP'] + lines_of(', '.join(literal(name) for _, name, _ in members))
-        made = []
+            return made + ['.PP'] + lines_of(', '.join(literal(name) for _, name, _ in members))
         for before, name, behind in members:
             if before and behind:
                 made += ['.PP'] + member_text(before)
@@ -245,7 +249,7 @@ class Entry:
             return [] if self.declared else text
         made = ['.PP', '.nf'] + [self.marked(title) for title in self.titles] + ['.fi']
         inside = text + self.members
-        return made + (['.RS 4'] + inside[inside[0] == '.PP':] + ['.RE'] if inside else [])
+        return self.before + made + (['.RS 4'] + inside[inside[0] == '.PP':] + ['.RE'] if inside else [])
 
 
 class Header:
