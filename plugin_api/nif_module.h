@@ -168,10 +168,10 @@ typedef struct {
  * cost the tracer nothing. Returns 1 if the request was queued.
  * Order: only in a callback about a call: `enabled_call` or `trace_call`, or `enabled` or `trace`
  * with the tag `call`. The pause takes effect soon, not at once: one change carries out the
- * requests of many callbacks, and `enabled` is still called for calls before that change. If the
- * breakpoint is changed before, for example by another pattern, the request is dropped. The result
- * of an `enabled` callback applies to the current call as usual, and the end of this call is
- * delivered if a match specification has requested it.
+ * requests of many callbacks, and `enabled` is still called for calls before that change. If a
+ * pattern is set or restarted there before, the request is dropped. The result of an `enabled`
+ * callback applies to the current call as usual, and the end of this call is delivered if a match
+ * specification has requested it.
  * Errors: 0, without effect, if there is no breakpoint to pause: the callback is about another
  * event, such as a return, or the session gets calls as they were recorded, without patterns. */
 TH_MODULE_API int th_disarm(ErlNifEnv *env);

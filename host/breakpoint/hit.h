@@ -58,8 +58,8 @@ uint32_t th_breakpoint_hit_before(struct th_site *site, struct th_site *next, st
 /*
  * Requests that KINDS of HIT's breakpoint (of one function and one session) are paused until they
  * are set or restarted. One change, which soon starts by itself, carries out the requests of many
- * hits; until then calls meet the breakpoint as before. If another change stages the breakpoint
- * before, the request is dropped. Only `breakpoint` and `data` of HIT are read.
+ * hits; until then calls meet the breakpoint as before. If another change sets or restarts a kind
+ * of the breakpoint before, the request is dropped. Only `breakpoint` and `data` of HIT are read.
  * Thread: inside a hook.
  */
 void th_breakpoint_disarm(struct th_hit *hit, uint32_t kinds);
