@@ -555,8 +555,9 @@ ERL_NAPI_EXPORT unsigned char *enif_make_new_binary(ErlNifEnv *env, size_t size,
 /** Sets *IOVEC to the bytes of a list of binaries, for writev(): of at least one binary of the
  * list, at most MAX_LENGTH; empty binaries count and add no range. *TAIL gets the rest of the
  * list.
- * Owner: if *IOVEC is not NULL, that structure is filled and stays the caller's, if it has room;
- * if *IOVEC is NULL, the vector is valid as long as ENV, or, with ENV NULL, until
+ * Owner: if *IOVEC is not NULL and has room for the ranges, that structure is filled; else *IOVEC
+ * gets a new vector. If ENV is not NULL, the vector is valid as long as ENV. If ENV is NULL, the
+ * vector has references to the binaries, and the caller must end either vector with
  * enif_free_iovec().
  * Since: 2.13. */
 ERL_NAPI_EXPORT int enif_inspect_iovec(ErlNifEnv *env, size_t max_length, ERL_NIF_TERM iovec_term,

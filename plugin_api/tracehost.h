@@ -205,7 +205,7 @@ struct tracehost_setup {
  * loaded libtracehost once; after tracehost_host_stop() it may start another. A program may open
  * the library with dlopen(), also with RTLD_LOCAL: after this call tracers find the library's
  * functions. dlclose() leaves the library loaded.
- * Errors: TRACEHOST_USAGE if a host runs already.
+ * Errors: TRACEHOST_USAGE if a host runs already; TRACEHOST_FAILED if no thread can be started.
  */
 TRACEHOST_API enum tracehost_status tracehost_host_start(const struct tracehost_setup *setup,
                                                          tracehost_host **host);
@@ -249,8 +249,8 @@ tracehost_host_visit_tracers(tracehost_host *host,
 /* Counts that belong to no single session, since the host was started. */
 struct tracehost_host_counts {
     size_t size;
-    uint64_t sessions;         /* sessions that are not dead */
-    uint64_t calls_forgotten;  /* calls dropped for want of room (too many open calls in a process):
+    uint64_t sessions;        /* sessions that are alive or, in a host that is not live, clearing */
+    uint64_t calls_forgotten; /* calls dropped for want of room (too many open calls in a process):
                                   their ends can no longer be withheld */
     uint64_t returns_not_kept; /* returns requested of calls for which a stack had no room, or that
                                   were open when events were lost */
@@ -324,7 +324,8 @@ struct tracehost_session_setup {
  * remarkable property of a library that is no reason to refuse it is logged as a warning on stderr.
  * Errors: TRACEHOST_REFUSED with the fault of the library; TRACEHOST_FAILED if the tracer returns
  * `remove` or reports a failure (th_tracer_failed() of nif_module.h); TRACEHOST_USAGE if there are
- * too many sessions.
+ * too many sessions, if the state cannot be read or has a key or value that the tracer does not
+ * declare, or if another tracer writes a file that this one would write.
  * Source: trace:session_create/3.
  */
 TRACEHOST_API enum tracehost_status
@@ -553,7 +554,8 @@ struct tracehost_pattern {
  *
  * The pattern applies to all calls after this returns; in a callback, from the next event on or
  * soon after.
- * Errors: TRACEHOST_MALFORMED or TRACEHOST_USAGE with the fault.
+ * Errors: TRACEHOST_MALFORMED or TRACEHOST_USAGE with the fault; TRACEHOST_FAILED if a client of
+ * the control or another thread ends the session meanwhile.
  * Source: trace:function/4.
  */
 TRACEHOST_API enum tracehost_status
@@ -944,7 +946,8 @@ TRACEHOST_API void tracehost_live_end(tracehost_live_process *live);
  * Raises an event of the process. TAG is the tag of a trace message ("send", "exit", "in", ...;
  * calls and their ends have functions of their own below). TERM and EXTRA are its further elements:
  * for `send` the message and the receiver. EXTRA is 0 if the tag has none.
- * Errors: TRACEHOST_USAGE if the tag is unknown, or processes have no such event.
+ * Errors: TRACEHOST_USAGE if the tag is unknown, if processes have no such event, or if EXTRA is
+ * given for a tag that has none or is missing.
  * Source: erlang:trace/3.
  */
 TRACEHOST_API enum tracehost_status tracehost_live_event(tracehost_live_process *live,
@@ -1053,8 +1056,9 @@ struct tracehost_control_setup {
  * are watched. While the control is open, a client may destroy any session at any time: a call with
  * a session's number stands between tracehost_control_lock() and tracehost_control_unlock().
  * Errors: TRACEHOST_USAGE if HOST has a control already or is not live, if SETUP has neither path
- * nor watch, or if PATH is served by another process, no socket, or another user's;
- * TRACEHOST_FAILED if the system refuses a socket, a thread or a watch. No control is open then.
+ * nor watch, or if PATH is served by another process, no socket, another user's, or in a folder
+ * that others may write to; TRACEHOST_FAILED if the system refuses a socket, a thread or a watch.
+ * No control is open then.
  */
 TRACEHOST_API enum tracehost_status
 tracehost_control_open(tracehost_host *host, const struct tracehost_control_setup *setup);
