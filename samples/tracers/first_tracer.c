@@ -1,11 +1,11 @@
-/* A first tracer: shows the calls to one module, and says at the end how many there were. */
+/* A first tracer: shows the calls of one module, and prints their number at the end. */
 #include <erl_tracer.h> /* 1 */
 
 #include <stdio.h>
 
 static unsigned long calls;
 
-/* 2. Of what is nobody's concern here, nothing at all is made. */
+/* 2. All other events are discarded: the host does not build them. */
 TH_TRACER_ENABLED(generic)
 {
     if (tag == TH_TRACER_ATOM(env, trace_status))
@@ -19,12 +19,12 @@ TH_TRACER_ENABLED(call)
     return TH_TRACER_ATOM(env, trace);
 }
 
-/* 4. Every tracer has this one, though all events that come to it were discarded. */
+/* 4. Each tracer must have this callback. Here all its events are discarded. */
 TH_TRACER_TRACE(generic)
 {
 }
 
-/* 5. A call's term is {Module, Function, Arguments}; the tracer's state is the module to show. */
+/* 5. The term of a call is {Module, Function, Arguments}. The state is the module to show. */
 TH_TRACER_TRACE(call)
 {
     const ERL_NIF_TERM *mfa;
@@ -38,7 +38,7 @@ TH_TRACER_TRACE(call)
     calls++;
 }
 
-/* 6. After the last event. */
+/* 6. Runs after the last event. */
 TH_TRACER_UNLOAD()
 {
     printf("%lu calls\n", calls);

@@ -68,7 +68,7 @@ static const char script[] =
     "    else return;\n"
     "    event.preventDefault();\n"
     "  });\n"
-    "  /* Who they are stays in sight. */\n"
+    "  /* The names of the participants stay in view. */\n"
     "  window.addEventListener('scroll', function () {\n"
     "    var down = Math.max(0, window.scrollY - 44);\n"
     "    people.forEach(function (p) { p.setAttribute('transform', 'translate(0,' + down + ')'); "
