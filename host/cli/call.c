@@ -36,13 +36,12 @@ static enum th_status call_check(void *input)
 }
 
 static const struct th_argument arguments[] = {
-    TH_OPTION(NULL, "DIR", FOLDER, 0,
-              "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
-              .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct call, folders)),
-    TH_OPTION("repeat", "N", NUMBER, 0, "Evaluate all N times", .least = 1,
+    TH_OPTION(NULL, "DIR", FOLDER, INPUT, "Search DIR first, then $TRACEHOST_PATH", .letter = 'L',
+              .how = TH_ARGUMENT_REPEATS, TH_INTO(struct call, folders)),
+    TH_OPTION("repeat", "N", NUMBER, INPUT, "Evaluate all N times", .least = 1,
               .most = INT64_MAX / TH_CALL_MOST_THREADS, TH_INTO(struct call, repeat)),
-    TH_OPTION("threads", "N", NUMBER, 0,
-              "Evaluate all in N processes at once, on N schedulers, each with its own variables",
+    TH_OPTION("threads", "N", NUMBER, INPUT,
+              "Evaluate all in N processes at once, each with its own scheduler and variables",
               .least = 1, .most = TH_CALL_MOST_THREADS, TH_INTO(struct call, threads)),
     {0},
 };
@@ -56,21 +55,21 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Loads NIF libraries and evaluates Erlang expressions that call their functions, as "
-              "a shell does.",
+    .before =
+        "Calls functions of NIF libraries: evaluates Erlang expressions as a shell does.\n"
+        "LIBRARY is a NIF library (NAME or ./PATH.so); EXPRESSION calls its functions. Without "
+        "EXPRESSIONs there is a prompt; if stdin is no terminal, stdin is evaluated.",
     .after = TH_CALL_ARGUMENTS_HELP
-    " Without any, stdin is read; if that is a terminal, there is a prompt.\n\n"
-    "There are terms, variables and patterns, operators, case, if, try, catch, receive and !; "
-    "self(), register/2, timer:sleep/1 and the like; flush(), f(), f(V), b() and q() as in the "
-    "shell; tracehost:console(), a process that prints what it is sent, and "
-    "tracehost:open_port(\"FILE\") and close_port/1. There are funs and comprehensions, but no "
-    "records and no other functions of Erlang's.\n\n"
-    "Values are printed on stdout, exceptions on stderr; then the exit status is 1. With --repeat "
-    "and --threads, values are those of the first time.\n\n"
-    "Examples:\n"
-    "  tracehost call -L priv jiffy 'jiffy:nif_decode_init(<<\"[1,2]\">>, []).'\n"
-    "  tracehost call ./my_nif.so '{ok, C} = my_nif:new().' 'my_nif:add(C, 1).'\n"
-    "  tracehost call --threads=4 --repeat=1000 my_nif -f stress.txt\n",
+    "\n\n"
+    "The language has terms, variables and patterns, operators, case, if, try, catch, receive "
+    "and !, funs and comprehensions; self(), register/2, timer:sleep/1 and the like; flush(), "
+    "f(), f(V), b() and q() of the shell; tracehost:console(), a process that prints each "
+    "message that it gets, tracehost:open_port(\"FILE\") and close_port/1. It has no records "
+    "and no other functions of Erlang.\n\n"
+    "Values are printed on stdout. Exceptions are printed on stderr, and the exit status is 1. "
+    "With --repeat and --threads, the values of the first evaluation are printed.",
+    .examples = "  tracehost call json 'json:decode(<<\"[1,2]\">>)'\n"
+                "  tracehost call --threads=4 --repeat=1000 fib 'fib:fib(10)'",
     .words = "LIBRARY... [EXPRESSION...]",
     .live = true,
 };

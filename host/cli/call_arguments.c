@@ -71,19 +71,14 @@ static enum th_status call_arguments_take_file(const struct th_argument *argumen
 
 const struct th_argument th_cli_call_argument_table[] = {
     TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = call_arguments_take_word),
-    TH_OPTION(NULL, "FILE", FILE, 0,
-              "Evaluate what is in FILE, or - for stdin, before the EXPRESSIONs", .letter = 'f',
-              .take = call_arguments_take_file),
-    TH_OPTION("load-info", "TERM", TEXT, 0,
-              "What the libraries' load() is given, as by erlang:load_nif/2 (default: 0)",
+    TH_OPTION(NULL, "FILE", FILE, INPUT, "Evaluate FILE (- for stdin) before the EXPRESSIONs",
+              .letter = 'f', .take = call_arguments_take_file),
+    TH_OPTION("load-info", "TERM", TEXT, INPUT, "Argument of the libraries' load() (default: 0)",
               TH_INTO(struct th_call_arguments, info)),
-    TH_OPTION(
-        "grace", "T", TIME, 0,
-        "In the end wait T for functions that run to return (default: 10s); then say which do "
-        "not, and exit with 6",
-        .most = INT64_MAX, TH_INTO(struct th_call_arguments, grace)),
-    TH_OPTION("check", NULL, FLAG, 0,
-              "Watch what the libraries do with the NIF API; exit with 1 if it is forbidden",
+    TH_OPTION("grace", "T", TIME, LIMITS,
+              "At the end, wait up to T for functions that run, else exit with 6 (default: 10s)",
+              .most = INT64_MAX, TH_INTO(struct th_call_arguments, grace)),
+    TH_OPTION("check", NULL, FLAG, OTHER, "Report misuse of the NIF API; if any, exit with 1",
               TH_INTO(struct th_call_arguments, check)),
     {0},
 };

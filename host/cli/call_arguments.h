@@ -11,10 +11,11 @@
 
 /* Text for a command's help. */
 #define TH_CALL_ARGUMENTS_HELP                                                                     \
-    "LIBRARY is a name, looked up as NAME.so, or a path with a '/'. EXPRESSION is what ends in a " \
-    "full stop or has a bracket, a quote, a blank or any of = : ; , < > ! $ # % in it; but what "  \
-    "begins with / or ./ or ../, or ends in .so behind a /, is a path. - stands for what is on "   \
-    "stdin. An EXPRESSION's last full stop may be left out."
+    "LIBRARY is a name, looked up as NAME.so, or a path with a '/'. An EXPRESSION ends in a full " \
+    "stop, or contains a bracket, a quote, a blank or one of = : ; , < > ! $ # %. A word that "    \
+    "begins with / or ./ or ../, or ends in .so after a /, is a path. - is the text on stdin. "    \
+    "The "                                                                                         \
+    "last full stop of an EXPRESSION may be left out."
 
 struct th_call_text {
     const char *name; /* name of the file; NULL: the text is an argument */

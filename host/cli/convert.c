@@ -114,8 +114,9 @@ static const struct th_argument arguments[] = {
     TH_WORD("IN", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, in)),
     TH_WORD("OUT", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, out)),
     TH_OPTION(
-        "to", "FORMAT", TEXT, 0,
-        "jsonl or trace; without it the suffix of OUT tells: .jsonl, .json or .trace, .log, .dat",
+        "to", "FORMAT", TEXT, OUTPUT,
+        "jsonl or trace (default: by the suffix of OUT, which is .jsonl, .json, .trace, .log or "
+        ".dat)",
         .how = TH_ARGUMENT_OTHERS, .words = TH_WORDS("jsonl", "trace"),
         TH_INTO(struct convert, to)),
     {0},
@@ -131,15 +132,14 @@ static const struct th_argument_set sets[] = {
 static const struct th_usage usage = {
     .sets = sets,
     .before =
-        "Converts a recorded stream between the trace-port format and JSON lines, losing nothing.",
-    .after =
-        "Either may be - for stdin or stdout. tracehost-jsonl(5) describes the JSON. IN may be "
-        "tcp://HOST:PORT, what a running node sends to dbg:trace_port(ip, PORT): then it is "
-        "recorded, until the node or a signal ends it.\n\n"
-        "Examples:\n"
-        "  tracehost convert calls.trace calls.jsonl\n"
-        "  tracehost convert tcp://localhost:4711 calls.trace\n"
-        "  tracehost convert --to=trace calls.jsonl - | tracehost info -",
+        "Converts a recorded stream between trace-port format and JSON lines.\n"
+        "IN and OUT are files, or - for stdin and stdout. IN may be tcp://HOST:PORT of a running "
+        "node.",
+    .after = "Nothing is lost by the conversion; tracehost-jsonl(5) describes the JSON. "
+             "tcp://HOST:PORT is the port of dbg:trace_port(ip, PORT) in the node, which is "
+             "recorded until the node or a signal ends the connection.",
+    .examples = "  tracehost convert samples/recordings/s13_procs.trace procs.jsonl\n"
+                "  tracehost convert --to=jsonl samples/recordings/s13_procs.trace - | head",
 };
 
 static const struct {
@@ -186,12 +186,14 @@ struct dump {
 
 static const struct th_argument dump_arguments[] = {
     TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct dump, name)),
-    TH_OPTION("format", "FORMAT", CHOICE, 0,
-              "term (the default): one Erlang term a line, as io:format(\"~0p.~n\") writes it, or, "
-              "with --encoding=unicode, \"~0tp.~n\"; jsonl: one JSON object a line",
-              .words = TH_WORDS("term", "jsonl"), TH_INTO(struct dump, jsonl)),
-    TH_OPTION("output", "FILE", FILE, 0, "Write to FILE, which appears when it is complete",
-              .letter = 'o', TH_INTO(struct dump, output)),
+    TH_OPTION(
+        "format", "FORMAT", CHOICE, OUTPUT,
+        "term (default): one Erlang term a line, as by io:format(\"~0p.~n\"); jsonl: one JSON "
+        "object a line",
+        .words = TH_WORDS("term", "jsonl"), TH_INTO(struct dump, jsonl)),
+    TH_OPTION("output", "FILE", FILE, OUTPUT,
+              "Write to FILE, which appears once the output is complete", .letter = 'o',
+              TH_INTO(struct dump, output)),
     {0},
 };
 
@@ -205,11 +207,10 @@ static const struct th_argument_set dump_sets[] = {
 
 static const struct th_usage dump_usage = {
     .sets = dump_sets,
-    .before = "Prints every record of a recorded stream.",
-    .after = TH_STREAM_HELP "\n\n"
-                            "Examples:\n"
-                            "  tracehost dump calls.trace\n"
-                            "  tracehost dump --format=jsonl --max-events=3 calls.trace",
+    .before = "Prints every record of a recorded stream.\n" TH_STREAM_HELP,
+    .after = TH_STREAM_MORE_HELP,
+    .examples = "  tracehost dump samples/recordings/s13_procs.trace\n"
+                "  tracehost dump --format=jsonl samples/recordings/s13_procs.trace",
 };
 
 int th_cli_command_dump(int argc, char **argv)

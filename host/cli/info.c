@@ -34,11 +34,11 @@ static enum th_status choose_top(void *input)
 
 static const struct th_argument arguments[] = {
     TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct info, name)),
-    TH_OPTION("format", "FORMAT", CHOICE, 0, "text (the default) or json",
+    TH_OPTION("format", "FORMAT", CHOICE, OUTPUT, "text (default) or json",
               .words = TH_WORDS("text", "json"), TH_INTO(struct info, json)),
-    TH_OPTION("top", "N", NUMBER, 0,
-              "Show the N most frequent functions and tracees; 0: all (the default: 20 as text, "
-              "all as json)",
+    TH_OPTION("top", "N", NUMBER, OUTPUT,
+              "Show the N most frequent functions and tracees; 0: all (default: 20 as text, all as "
+              "json)",
               TH_INTO(struct info, top)),
     {0},
 };
@@ -53,10 +53,11 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Counts the records of a stream: by tag, by tracee, by function called; its time "
-              "span; what was dropped or is damaged.",
-    .after = "Example:\n"
-             "  tracehost info --top=5 calls.trace",
+    .before = "Counts the records of a stream: by tag, by tracee and by called "
+              "function.\n" TH_STREAM_HELP,
+    .after = TH_STREAM_MORE_HELP,
+    .examples = "  tracehost info samples/recordings/s04_genserver_pingpong.trace\n"
+                "  tracehost info --top=5 samples/recordings/s04_genserver_pingpong.trace",
 };
 
 /* --- Counting: memory grows with distinct tracees and functions, not with the stream ---------- */

@@ -242,25 +242,23 @@ static int print_library(const char *command, const struct th_search *search, co
     return status;
 }
 
-static int libraries_run(enum th_search_kind kind, const char *before, const char *after, int argc,
-                         char **argv)
+static int libraries_run(enum th_search_kind kind, struct th_usage usage, int argc, char **argv)
 {
     bool tracers = kind == TH_SEARCH_TRACERS;
     const struct th_argument rows[] = {
         {.value = "NAME",
          .type = tracers ? TH_ARGUMENT_TRACER : TH_ARGUMENT_LIBRARY,
          TH_INTO(struct arguments, name)},
-        TH_OPTION(NULL, "DIR", FOLDER, 0,
-                  "Look in DIR first, then in $TRACEHOST_PATH, then where tracehost is installed",
+        TH_OPTION(NULL, "DIR", FOLDER, INPUT, "Search DIR first, then $TRACEHOST_PATH",
                   .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct arguments, folders)),
         {0}};
     const struct th_argument_set sets[] = {{.items = rows}, {0}};
-    const struct th_usage usage = {.sets = sets, .before = before, .after = after};
     struct arguments arguments = {0};
     struct th_found_list list = {0};
     struct th_search search;
     int status = TH_OK;
 
+    usage.sets = sets;
     th_cli_command_parse(&usage, argc, argv, &arguments);
     th_library_search_init(&search, kind, arguments.folders.items, arguments.folders.count);
     th_crash_install();
@@ -299,42 +297,39 @@ static int libraries_run(enum th_search_kind kind, const char *before, const cha
     return th_cli_command_finish(argv[0], status);
 }
 
+#define OPENED \
+    "A library that is shown is opened: its constructors and its nif_init run, its load does not."
+
 int th_cli_command_tracers(int argc, char **argv)
 {
-    return libraries_run(TH_SEARCH_TRACERS,
-                         "Lists the libraries in the tracer path; or shows what is in one: its "
-                         "callbacks and what fills each slot, its settings, its NIF version, "
-                         "the functions it imports and the version that has them all.",
-                         "A library that is shown is opened: its constructors and its nif_init "
-                         "run, its load does not.\n\n"
-                         "Examples:\n"
-                         "  tracehost tracers\n"
-                         "  tracehost tracers count\n"
-                         "  tracehost tracers ./my_tracer.so",
-                         argc, argv);
+    static const struct th_usage usage = {
+        .before = "Lists the tracers that are found, or shows one: callbacks, settings, imports.\n"
+                  "NAME is looked up as NAME.so; a path contains a '/'.",
+        .after = OPENED,
+        .examples = "  tracehost tracers\n"
+                    "  tracehost tracers count",
+    };
+
+    return libraries_run(TH_SEARCH_TRACERS, usage, argc, argv);
 }
 
 int th_cli_command_plugins(int argc, char **argv)
 {
+    static const struct th_usage usage = {
+        .before = "Lists the NIF libraries that are found, or shows the functions of one.\n"
+                  "NAME is looked up as NAME.so; a path contains a '/'.",
+        .after = "A library is shown with the breakpoints that its functions can have, and with "
+                 "its imports. Functions that are shown as Module:Function/Arity can be called "
+                 "with `tracehost "
+                 "call`, and traced. Local functions can be traced. A global breakpoint sees calls "
+                 "from other libraries; a local one also sees calls that the library makes in "
+                 "C.\n\n" OPENED,
+        .examples = "  tracehost plugins\n"
+                    "  tracehost plugins fib",
+    };
+
     /* If local breakpoints are not possible here, the reason is shown for each function. */
     if (th_native_begin() != TH_OK)
         th_error_clear();
-    return libraries_run(
-        TH_SEARCH_PLUGINS,
-        "Lists the libraries in the plugin path; or shows what is in one: its functions, what "
-        "breakpoints they can have, which of them are for dirty schedulers, where they are in "
-        "the "
-        "source if there is debug information, its NIF version, the functions it imports and "
-        "the "
-        "version that has them all. What is shown as Module:Function/Arity can be called with "
-        "`tracehost call`, and traced; local functions can be traced.",
-        "A global breakpoint sees calls that come from outside, a local one "
-        "also those that the library makes in C.\n\n"
-        "A library that is shown is opened: its constructors and its nif_init "
-        "run, its load does not.\n\n"
-        "Examples:\n"
-        "  tracehost plugins\n"
-        "  tracehost plugins -L priv my_nif\n"
-        "  tracehost plugins ./priv/my_nif.so",
-        argc, argv);
+    return libraries_run(TH_SEARCH_PLUGINS, usage, argc, argv);
 }

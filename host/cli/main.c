@@ -1,6 +1,9 @@
 /* The program: finds the subcommand and runs it. */
 #include "subcommand.h"
 
+#include "host/base/buffer.h"
+#include "host/base/memory.h"
+#include "host/cli/options/usage.h"
 #include "host/control/commands/commands.h"
 #include "host/library/name_list.h"
 #include "host/term/text.h"
@@ -13,47 +16,43 @@
 #include <unistd.h>
 
 static const struct th_command commands[] = {
-    {"replay", "load tracers by name and play recorded event streams into them",
-     th_cli_command_replay},
-    {"report", "make a page for browsers of recorded event streams", th_cli_command_report},
+    {"replay", "play recorded event streams into tracers", th_cli_command_replay},
+    {"report", "make an HTML page from recorded event streams", th_cli_command_report},
+    {"info", "count the records of a stream", th_cli_command_info},
     {"dump", "print every record of a stream as Erlang text or JSON lines", th_cli_command_dump},
-    {"convert", "convert a stream between the trace-port format and JSON lines",
+    {"convert", "convert a stream between trace-port format and JSON lines",
      th_cli_command_convert},
-    {"info", "count what is in a stream", th_cli_command_info},
-    {"tracers", "list the tracers that are found, or examine one", th_cli_command_tracers},
-    {"plugins", "list the plugins that are found, or examine one", th_cli_command_plugins},
-    {"probes", "list the USDT probes of this program, or of any file", th_cli_command_probes},
-    {"match", "try a match specification on arguments or a message", th_cli_command_match},
-    {"call", "evaluate calls of functions of any NIF library", th_cli_command_call},
     {"run", "run functions of NIF libraries under trace", th_cli_command_run},
-    {"ctl", "tell a host that runs what to trace", th_cli_command_ctl},
+    {"call", "call functions of NIF libraries", th_cli_command_call},
+    {"ctl", "control a running host", th_cli_command_ctl},
+    {"match", "try a match specification on arguments or a message", th_cli_command_match},
+    {"tracers", "list the tracers that are found, or show one", th_cli_command_tracers},
+    {"plugins", "list the NIF libraries that are found, or show one", th_cli_command_plugins},
+    {"probes", "list the USDT probes of tracehost or of a file", th_cli_command_probes},
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void main_print_help(FILE *out)
 {
-    enum { WIDTH = 75 };
-    int column;
+    struct th_buffer help = {0};
+    char *statuses = th_printf("Exit status: %s.", th_cli_exit_statuses);
 
-    fputs("Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]\n"
-          "Runs Erlang tracers (erl_tracer backends) and NIF libraries outside the "
-          "BEAM.\n\nCommands:\n",
-          out);
+    th_buffer_add_text(&help, "Usage: tracehost COMMAND [OPTION...] [ARGUMENT...]\n"
+                              "Runs Erlang tracers (erl_tracer backends) and NIF libraries outside "
+                              "the BEAM.\n\nCommands:\n");
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].summary);
-    fputs("\n'tracehost COMMAND --help' tells more. 'tracehost --version' tells the version.\n\n",
-          out);
-    /* Wraps the exit statuses like the lines above. */
-    column = fprintf(out, "Exit status:");
-    for (const char *word = th_cli_exit_statuses; *word; word += *word == ' ') {
-        int length = (int)strcspn(word, " ");
-        bool fits = column + 1 + length + !word[length] <= WIDTH;
-        fprintf(out, "%c%.*s", fits ? ' ' : '\n', length, word);
-        column = fits ? column + 1 + length : length;
-        word += length;
-    }
-    fputs(".\n", out);
+        th_buffer_printf(&help, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    th_buffer_add_text(&help, "\n");
+    th_options_usage_wrap(&help, statuses, 0);
+    th_buffer_add_text(
+        &help, "\nExamples:\n"
+               "  tracehost replay samples/recordings/s13_procs.trace\n"
+               "  tracehost run -p fib:fib/1 --return fib 'fib:fib(2)'\n\n"
+               "`tracehost COMMAND --help` shows the options; `man tracehost` describes all.\n");
+    fputs(th_buffer_text(&help), out);
+    th_buffer_free(&help);
+    th_free(statuses);
 }
 
 static const struct th_command *main_find(const char *name)
@@ -74,6 +73,10 @@ static int unknown(const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     memcpy(names + COMMANDS, others, sizeof others);
+    if (strncmp(name, "--help=", 7) == 0) {
+        fprintf(stderr, "tracehost: --help is all, not '%s'\n", name + 7);
+        return TH_USAGE;
+    }
     nearest = th_library_suggest_nearest(name, names, COMMANDS + OTHERS);
     of_ctl = th_control_nearest(th_control_commands, name);
     fprintf(stderr, "tracehost: there is no %s '%s'; ", option ? "option" : "command", name);
@@ -127,7 +130,8 @@ int main(int argc, char **argv)
     }
     if (command)
         return command->run(argc - 1, argv + 1);
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0 ||
+        strcmp(name, "--help=all") == 0)
         return help(argc, argv);
     if (strcmp(name, "complete") == 0) /* for shells; help does not list it */
         return th_cli_complete(commands, COMMANDS, argc, argv);

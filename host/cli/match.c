@@ -47,17 +47,16 @@ static enum th_status match_check(void *input)
 static const struct th_argument arguments[] = {
     TH_WORD("SPEC", TEXT, 0, TH_INTO(struct match, spec)),
     TH_WORD("TERM", TEXT, 0, TH_INTO(struct match, target)),
-    TH_OPTION("kind", "KIND", CHOICE, 0, "What it is for: call (the default), send or receive",
+    TH_OPTION("kind", "KIND", CHOICE, INPUT, "Try a call (default), send or receive",
               .words = TH_WORDS("call", "send", "receive"), TH_INTO(struct match, kind)),
-    TH_OPTION("arity", "N", NUMBER, 0,
-              "Instead of TERM: N arguments of which nothing else is known",
+    TH_OPTION("arity", "N", NUMBER, INPUT, "Instead of TERM: N arguments with unknown values",
               .take = match_take_arity),
-    TH_OPTION("self", "PID", TEXT, 0, "The tracee; without it, it is not known",
+    TH_OPTION("self", "PID", TEXT, INPUT, "The tracee (default: unknown)",
               TH_INTO(struct match, self)),
-    TH_OPTION("caller", "TERM", TEXT, 0,
-              "What {caller} gives: {Module,Function,Arity} or undefined",
+    TH_OPTION("caller", "TERM", TEXT, INPUT,
+              "Value of {caller}: {Module,Function,Arity} or undefined (default: unknown)",
               TH_INTO(struct match, caller)),
-    TH_OPTION("format", "FORMAT", CHOICE, 0, "text (the default) or json",
+    TH_OPTION("format", "FORMAT", CHOICE, OUTPUT, "text (default) or json",
               .words = TH_WORDS("text", "json"), TH_INTO(struct match, json)),
     {0},
 };
@@ -70,18 +69,17 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Tries a match specification: on a call with the arguments that are the list TERM, "
-              "on a message sent, [Receiver,Message], or received, [Node,Sender,Message]. Prints "
-              "what erlang:match_spec_test/3 would, and for each clause that fails, why it does.",
+    .before = "Tries a match specification, and shows for each clause why it does not match.\n"
+              "TERM is the list of arguments of a call, [Receiver,Message] of a message that is "
+              "sent, or [Node,Sender,Message] of a message that is received.",
     .after =
         "SPEC is Erlang text, or a name: c (caller_trace), x (exception_trace), cx "
-        "(caller_exception_trace), r (return_trace). Actions are shown, not taken. What is not "
-        "known, as arguments with --arity, is not guessed: then the answer may be 'unknown'.\n\n"
-        "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a fault.\n\n"
-        "Examples:\n"
-        "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[]}]\" '[4,x]'\n"
-        "  tracehost match --kind=send \"[{[me,'_'],[],[]}]\" '[me,ok]'\n"
-        "  tracehost match --arity=2 c",
+        "(caller_exception_trace), r (return_trace). Actions are shown, but not carried out. "
+        "Unknown facts, for example arguments with --arity, are not guessed: the answer may be "
+        "'unknown'.\n\n"
+        "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a fault.",
+    .examples = "  tracehost match \"[{['\\$1','_'],[{'>','\\$1',3}],[]}]\" '[4,x]'\n"
+                "  tracehost match --kind=send \"[{[me,'_'],[],[]}]\" '[me,ok]'",
     .words = "SPEC TERM",
 };
 

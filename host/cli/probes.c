@@ -19,10 +19,9 @@ struct probes {
 
 static const struct th_argument arguments[] = {
     TH_WORD("LIBRARY|PROGRAM", PROGRAM, 0, TH_INTO(struct probes, name)),
-    TH_OPTION("format", "FORMAT", CHOICE, 0, "text (the default) or json",
+    TH_OPTION("format", "FORMAT", CHOICE, OUTPUT, "text (default) or json",
               .words = TH_WORDS("text", "json"), TH_INTO(struct probes, json)),
-    TH_OPTION(NULL, "DIR", FOLDER, 0,
-              "Look for libraries in DIR first, then where tracers and plugins are", .letter = 'L',
+    TH_OPTION(NULL, "DIR", FOLDER, INPUT, "Search DIR first, then $TRACEHOST_PATH", .letter = 'L',
               .how = TH_ARGUMENT_REPEATS, TH_INTO(struct probes, folders)),
     {0},
 };
@@ -34,15 +33,12 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Lists the USDT probes of a file, from its notes, with what is known of their "
-              "arguments; of tracehost itself if none is given.",
-    .after = "LIBRARY is a name, looked up as NAME.so among tracers and plugins, or a path with a "
-             "'/'; so is PROGRAM. It need not be one for tracehost, and none of its code is run. "
-             "Arguments without a name are told by their size.\n\n"
-             "Examples:\n"
-             "  tracehost probes\n"
-             "  tracehost probes usdt\n"
-             "  tracehost probes --format=json /lib/x86_64-linux-gnu/libc.so.6",
+    .before = "Lists the USDT probes of a file, or of tracehost, with their arguments.",
+    .after = "LIBRARY or PROGRAM is a name, looked up as NAME.so among tracers and plugins, or a "
+             "path with a '/'. The file may be of any kind, and none of its code is run. An "
+             "argument without a name is shown by its size.",
+    .examples = "  tracehost probes\n"
+                "  tracehost probes --format=json usdt",
 };
 
 /* --- Arguments --- */

@@ -27,46 +27,48 @@ static enum th_status replay_take_frames(const struct th_argument *argument, con
 static const struct th_argument arguments[] = {
     TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
             TH_INTO(struct th_replaying, streams)),
-    TH_OPTION("check", NULL, FLAG, 4,
-              "Watch what the tracers do with the NIF API; exit with 1 if it is forbidden",
-              TH_INTO(struct th_replaying, check)),
-    TH_OPTION("clock", "CLOCK", CHOICE, 2,
-              "recorded (the default): tracers that ask for the time get that of the event; wall: "
-              "they get the real time",
-              .words = TH_WORDS("recorded", "wall"), TH_INTO(struct th_replaying, wall_clock)),
-    TH_OPTION("recorded-callers", NULL, FLAG, 3,
-              "For all -p: the recording was made with {message,{caller}}, so that its results are "
-              "callers",
-              TH_INTO(struct th_replaying, recorded_callers)),
-    TH_OPTION("each-returns", NULL, FLAG, 3,
-              "For all -p: tail calls have returns of their own in the recording, though it tells "
-              "that they are tail calls",
-              TH_INTO(struct th_replaying, execution.each_returns)),
-    TH_OPTION("max-frames", "N", NUMBER, 3,
-              "For all -p: remember at most N calls of a process that have not returned, and 16 N "
-              "of all together (default: 1000000)",
-              .take = replay_take_frames),
-    TH_OPTION("probes", NULL, FLAG, 2, "Events hit the USDT probes that they would hit in a host",
-              TH_INTO(struct th_replaying, play.probes)),
-    TH_OPTION("verify", NULL, FLAG, 4, "Decode every term of every record, wanted or not",
-              TH_INTO(struct th_replaying, play.verify)),
-    TH_OPTION("fail-on-loss", NULL, FLAG, 4,
-              "Exit with 4 if the recorder dropped events or calls were forgotten",
+    TH_OPTION("recorded-callers", NULL, FLAG, INPUT,
+              "Read recorded results of match specifications as callers: for recordings made with "
+              "{message,{caller}}",
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct th_replaying, recorded_callers)),
+    TH_OPTION(
+        "each-returns", NULL, FLAG, INPUT,
+        "The recording has a return for each call, also for calls that are marked as tail calls",
+        .how = TH_ARGUMENT_RARE, TH_INTO(struct th_replaying, execution.each_returns)),
+    TH_OPTION("clock", "CLOCK", CHOICE, TRACERS,
+              "Time that tracers read: recorded (default), the time of the event, or wall, the "
+              "real time",
+              .how = TH_ARGUMENT_RARE, .words = TH_WORDS("recorded", "wall"),
+              TH_INTO(struct th_replaying, wall_clock)),
+    TH_OPTION("fail-on-loss", NULL, FLAG, LIMITS,
+              "Exit with 4 if events were dropped or calls forgotten",
               TH_INTO(struct th_replaying, fail_on_loss)),
+    TH_OPTION("max-frames", "N", NUMBER, LIMITS,
+              "For -p, keep at most N calls of a process that have not returned, and 16 N of all "
+              "processes (default: 1000000)",
+              .how = TH_ARGUMENT_RARE, .take = replay_take_frames),
+    TH_OPTION("check", NULL, FLAG, OTHER, "Report misuse of the NIF API; if any, exit with 1",
+              TH_INTO(struct th_replaying, check)),
+    TH_OPTION("probes", NULL, FLAG, OTHER,
+              "Hit the USDT probes that the events would hit in a host", .how = TH_ARGUMENT_RARE,
+              TH_INTO(struct th_replaying, play.probes)),
+    TH_OPTION("verify", NULL, FLAG, OTHER,
+              "Decode all terms of all records, also if no tracer needs them",
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct th_replaying, play.verify)),
     {0},
 };
 
 static const struct th_argument_set sets[] = {
-    {.items = arguments},
+    {.items = th_control_session_arguments,
+     .offset = offsetof(struct th_replaying, trace.sessions)},
     {.items = th_options_trace_arguments,
      .offset = offsetof(struct th_replaying, trace),
      .check = th_options_trace_options_check},
-    {.items = th_control_session_arguments,
-     .offset = offsetof(struct th_replaying, trace.sessions)},
-    {.items = th_cli_stream_arguments, .offset = offsetof(struct th_replaying, stream)},
     {.items = th_cli_bounds_arguments,
      .offset = offsetof(struct th_replaying, play),
      .check = th_cli_bounds_check},
+    {.items = th_cli_stream_arguments, .offset = offsetof(struct th_replaying, stream)},
+    {.items = arguments},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -74,25 +76,10 @@ static const struct th_argument_set sets[] = {
 static const struct th_usage usage = {
     .sets = sets,
     .before =
-        "Loads tracers by name and plays recorded streams into them, one stream after the other.",
-    .after = TH_STREAM_HELP
-    "\n\n"
-    "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every "
-    "callback gets, is an Erlang term: the value of STATE, an expression; the map of the "
-    "keys, whose values are integers, true, false or else binaries; or #{}. `console`, "
-    "also inside of it, stands for a process that prints what it is sent.\n\n"
-    "T is a time after the first record, of several streams the first one's: 1.5 or 1.5s, "
-    "250ms, 10us, 3ns, 2min. After an @ it is a time of the recording's own clock: "
-    "@1795233754.349.\n\n"
-    "Examples:\n"
-    "  tracehost replay calls.trace\n"
-    "  tracehost replay -t msg -t count,output=counts.txt calls.trace\n"
-    "  tracehost replay -t ./my_tracer.so='{level,2}' --flags=call,arity a.trace\n"
-    "  tracehost replay -t erl_msg_tracer=console --from=10ms sends.jsonl\n"
-    "  tracehost replay --session a -t msg --processes=new --session b a.trace\n"
-    "  tracehost replay -p lists:map/2 --return -p ets:_ --kind=count a.trace\n"
-    "  tracehost replay -t count --reconnect=30s tcp://localhost:4711\n"
-    "  tracehost replay -p send --match-spec \"[{['_',stop],[],[]}]\" a.trace\n",
+        "Plays recorded event streams into tracers, one stream after the other.\n" TH_STREAM_HELP,
+    .after = TH_STREAM_MORE_HELP "\n\n" TH_TRACE_HELP "\n\n" TH_TIME_HELP,
+    .examples = "  tracehost replay samples/recordings/s13_procs.trace\n"
+                "  tracehost replay -p wl:_ samples/recordings/s04_genserver_pingpong.trace",
     .flags = true,
 };
 

@@ -55,14 +55,14 @@ enum th_status th_cli_bounds_check(void *input)
 }
 
 const struct th_argument th_cli_bounds_arguments[] = {
-    TH_OPTION("from", "T", TIME, 2, "Leave out events before T", .take = take_bound,
-              TH_INTO(struct th_player_options, from)),
-    TH_OPTION("to", "T", TIME, 2, "Leave out events after T", .take = take_bound,
+    TH_OPTION("from", "T", TIME, INPUT, "Deliver events only from T on: 250ms, 1.5s or @CLOCK",
+              .take = take_bound, TH_INTO(struct th_player_options, from)),
+    TH_OPTION("to", "T", TIME, INPUT, "Deliver events only up to T", .take = take_bound,
               TH_INTO(struct th_player_options, to)),
-    TH_OPTION("max-events", "N", NUMBER, 90,
-              "Stop after N events that a tracer was told of, in all streams together",
-              .take = th_cli_limit_take, TH_INTO(struct th_player_options, max_events)),
-    TH_OPTION("max-records", "N", NUMBER, 90, "Stop after N records of each stream",
+    TH_OPTION("max-events", "N", NUMBER, LIMITS,
+              "Stop after N events that were delivered to a tracer", .take = th_cli_limit_take,
+              TH_INTO(struct th_player_options, max_events)),
+    TH_OPTION("max-records", "N", NUMBER, LIMITS, "Stop after N records of each stream",
               .take = th_cli_limit_take, TH_INTO(struct th_player_options, max_records)),
     {0},
 };

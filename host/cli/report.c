@@ -28,13 +28,13 @@ static enum th_status check_sessions(void *input)
 static const struct th_argument arguments[] = {
     TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
             TH_INTO(struct page, replay.streams)),
-    TH_OPTION("output", "FILE", FILE, 1,
-              "Write the page to FILE, which appears when it is complete; - for stdout (default: "
-              "the first STREAM's name with .html in place of its suffix, in the current folder)",
-              .letter = 'o', TH_INTO(struct page, output)),
-    TH_OPTION("title", "TEXT", TEXT, 1,
-              "What the page is called (default: the first STREAM's name)",
-              TH_INTO(struct page, title)),
+    TH_OPTION(
+        "output", "FILE", FILE, OUTPUT,
+        "Write the page to FILE once the page is complete; - for stdout (default: name of the "
+        "first STREAM with the suffix .html, in the current folder)",
+        .letter = 'o', TH_INTO(struct page, output)),
+    TH_OPTION("title", "TEXT", TEXT, OUTPUT,
+              "Title of the page (default: name of the first STREAM)", TH_INTO(struct page, title)),
     {0},
 };
 
@@ -54,30 +54,24 @@ static const struct th_argument_set sets[] = {
      .offset = offsetof(struct page, replay.trace.sessions),
      .has = is_wanted,
      .check = check_sessions},
-    {.items = th_cli_stream_arguments, .offset = offsetof(struct page, replay.stream)},
     {.items = th_cli_bounds_arguments,
      .offset = offsetof(struct page, replay.play),
      .check = th_cli_bounds_check},
+    {.items = th_cli_stream_arguments, .offset = offsetof(struct page, replay.stream)},
     {.items = th_cli_encoding_arguments},
     {0},
 };
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Makes one page of recorded streams, for browsers: what was called how often and how "
-              "long that took, where time went by stack, when processes ran, who sent messages to "
-              "whom and how long these waited, the slowest calls.",
-    .after = TH_STREAM_HELP
-    " "
-    "Several streams make one page, as if they were parts of one recording.\n\n"
-    "T is a time after the first record, of several streams the first one's: 1.5 or 1.5s, "
-    "250ms, 10us, 3ns, 2min. After an @ it is a time of the recording's own clock: "
-    "@1795233754.349.\n\n"
-    "Examples:\n"
-    "  tracehost report calls.trace\n"
-    "  tracehost report --title='night of the 3rd' -o night.html 'night*.trace'\n"
-    "  tracehost report --from=10s --to=20s --processes=server calls.trace\n"
-    "  tracehost report -p lists:_ --exception -o - calls.trace | gzip >lists.gz\n",
+    .before =
+        "Makes an HTML page of recorded event streams, parts of one recording.\n" TH_STREAM_HELP,
+    .after =
+        "The page shows how often each function was called and how long its calls took, time "
+        "by stack, when processes ran, messages between processes with their waiting times, "
+        "and the slowest calls.\n\n" TH_STREAM_MORE_HELP "\n\n" TH_EVENTS_HELP "\n\n" TH_TIME_HELP,
+    .examples = "  tracehost report -o page.html samples/recordings/s13_procs.trace\n"
+                "  tracehost report -p wl:_ samples/recordings/s04_genserver_pingpong.trace",
 };
 
 /* --- The page's file -------------------------------------------------------------------------- */

@@ -103,59 +103,52 @@ static enum th_status run_check(void *input)
 }
 
 static const struct th_argument arguments[] = {
-    TH_OPTION("schedulers", "N", NUMBER, 0, "Run on N schedulers (default: as many as processors)",
-              .least = 1, .most = TH_CALL_MOST_THREADS, TH_INTO(struct run, schedulers)),
-    TH_OPTION("async-threads", "N", NUMBER, 0,
-              "Have at most N threads carry out operations on files (default: 10)", .least = 1,
-              .most = TH_CALL_MOST_THREADS, TH_INTO(struct run, async)),
-    TH_OPTION("duration", "T", TIME, 0, "Stop after T, if the expressions take longer",
+    TH_OPTION("duration", "T", TIME, LIMITS, "Stop after T if the expressions take longer",
               .most = INT64_MAX, TH_INTO(struct run, duration)),
-    TH_OPTION("probe", "PATTERN", PROBE, 0,
-              "Print when a USDT probe is hit whose name matches PATTERN, as `efile_drv__*`; may "
-              "be given more than once. `tracehost probes` lists them",
+    TH_OPTION("schedulers", "N", NUMBER, LIMITS,
+              "Run on N schedulers (default: one for each processor)", .least = 1,
+              .most = TH_CALL_MOST_THREADS, TH_INTO(struct run, schedulers)),
+    TH_OPTION("async-threads", "N", NUMBER, LIMITS,
+              "Run file operations on at most N threads (default: 10)", .how = TH_ARGUMENT_RARE,
+              .least = 1, .most = TH_CALL_MOST_THREADS, TH_INTO(struct run, async)),
+    TH_OPTION("probe", "PATTERN", PROBE, OTHER, "Print hits of USDT probes such as efile_drv__*",
               .take = take_probe),
-    TH_OPTION("fail-on-loss", NULL, FLAG, 0,
-              "Exit with 4 if calls or events happened that could not be told",
+    TH_OPTION("fail-on-loss", NULL, FLAG, LIMITS,
+              "Exit with 4 if calls or events could not be delivered",
               TH_INTO(struct run, fail_on_loss)),
-    TH_OPTION("max-frames", "N", NUMBER, 3,
-              "For all -p: remember at most N calls of a process that have not returned (default: "
-              "1000000)",
-              .take = run_take_frames),
+    TH_OPTION("max-frames", "N", NUMBER, LIMITS,
+              "For -p, keep at most N calls of a process that have not returned (default: 1000000)",
+              .how = TH_ARGUMENT_RARE, .take = run_take_frames),
     {0},
 };
 
 static const struct th_argument_set sets[] = {
     {.items = arguments, .check = run_check},
     {.items = th_cli_call_argument_table, .offset = offsetof(struct run, arguments)},
+    {.items = th_control_session_arguments, .offset = offsetof(struct run, trace.sessions)},
     {.items = th_options_trace_arguments,
      .offset = offsetof(struct run, trace),
      .check = th_options_trace_options_check},
-    {.items = th_control_session_arguments, .offset = offsetof(struct run, trace.sessions)},
     {.items = th_cli_encoding_arguments},
     {0},
 };
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Loads NIF libraries and evaluates Erlang expressions that call their functions, "
-              "while tracers are told what happens.",
+    .before = "Runs functions of NIF libraries under trace.\n"
+              "LIBRARY is a NIF library (NAME or ./PATH.so); EXPRESSION calls its functions.",
     .after = TH_CALL_ARGUMENTS_HELP
-    " They are evaluated as `tracehost call` does, by one process; the first exception ends it. "
-    "With that process ends the run.\n\n"
-    "TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which every callback "
-    "gets, is an Erlang term: the value of STATE, an expression which may call the libraries' "
-    "functions; the map of the keys, whose values are integers, true, false or else binaries; or "
-    "#{}. `console`, also inside of it, stands for a process that prints what it is sent.\n\n"
-    "With --watch the files of the libraries are watched, too: new code is loaded while they run. "
-    "So it is by `tracehost ctl SOCKET load`.\n\n"
+    " One process evaluates the expressions, as `tracehost call` does; the first exception ends "
+    "the process, and with the process the run ends.\n\n" TH_TRACE_HELP "\n\n"
+    "-p also applies to functions that are loaded later. Without --kind each function gets a local "
+    "breakpoint if its code has room for one, otherwise a global one. The PATTERN of --probe, "
+    "which "
+    "is repeatable, is a shell pattern; `tracehost probes` lists the probes.\n\n"
     "T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.\n\n"
-    "Values are printed on stdout, behind what tracers have printed, an exception on stderr; then "
-    "the exit status is 1.\n\n"
-    "Examples:\n"
-    "  tracehost run json 'json:decode(<<\"[1,2]\">>)'\n"
-    "  tracehost run -p json:_/_ --return json 'json:encode([1,2])'\n"
-    "  tracehost run --probe='message__*' ./my_server.so 'my_server:loop()'\n"
-    "  tracehost run -t count --duration=10s ./my_server.so 'my_server:loop()'\n",
+    "Values are printed on stdout after the output of tracers. An exception is printed on stderr, "
+    "and the exit status is 1.",
+    .examples = "  tracehost run -p fib:fib/1 --return fib 'fib:fib(2)'\n"
+                "  tracehost run -t count json 'json:encode([1,2])'",
     .words = "LIBRARY... EXPRESSION...",
     .live = true,
     .flags = true,

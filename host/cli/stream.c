@@ -14,28 +14,29 @@
 enum { TOLD = 10 /* limit of faults shown for one stream */ };
 
 const struct th_argument th_cli_stream_arguments[] = {
-    TH_OPTION("allow-partial", NULL, FLAG, 90,
-              "Exit with 0 though a stream is damaged or cut off (else 4)",
-              TH_INTO(struct th_stream_options, allow_partial)),
-    TH_OPTION("scheduler-id", NULL, FLAG, 90,
-              "Where one integer may be a match specification's result or a scheduler's number, it "
-              "is the scheduler's: for streams recorded with the flag scheduler_id",
-              TH_INTO(struct th_stream_options, scheduler_id)),
-    TH_OPTION("max-memory", "BYTES", BYTES, 90,
-              "Take an event for damaged that needs more memory to be read: 1MiB or more (default: "
-              "512MiB)",
-              .least = TH_READER_LEAST_MEMORY, .most = INT64_MAX, .wanted = "1MiB at least",
-              TH_INTO(struct th_stream_options, max_memory)),
-    TH_OPTION(
-        "reconnect", "T", TIME, 90,
-        "Of tcp://...: where the connection ends, try for the time T (60s) to take it up again",
-        .how = TH_ARGUMENT_OPTIONAL, .otherwise = "60s", .least = 1, .most = INT64_MAX,
-        .wanted = "a time above 0", TH_INTO(struct th_stream_options, reconnect_ns)),
-    TH_OPTION("progress", "WHEN", CHOICE, 90,
-              "Show on stderr how far a stream is read, from the first second on: auto (the "
-              "default: if stderr is a terminal), always, never",
-              .words = TH_WORDS("auto", "always", "never"),
+    TH_OPTION("reconnect", "T", TIME, INPUT,
+              "If the connection of tcp://HOST:PORT ends, try for the time T to connect again "
+              "(default of T: 60s)",
+              .how = TH_ARGUMENT_OPTIONAL | TH_ARGUMENT_RARE, .otherwise = "60s", .least = 1,
+              .most = INT64_MAX, .wanted = "a time above 0",
+              TH_INTO(struct th_stream_options, reconnect_ns)),
+    TH_OPTION("scheduler-id", NULL, FLAG, INPUT,
+              "The stream was recorded with the flag scheduler_id: read an ambiguous integer as a "
+              "scheduler, not as a result of a match specification",
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct th_stream_options, scheduler_id)),
+    TH_OPTION("progress", "WHEN", CHOICE, OUTPUT,
+              "Show on stderr, from the first second on, how much of the stream has been read: "
+              "auto (default: if stderr is a terminal), always or never",
+              .how = TH_ARGUMENT_RARE, .words = TH_WORDS("auto", "always", "never"),
               TH_INTO(struct th_stream_options, progress)),
+    TH_OPTION("max-memory", "BYTES", BYTES, LIMITS,
+              "Treat an event as damaged if reading it takes more memory than BYTES, at least 1MiB "
+              "(default: 512MiB)",
+              .how = TH_ARGUMENT_RARE, .least = TH_READER_LEAST_MEMORY, .most = INT64_MAX,
+              .wanted = "1MiB at least", TH_INTO(struct th_stream_options, max_memory)),
+    TH_OPTION("allow-partial", NULL, FLAG, LIMITS,
+              "Exit with 0, not 4, if a stream is damaged or cut off",
+              TH_INTO(struct th_stream_options, allow_partial)),
     {0},
 };
 
@@ -51,10 +52,11 @@ enum th_status th_cli_limit_take(const struct th_argument *argument, const char 
 }
 
 const struct th_argument th_cli_limit_arguments[] = {
-    TH_OPTION("max-records", "N", NUMBER, 90, "Stop after N records", .take = th_cli_limit_take,
+    TH_OPTION("max-records", "N", NUMBER, LIMITS, "Stop after N records", .take = th_cli_limit_take,
               TH_INTO(struct th_stream_options, max_records)),
-    TH_OPTION("max-events", "N", NUMBER, 90, "The same: each record is an event here",
-              .take = th_cli_limit_take, TH_INTO(struct th_stream_options, max_records)),
+    TH_OPTION("max-events", "N", NUMBER, LIMITS, "The same: each record is an event here",
+              .how = TH_ARGUMENT_RARE, .take = th_cli_limit_take,
+              TH_INTO(struct th_stream_options, max_records)),
     {0},
 };
 

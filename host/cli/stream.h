@@ -12,10 +12,17 @@
 struct th_mfa;
 struct th_event;
 
-/* Text for a command's help. */
-#define TH_STREAM_HELP                                                                           \
-    "STREAM is a trace-port file, a file of a wrap set or its pattern NAME*TAIL, JSON lines, - " \
-    "for stdin, or tcp://HOST:PORT for what a running node sends to dbg:trace_port(ip, PORT)."
+/* Texts for help. */
+#define TH_STREAM_HELP                                                                \
+    "STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, or " \
+    "tcp://HOST:PORT of a running node."
+#define TH_STREAM_MORE_HELP                                                           \
+    "A wrap set may also be named by its first file. tcp://HOST:PORT is the port of " \
+    "dbg:trace_port(ip, PORT) in the node."
+#define TH_TIME_HELP                                                                            \
+    "T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min. T of --from and --to counts from the "   \
+    "first record of the first STREAM; @T is a time of the recording's own clock, for example " \
+    "@1795233754.349."
 
 struct th_stream_options {
     bool allow_partial; /* damage does not change the exit status */

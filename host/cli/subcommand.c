@@ -23,6 +23,7 @@ static int stdout_error; /* errno of the first failed flush; main thread only */
 static struct {
     const char *command; /* NULL: no parsing in progress */
     const struct th_usage *usage;
+    const struct argp *argp;
     void *input;
     struct th_argument_rows rows;
     int count;
@@ -67,12 +68,53 @@ static void suggest_option(int status, void *unused)
     th_library_names_free(&names);
 }
 
-/* argp ends the program with 0 after printing help, even if the output failed. */
+/* After help, the program ends with 0, even if the output failed. */
 static void check_help(void)
 {
     if (parsing.command && th_cli_command_finish(parsing.command, TH_OK) != TH_OK)
         _exit(TH_FAILED);
 }
+
+/* --- Options of every command ----------------------------------------------------------------- */
+
+static enum th_status take_help(const struct th_argument *argument, const char *value, void *input)
+{
+    int64_t which;
+    char *help;
+
+    (void)input;
+    if (value && th_control_argument_number(argument, value, &which) != TH_OK)
+        return TH_USAGE;
+    help = th_options_usage_help(parsing.usage, parsing.command, value != NULL);
+    fputs(help, stdout);
+    th_free(help);
+    exit(TH_OK);
+}
+
+static enum th_status take_usage(const struct th_argument *argument, const char *value, void *input)
+{
+    (void)argument, (void)value, (void)input;
+    argp_help(parsing.argp, stdout, ARGP_HELP_USAGE, parsing.words[0]);
+    exit(TH_OK);
+}
+
+static enum th_status take_version(const struct th_argument *argument, const char *value,
+                                   void *input)
+{
+    (void)argument, (void)value, (void)input;
+    puts(th_cli_version);
+    exit(TH_OK);
+}
+
+const struct th_argument th_cli_help_arguments[] = {
+    TH_OPTION("help", "all", CHOICE, OTHER, "Show this help; all: with all options", .letter = '?',
+              .how = TH_ARGUMENT_OPTIONAL, .words = TH_WORDS("all"), .take = take_help),
+    TH_OPTION("usage", NULL, FLAG, OTHER, "Show the options in short form", .how = TH_ARGUMENT_RARE,
+              .take = take_usage),
+    TH_OPTION("version", NULL, FLAG, OTHER, "Show the version of tracehost and of the NIF API",
+              .letter = 'V', .how = TH_ARGUMENT_RARE, .take = take_version),
+    {0},
+};
 
 /* --- Parsing --- */
 
@@ -143,8 +185,7 @@ static error_t parse_key(int key, char *value, struct argp_state *state)
 
     switch (key) {
     case 'h': /* no command uses -h for anything else */
-        argp_state_help(state, stdout, ARGP_HELP_STD_HELP);
-        return 0;
+        return subcommand_check(take_help(NULL, NULL, NULL), state);
     case ARGP_KEY_ARG:
         return subcommand_take_word(value, state);
     case ARGP_KEY_END:
@@ -157,52 +198,35 @@ static error_t parse_key(int key, char *value, struct argp_state *state)
     }
 }
 
-/* Makes argp's table. Options without a group come first: after others, argp would add them to the
- * group before. Owner: the caller frees the table. */
+/* Makes argp's table. Owner: the caller frees the table. */
 static struct argp_option *make_options(bool *in_order)
 {
     const struct th_argument_rows *rows = &parsing.rows;
     struct argp_option *options = th_alloc_zero((rows->count + 2) * sizeof *options);
     size_t count = 0;
 
-    for (size_t i = 0; i < 2 * rows->count; i++) {
-        const struct th_argument_row *row = &rows->items[i % rows->count];
-        const struct th_argument *a = row->argument;
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct th_argument *a = rows->items[i].argument;
         *in_order |= a->type == TH_ARGUMENT_REST;
-        if (th_control_argument_is_option(a) && (a->group != 0) == (i >= rows->count))
+        if (th_control_argument_is_option(a))
             options[count++] = (struct argp_option){
                 .name = a->name,
-                .key = a->letter ? a->letter : ROW_KEY + (int)(row - rows->items),
+                .key = a->letter ? a->letter : ROW_KEY + (int)i,
                 .arg = a->value,
                 .flags = a->how & TH_ARGUMENT_OPTIONAL ? OPTION_ARG_OPTIONAL : 0,
-                .doc = row->help,
-                .group = a->group,
             };
     }
-    options[count] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN, .group = -1};
+    options[count] = (struct argp_option){.key = 'h', .flags = OPTION_HIDDEN};
     return options;
-}
-
-/* Makes the parts of the help text; argp frees them. */
-static char *make_help(int key, const char *text, void *input)
-{
-    (void)input;
-    switch (key) {
-    case ARGP_KEY_HELP_ARGS_DOC:
-        return th_options_usage_words(parsing.usage);
-    case ARGP_KEY_HELP_POST_DOC:
-        return th_options_usage_after(parsing.usage, "\n");
-    default:
-        return (char *)text;
-    }
 }
 
 /* argp ends the program after an error, or after it has printed help. */
 void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, void *input)
 {
     char *name = th_printf("tracehost %s", argv[0]), *command = argv[0];
+    char *words = th_options_usage_words(usage);
     struct argp_option *options;
-    struct argp argp = {.parser = parse_key, .doc = usage->before, .help_filter = make_help};
+    struct argp argp = {.parser = parse_key};
     bool in_order = false;
     error_t error;
 
@@ -216,14 +240,15 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     parsing.words = argv;
     argv[0] = name;
     argp.options = options = make_options(&in_order);
+    argp.args_doc = words;
+    parsing.argp = &argp;
 
     argp_err_exit_status = TH_USAGE;
-    argp_program_version = th_cli_version; /* libc's variable, which a definition here would hide */
-    setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
     program_invocation_name = program_invocation_short_name = name;
     atexit(check_help);
     on_exit(suggest_option, NULL);
-    error = argp_parse(&argp, argc, argv, in_order ? ARGP_IN_ORDER : 0, NULL, input);
+    error =
+        argp_parse(&argp, argc, argv, (in_order ? ARGP_IN_ORDER : 0) | ARGP_NO_HELP, NULL, input);
     if (error)
         th_give_up("cannot read the arguments: %s", strerror(error));
     program_invocation_name = program_invocation_short_name = "tracehost";
@@ -231,6 +256,7 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     argv[0] = command;
     parsing.command = NULL;
     th_free(options);
+    th_free(words);
     th_free(parsing.rows.items);
     th_warn_as(name); /* stays allocated until the program ends */
 }
@@ -302,9 +328,10 @@ static enum th_status take_encoding(const struct th_argument *argument, const ch
 }
 
 const struct th_argument th_cli_encoding_arguments[] = {
-    TH_OPTION("encoding", "ENCODING", CHOICE, 8,
-              "Which characters of atoms, strings and binaries are shown as they are, as with `erl "
-              "+pc`: unicode (the default where the locale is UTF-8) or latin1",
-              .words = TH_WORDS("latin1", "unicode"), .take = take_encoding),
+    TH_OPTION("encoding", "ENCODING", CHOICE, OUTPUT,
+              "Characters of atoms, strings and binaries that are printed unescaped, as with `erl "
+              "+pc`: latin1 or unicode (default: unicode if the locale is UTF-8)",
+              .how = TH_ARGUMENT_RARE, .words = TH_WORDS("latin1", "unicode"),
+              .take = take_encoding),
     {0},
 };

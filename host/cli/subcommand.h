@@ -69,7 +69,9 @@ int th_cli_command_fail(const char *command);
  * also if a tracer failed and STATUS is TH_OK or TH_PARTIAL. */
 int th_cli_command_finish(const char *command, int status);
 
-/* The option --encoding. */
+/* The option --encoding, and the options of every command: --help, --usage and --version, which end
+ * the program. */
 extern const struct th_argument th_cli_encoding_arguments[];
+extern const struct th_argument th_cli_help_arguments[];
 
 #endif

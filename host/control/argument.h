@@ -3,7 +3,8 @@
  * socket. Parsing, completion, help and the manual pages are made from the table.
  *
  *   static const struct th_argument arguments[] = {
- *       TH_OPTION("repeat", "N", NUMBER, 0, "Evaluate all N times", TH_INTO(struct call, repeat)),
+ *       TH_OPTION("repeat", "N", NUMBER, INPUT, "Evaluate all N times", TH_INTO(struct call,
+ *                 repeat)),
  *       TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = take_library),
  *       {0}};
  *
@@ -56,7 +57,26 @@ enum th_argument_how {
     TH_ARGUMENT_LIST = 8,     /* ->words are separated by commas */
     TH_ARGUMENT_OTHERS = 16,  /* ->words are only examples of the values */
     TH_ARGUMENT_HIDDEN = 32,  /* left out of usage lines */
-    TH_ARGUMENT_BELONGS = 64  /* the option belongs to the repeating option before it */
+    TH_ARGUMENT_BELONGS = 64, /* the option belongs to the repeating option before it */
+    TH_ARGUMENT_RARE = 128    /* shown by --help=all and in manual pages, not by --help */
+};
+
+/* Groups of options in help and in manual pages, in this order: X(name, heading). Within a
+ * group options have the order of their tables, rare ones last. */
+#define TH_ARGUMENT_GROUPS(X)                                     \
+    X(NONE, "") /* for tables that no help shows */               \
+    X(INPUT, "Input")                                             \
+    X(EVENTS, "Events")                                           \
+    X(PATTERNS, "Patterns (options apply to the -p before them)") \
+    X(TRACERS, "Tracers")                                         \
+    X(OUTPUT, "Output")                                           \
+    X(LIMITS, "Limits and exit status")                           \
+    X(OTHER, "Other")
+
+enum th_argument_group {
+#define X(name, heading) TH_GROUP_##name,
+    TH_ARGUMENT_GROUPS(X)
+#undef X
 };
 
 /* Texts of an argument that repeats; the texts are not copied.
@@ -82,14 +102,15 @@ struct th_argument {
     const char *help;
     const char *live_help;         /* replaces ->help if this host is traced; NULL: ->help */
     const char *const *live_words; /* likewise */
-    int group;                     /* group in the help; sorted by number, negative numbers last */
+    enum th_argument_group group;
 };
 
-/* An option: its name, value, type without TH_ARGUMENT_, group and help; then further members. */
-#define TH_OPTION(name_, value_, type_, group_, help_, ...)                                 \
-    {                                                                                       \
-        .name = (name_), .value = (value_), .type = TH_ARGUMENT_##type_, .group = (group_), \
-        .help = (help_), __VA_ARGS__                                                        \
+/* An option: its name, value, type without TH_ARGUMENT_, group without TH_GROUP_, and help; then
+ * further members. */
+#define TH_OPTION(name_, value_, type_, group_, help_, ...)              \
+    {                                                                    \
+        .name = (name_), .value = (value_), .type = TH_ARGUMENT_##type_, \
+        .group = TH_GROUP_##group_, .help = (help_), __VA_ARGS__         \
     }
 /* A positional word: its value and type likewise, enum th_argument_how; then further members. */
 #define TH_WORD(value_, type_, how_, ...)                                          \

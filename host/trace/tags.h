@@ -34,29 +34,29 @@ static inline enum th_tracer_tag th_trace_tag_of(th_term atom)
  * flags, arity and scheduler_id choose how events look; silent holds back wanted calls; the set_on
  * flags choose the heirs (inheritance.c); the others choose the events.
  */
-#define TH_FLAGS(X)                                                                    \
-    X(send, SEND, "messages sent")                                                     \
-    X(receive, RECEIVE, "messages received")                                           \
-    X(call, CALL, "calls, returns and exceptions")                                     \
-    X(return_to, RETURN_TO, "returns to a function")                                   \
-    X(procs, PROCS, "spawn, exit, link, register and the like")                        \
-    X(ports, PORTS, "the same of ports")                                               \
-    X(running, RUNNING, "processes scheduled in and out")                              \
-    X(running_procs, RUNNING_PROCS, "the same")                                        \
-    X(running_ports, RUNNING_PORTS, "ports scheduled in and out")                      \
-    X(exiting, EXITING, "exiting processes scheduled in and out")                      \
-    X(garbage_collection, GC, "garbage collections")                                   \
-    X(timestamp, TIMESTAMP, "ask the tracer for a time stamp")                         \
-    X(cpu_timestamp, CPU_TIMESTAMP, "ask for CPU time")                                \
-    X(monotonic_timestamp, MONOTONIC, "ask for monotonic time")                        \
-    X(strict_monotonic_timestamp, STRICT_MONOTONIC, "ask for strictly monotonic time") \
-    X(arity, ARITY, "calls tell only how many arguments they have")                    \
-    X(scheduler_id, SCHEDULER_ID, "tell the scheduler, where it was recorded")         \
-    X(silent, SILENT, "ask of calls, but tell of none")                                \
-    X(set_on_spawn, SET_ON_SPAWN, "who is spawned gets all flags")                     \
-    X(set_on_first_spawn, SET_ON_FIRST_SPAWN, "only who is spawned first")             \
-    X(set_on_link, SET_ON_LINK, "who is spawned and linked gets all flags")            \
-    X(set_on_first_link, SET_ON_FIRST_LINK, "only the first of these")
+#define TH_FLAGS(X)                                                                           \
+    X(send, SEND, "messages sent")                                                            \
+    X(receive, RECEIVE, "messages received")                                                  \
+    X(call, CALL, "calls, returns and exceptions")                                            \
+    X(return_to, RETURN_TO, "returns to a function")                                          \
+    X(procs, PROCS, "spawns, exits, links, registrations")                                    \
+    X(ports, PORTS, "the same for ports")                                                     \
+    X(running, RUNNING, "processes scheduled in and out")                                     \
+    X(running_procs, RUNNING_PROCS, "the same")                                               \
+    X(running_ports, RUNNING_PORTS, "ports scheduled in and out")                             \
+    X(exiting, EXITING, "exiting processes scheduled in and out")                             \
+    X(garbage_collection, GC, "garbage collections")                                          \
+    X(timestamp, TIMESTAMP, "request time stamps")                                            \
+    X(cpu_timestamp, CPU_TIMESTAMP, "request CPU time stamps")                                \
+    X(monotonic_timestamp, MONOTONIC, "request monotonic time stamps")                        \
+    X(strict_monotonic_timestamp, STRICT_MONOTONIC, "request strictly monotonic time stamps") \
+    X(arity, ARITY, "calls have the number of arguments only")                                \
+    X(scheduler_id, SCHEDULER_ID, "add the scheduler, if it is known")                        \
+    X(silent, SILENT, "match calls, but deliver none")                                        \
+    X(set_on_spawn, SET_ON_SPAWN, "spawned processes inherit all flags")                      \
+    X(set_on_first_spawn, SET_ON_FIRST_SPAWN, "the first spawned process inherits all flags") \
+    X(set_on_link, SET_ON_LINK, "spawned and linked processes inherit all flags")             \
+    X(set_on_first_link, SET_ON_FIRST_LINK, "the first of these inherits all flags")
 
 enum th_flag_bit {
 #define X(name, bit, help) TH_FLAG_BIT_##bit,

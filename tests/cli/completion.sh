@@ -22,7 +22,7 @@ completions() (
     "$completed" "$@"
 )
 
-commands=$("$tracehost" --help | sed -n 's|^  \([a-z]*\)  *[^ ].*|\1|p')
+commands=$("$tracehost" --help | sed -n 's|^  \([a-z]*\)   *[^ ].*|\1|p')
 sorted() { LC_ALL=C sort | sed 's/^/    /'; }
 
 expect 'commands' completions 'tracehost ' 'tracehost r' 'tracehost help m' 'tracehost --v' <<EOF
@@ -38,7 +38,7 @@ EOF
 
 # Each option of the help, with its ending: --name, --name= or both. Nothing else.
 options() { # COMMAND
-    "$tracehost" "$1" --help | grep -E '^( {2}-.| {6}--)' | cut -c 1-29 | awk '
+    "$tracehost" "$1" --help=all | grep -E '^( {2}-.| {6}--)' | sed 's/\([^ ]\)  .*/\1/' | awk '
         {
             count = split($0, forms, ", ")
             for (i = 1; i <= count; i++) {
@@ -76,6 +76,7 @@ tracehost dump - => ( nospace )
     --encoding=
     --format=
     --help
+    --help=
     --max-events=
     --max-memory=
     --max-records=

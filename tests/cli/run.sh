@@ -282,142 +282,65 @@ EOF
 
 expect 'run --help' "$tracehost" run --help <<'EOF'
 Usage: tracehost run [OPTION...] LIBRARY... EXPRESSION...
-Loads NIF libraries and evaluates Erlang expressions that call their functions,
-while tracers are told what happens.
+Runs functions of NIF libraries under trace.
+LIBRARY is a NIF library (NAME or ./PATH.so); EXPRESSION calls its functions.
 
-      --async-threads=N      Have at most N threads carry out operations on
-                             files (default: 10)
-      --check                Watch what the libraries do with the NIF API; exit
-                             with 1 if it is forbidden
-      --duration=T           Stop after T, if the expressions take longer
-      --fail-on-loss         Exit with 4 if calls or events happened that could
-                             not be told
-  -f FILE                    Evaluate what is in FILE, or - for stdin, before
-                             the EXPRESSIONs
-      --grace=T              In the end wait T for functions that run to return
-                             (default: 10s); then say which do not, and exit
-                             with 6
-      --load-info=TERM       What the libraries' load() is given, as by
-                             erlang:load_nif/2 (default: 0)
-      --probe=PATTERN        Print when a USDT probe is hit whose name matches
-                             PATTERN, as `efile_drv__*`; may be given more than
-                             once. `tracehost probes` lists them
-      --schedulers=N         Run on N schedulers (default: as many as
-                             processors)
-  -L DIR                     Look for libraries and tracers in DIR first, then
-                             in $TRACEHOST_PATH, then where tracehost is
-                             installed
-  -t, --tracer=TRACER        NAME, NAME=STATE or NAME,key=value,...; may be
-                             given more than once (default: text)
-      --watch                When the file of a tracer of -t is compiled anew,
-                             or another is moved there, go on with that one,
-                             with all that is set; one that is refused leaves
-                             the old one at work
-      --flags=LIST           What to trace, as in erlang:trace/3, separated by
-                             commas (default: call,send,receive,procs,ports)
-      --ports=LIST           The same of ports (default: likewise)
-      --processes=LIST       Only these: all; existing (who evaluates the
-                             expressions); new (whoever is spawned) (default:
-                             all, unless --ports is given)
-      --session=NAME         Begins a session: -t (one), --flags, --processes,
-                             --ports and -p that follow are for it alone
-      --caller               With their callers
-      --caller-line          With their callers, and the file and line of the
-                             call where that is known
-      --exception            With what they return or raise
-      --kind=LIST            local: all calls; global: only those from other
-                             libraries; meta: whoever makes them; count: they
-                             are counted; time: how long they take; memory: how
-                             many words they take (default: local of functions
-                             with room for a breakpoint, global of others)
-      --match-spec=SPEC      Only those that match SPEC, Erlang text or one of
-                             c, x, cx, r; false: none any more
-      --max-frames=N         For all -p: remember at most N calls of a process
-                             that have not returned (default: 1000000)
-      --meta-tracer=TRACER   With --kind=meta: calls go to this tracer, not to
-                             that of -t
-  -p, --pattern=PATTERN      Of all calls only those of M:F/A, M:F/_, M:_/_ or
-                             _:_/_ (/_ may be left out), and, without --flags,
-                             nothing but calls; functions that are not there
-                             yet are waited for, all of them by on_load; of all
-                             messages sent (send) or received (receive) those
-                             that --match-spec says; the options of this group
-                             are for the -p before them (default: all calls)
-      --return               With what they return
-      --callback-timeout=T   Give up if a callback takes longer than T
-                             (default: one that takes 10s is named, and goes
-                             on)
-      --color=WHEN           always, never or auto (the default): for tracers
-                             that use colours; NO_COLOR is obeyed
-      --control=SOCKET       Do what `tracehost ctl SOCKET` says while it runs;
-                             without -t, -p and the like nothing is traced at
-                             first
-      --format=FORMAT        How counts are shown: text (the default) or json
-      --stats                Show what became of all events, at the end on
-                             stderr
-      --top[=T]              Show the functions that are called most on the
-                             terminal, anew every T (1s): of -p, else all;
-                             without -t no tracer is told. Keys: c and t sort,
-                             arrows scroll, r restarts the counts, p pauses, q
-                             ends with status 0 what Ctrl-C ends with 130
-      --encoding=ENCODING    Which characters of atoms, strings and binaries
-                             are shown as they are, as with `erl +pc`: unicode
-                             (the default where the locale is UTF-8) or latin1
-  -?, --help                 Give this help list
-      --usage                Give a short usage message
-  -V, --version              Print program version
+Input:
+  -f FILE                Evaluate FILE (- for stdin) before the EXPRESSIONs
+      --load-info=TERM   Argument of the libraries' load() (default: 0)
 
-LIBRARY is a name, looked up as NAME.so, or a path with a '/'. EXPRESSION is
-what ends in a full stop or has a bracket, a quote, a blank or any of = : ; , <
-> ! $ # % in it; but what begins with / or ./ or ../, or ends in .so behind a
-/, is a path. - stands for what is on stdin. An EXPRESSION's last full stop may
-be left out. They are evaluated as `tracehost call` does, by one process; the
-first exception ends it. With that process ends the run.
+Events:
+      --flags=LIST       Deliver only these events: flags of erlang:trace/3
+                         (default: call,send,receive,procs,ports)
+      --processes=LIST   Deliver only events of these processes: all (default),
+                         existing (evaluates the EXPRESSIONs), new (spawned)
+      --ports=LIST       Likewise for ports
 
-TRACER is a name, looked up as NAME.so, or a path with a '/'. Its state, which
-every callback gets, is an Erlang term: the value of STATE, an expression which
-may call the libraries' functions; the map of the keys, whose values are
-integers, true, false or else binaries; or #{}. `console`, also inside of it,
-stands for a process that prints what it is sent.
+Patterns (options apply to the -p before them):
+  -p, --pattern=PATTERN  Deliver only calls of M:F/A, M:F, M:_ or _:_ (and
+                         events of --flags); send, receive: filter messages
+      --match-spec=SPEC  Deliver only calls or messages that match SPEC: Erlang
+                         text, or c, x, cx, r
+      --return           Also deliver returns
+      --exception        Also deliver returns and exceptions
+      --caller           Add the caller to each call
+      --caller-line      Add the caller, and file and line if they are known
+      --kind=LIST        local (all calls), global (external calls), meta
+                         (calls by any process), count, time or memory
+                         (default: local if possible, else global)
 
-With --watch the files of the libraries are watched, too: new code is loaded
-while they run. So it is by `tracehost ctl SOCKET load`.
+Tracers:
+  -t, --tracer=TRACER    Load NAME, NAME=STATE or NAME,key=value,... (default:
+                         text; repeatable; `tracehost tracers` lists names)
+  -L DIR                 Search DIR first for libraries and tracers
+      --watch            Replace a library or tracer when its file changes
 
-T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min.
+Output:
+      --stats            Print counts of all events on stderr at the end
+      --format=FORMAT    Format of counts: text (default) or json
+      --top[=T]          Show the most called functions every T (1s)
+      --color=WHEN       Colours: always, never or auto (default)
 
-Values are printed on stdout, behind what tracers have printed, an exception on
-stderr; then the exit status is 1.
+Limits and exit status:
+      --duration=T       Stop after T if the expressions take longer
+      --schedulers=N     Run on N schedulers (default: one for each processor)
+      --fail-on-loss     Exit with 4 if calls or events could not be delivered
+      --grace=T          At the end, wait up to T for functions that run, else
+                         exit with 6 (default: 10s)
+      --callback-timeout=T
+                         Exit with 6 if a callback takes longer than T
+
+Other:
+      --probe=PATTERN    Print hits of USDT probes such as efile_drv__*
+      --check            Report misuse of the NIF API; if any, exit with 1
+      --control=SOCKET   Accept commands of `tracehost ctl SOCKET`
+  -?, --help[=all]       Show this help; all: with all options
 
 Examples:
-  tracehost run json 'json:decode(<<"[1,2]">>)'
-  tracehost run -p json:_/_ --return json 'json:encode([1,2])'
-  tracehost run --probe='message__*' ./my_server.so 'my_server:loop()'
-  tracehost run -t count --duration=10s ./my_server.so 'my_server:loop()'
+  tracehost run -p fib:fib/1 --return fib 'fib:fib(2)'
+  tracehost run -t count json 'json:encode([1,2])'
 
-Flags:
-  send                       messages sent
-  receive                    messages received
-  call                       calls, returns and exceptions
-  return_to                  returns to a function
-  procs                      spawn, exit, link, register and the like
-  ports                      the same of ports
-  running                    processes scheduled in and out
-  running_procs              the same
-  running_ports              ports scheduled in and out
-  exiting                    exiting processes scheduled in and out
-  garbage_collection         garbage collections
-  timestamp                  ask the tracer for a time stamp
-  cpu_timestamp              ask for CPU time
-  monotonic_timestamp        ask for monotonic time
-  strict_monotonic_timestamp ask for strictly monotonic time
-  arity                      calls tell only how many arguments they have
-  scheduler_id               tell the scheduler, where it was recorded
-  silent                     ask of calls, but tell of none
-  set_on_spawn               who is spawned gets all flags
-  set_on_first_spawn         only who is spawned first
-  set_on_link                who is spawned and linked gets all flags
-  set_on_first_link          only the first of these
-  all                        all but cpu_timestamp, silent and set_on_...
+--help=all shows all options; `man tracehost-run` describes them.
 EOF
 expect 'no expression' run json <<'EOF'
 -- stderr

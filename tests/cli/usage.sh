@@ -60,6 +60,18 @@ for command in replay report dump convert info tracers plugins probes match call
     expect "$command -h is $command --help" "$tracehost" $command -h <"$work/long"
 done
 
+expect 'help of a kind that there is not' "$tracehost" replay --help=foo <<'EOF'
+-- stderr
+tracehost replay: --help is all, not 'foo'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'help of the program of such a kind' "$tracehost" --help=foo <<'EOF'
+-- stderr
+tracehost: --help is all, not 'foo'
+-- status 2
+EOF
 expect 'an option in place of a command' "$tracehost" --stats replay <<'EOF'
 -- stderr
 tracehost: there is no option '--stats'; see 'tracehost --help'

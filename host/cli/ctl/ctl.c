@@ -26,7 +26,7 @@ struct arguments {
 static const struct th_argument arguments[] = {
     TH_WORD("SOCKET", SOCKET, TH_ARGUMENT_NEEDED, TH_INTO(struct arguments, path)),
     TH_WORD("COMMAND [ARGUMENT...]", REST, 0, TH_INTO(struct arguments, words)),
-    TH_OPTION("json", NULL, FLAG, 0, "Print answers as they came, a line of JSON each",
+    TH_OPTION("json", NULL, FLAG, OUTPUT, "Print each answer as a line of JSON",
               TH_INTO(struct arguments, json)),
     {0},
 };
@@ -36,19 +36,17 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Tells a host that runs what to do: one that was started with --control=SOCKET.",
-    .after = "Without a COMMAND stdin is read, a command a line; if that is a terminal, there is a "
-             "prompt, with a history, and completion by the tab key. `help` lists the commands. "
-             "Words are parted by blanks, but in 'quotes' and \"quotes\".\n\n"
-             "The exit status is what the command of the host says, as if it had been given when "
-             "that was started; of several, that of the first one that failed. It is 1 if the host "
-             "goes away.\n\n"
-             "Examples:\n"
-             "  tracehost run --control=/tmp/bank ./bank.so 'bank:go()' &\n"
-             "  tracehost ctl /tmp/bank attach count -p bank:_/_\n"
-             "  tracehost ctl /tmp/bank pattern bank:deposit/2 --kind=count,time\n"
-             "  tracehost ctl --json /tmp/bank functions bank:_/_\n"
-             "  tracehost ctl /tmp/bank detach count\n",
+    .before =
+        "Sends commands to a host that was started with --control=SOCKET.\n"
+        "COMMAND `help` lists the commands. Without a COMMAND there is a prompt; if stdin is no "
+        "terminal, each line of stdin is a command.",
+    .after =
+        "The prompt has a history, and completion by the tab key. Words of a line are separated "
+        "by blanks, except in 'quotes' and \"quotes\".\n\n"
+        "The exit status is that of the command in the host; of several commands, that of the "
+        "first one that failed. It is 1 if the host goes away.",
+    .examples = "  tracehost run --control=socket bank 'bank:start(), timer:sleep(60000)' &\n"
+                "  tracehost ctl socket attach count -p bank:_",
     .commands = th_control_commands,
 };
 

@@ -244,7 +244,7 @@ static int complete_tell(const struct th_usage *usage)
     c->usage = usage;
     c->rows = th_options_usage_rows(usage);
     c->options = th_options_usage_rows(usage);
-    th_options_usage_sort(&c->options);
+    th_options_usage_sort(&c->options, true);
     plain = note_words(c, &wanting);
     if (c->line.redirected) {
         th_options_completion_add_files(c, "files");

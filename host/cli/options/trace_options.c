@@ -33,38 +33,26 @@ static enum th_status take_color(const struct th_argument *argument, const char 
 }
 
 const struct th_argument th_options_trace_arguments[] = {
-    TH_OPTION(NULL, "DIR", FOLDER, 1,
-              "Look for tracers in DIR, then in $TRACEHOST_PATH, then where tracehost is installed",
-              .letter = 'L', .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_trace_options, folders),
-              .live_help =
-                  "Look for libraries and tracers in DIR first, then in $TRACEHOST_PATH, then "
-                  "where tracehost is installed"),
-    TH_OPTION("watch", NULL, FLAG, 1,
-              "When the file of a tracer of -t is compiled anew, or another is moved there, go on "
-              "with that one, with all that is set; one that is refused leaves the old one at work",
-              TH_INTO(struct th_trace_options, watch)),
-    TH_OPTION("callback-timeout", "T", TIME, 4,
-              "Give up if a callback takes longer than T (default: one that takes 10s is named, "
-              "and goes on)",
-              TH_INTO(struct th_trace_options, timeout)),
-    TH_OPTION("stats", NULL, FLAG, 4, "Show what became of all events, at the end on stderr",
+    TH_OPTION(NULL, "DIR", FOLDER, TRACERS, "Search DIR first for tracers", .letter = 'L',
+              .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_trace_options, folders),
+              .live_help = "Search DIR first for libraries and tracers"),
+    TH_OPTION("watch", NULL, FLAG, TRACERS, "Replace a tracer when its file changes",
+              TH_INTO(struct th_trace_options, watch),
+              .live_help = "Replace a library or tracer when its file changes"),
+    TH_OPTION("stats", NULL, FLAG, OUTPUT, "Print counts of all events on stderr at the end",
               TH_INTO(struct th_trace_options, stats)),
-    TH_OPTION("format", "FORMAT", CHOICE, 4, "How counts are shown: text (the default) or json",
+    TH_OPTION("format", "FORMAT", CHOICE, OUTPUT, "Format of counts: text (default) or json",
               .words = TH_WORDS("text", "json"), TH_INTO(struct th_trace_options, json)),
-    TH_OPTION("control", "SOCKET", SOCKET, 4,
-              "Do what `tracehost ctl SOCKET` says while it runs; without -t, -p and the like "
-              "nothing is traced at first",
-              TH_INTO(struct th_trace_options, control)),
-    TH_OPTION("top", "T", TIME, 4,
-              "Show the functions that are called most on the terminal, anew every T (1s): of -p, "
-              "else all; without -t no tracer is told. Keys: c and t sort, arrows scroll, r "
-              "restarts the counts, p pauses, q ends with status 0 what Ctrl-C ends with 130",
+    TH_OPTION("top", "T", TIME, OUTPUT, "Show the most called functions every T (1s)",
               .how = TH_ARGUMENT_OPTIONAL, .otherwise = "1s", .least = 100000000, .most = INT64_MAX,
               .wanted = "a time from 100ms on", TH_INTO(struct th_trace_options, top)),
-    TH_OPTION(
-        "color", "WHEN", CHOICE, 4,
-        "always, never or auto (the default): for tracers that use colours; NO_COLOR is obeyed",
-        .words = TH_WORDS("always", "never", "auto"), .take = take_color),
+    TH_OPTION("color", "WHEN", CHOICE, OUTPUT, "Colours: always, never or auto (default)",
+              .words = TH_WORDS("always", "never", "auto"), .take = take_color),
+    TH_OPTION("callback-timeout", "T", TIME, LIMITS,
+              "Exit with 6 if a callback takes longer than T",
+              TH_INTO(struct th_trace_options, timeout)),
+    TH_OPTION("control", "SOCKET", SOCKET, OTHER, "Accept commands of `tracehost ctl SOCKET`",
+              TH_INTO(struct th_trace_options, control)),
     {0},
 };
 

@@ -12,6 +12,26 @@
 
 #include "host/control/commands/session_options.h"
 
+/* Texts for help. */
+#define TH_EVENTS_HELP                                                                             \
+    "If only one of --processes and --ports is given, events of the other tracees are not "        \
+    "delivered. In a recording, existing tracees are those that existed when the recording "       \
+    "began, new ones were spawned or opened in it.\n\n"                                            \
+    "PATTERN is M:F/A, M:F/_, M:_/_ or _:_/_; /_ may be left out. With a PATTERN of functions, "   \
+    "only calls are delivered unless --flags is given. on_load stands for all functions that are " \
+    "loaded later. With send or receive, only messages that match --match-spec are delivered. "    \
+    "SPEC is Erlang text, or c (caller), x (exceptions), cx (both), r (returns); false clears "    \
+    "the "                                                                                         \
+    "pattern."
+#define TH_TRACE_HELP                                                                            \
+    TH_EVENTS_HELP                                                                               \
+    "\n\n"                                                                                       \
+    "TRACER is a name, looked up as NAME.so, or a path with a '/'. The state of a tracer is an " \
+    "Erlang term: the value of STATE, an expression; the map of the keys, whose values are "     \
+    "integers, true, false or else binaries; or #{}. `console` in a state is a process that "    \
+    "prints each message that it gets. An expression of `run` may call functions of the "        \
+    "libraries."
+
 struct th_trace_options {
     bool live; /* events of this host are traced, not those of a recording */
     struct th_control_session_options sessions;
@@ -24,8 +44,7 @@ struct th_trace_options {
 };
 
 /* The arguments for struct th_trace_options, apart from th_control_session_arguments, whose struct
- * is ->sessions. th_options_trace_options_check() runs after the last argument. Their groups are 1
- * to 4; a command may add options to these groups. */
+ * is ->sessions. th_options_trace_options_check() runs after the last argument. */
 extern const struct th_argument th_options_trace_arguments[];
 enum th_status th_options_trace_options_check(void *input);
 

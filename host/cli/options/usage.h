@@ -8,6 +8,8 @@
 
 #include "host/base/error.h"
 
+struct th_buffer;
+
 /* Arguments whose members are in one struct. */
 struct th_argument_set {
     const struct th_argument *items;                 /* the last one is {0} */
@@ -19,10 +21,12 @@ struct th_argument_set {
 
 struct th_usage {
     const struct th_argument_set *sets; /* the first is the command's own; the last one is {0} */
-    const char *before, *after;         /* text before and after the options */
+    const char *before;                 /* first line: summary; then words that all help shows */
+    const char *after;                  /* paragraphs of --help=all and of the manual page */
+    const char *examples;               /* command lines, one a line */
     const char *words;                  /* usage of positional words; NULL: made from the sets */
     bool live;                          /* this host is traced, not a recording */
-    bool flags;                         /* the trace flags are listed after the text */
+    bool flags;                         /* the trace flags are listed after ->after */
     /* The commands of a host that this subcommand sends, NULL-terminated. NULL: none. */
     const struct th_control_command *const *commands;
 };
@@ -40,13 +44,17 @@ struct th_argument_rows {
     size_t count, capacity;
 };
 
-/* Returns all arguments, in the order of the sets.
+/* Returns all arguments, in the order of the sets; the options of every command are the last.
  * Owner: the caller frees ->items with th_free(). */
 struct th_argument_rows th_options_usage_rows(const struct th_usage *usage);
 
-/* Reduces ROWS to the options, adds the options that every command has, and sorts them as help
- * shows them: by group, then by name. */
-void th_options_usage_sort(struct th_argument_rows *rows);
+/* Reduces ROWS to the options and sorts them by group, in a group those that are not rare first.
+ * If not ALL, rare options are removed, too. */
+void th_options_usage_sort(struct th_argument_rows *rows, bool all);
+
+/* Returns the heading to show before option INDEX of sorted ROWS. NULL: none; few options have no
+ * headings. */
+const char *th_options_usage_heading(const struct th_argument_rows *rows, size_t index);
 
 /* Finds the option --NAME, of LENGTH bytes: an exact match, or the only option with this prefix;
  * and the option of a LETTER. Both return NULL if there is none. */
@@ -59,10 +67,14 @@ const struct th_argument_row *th_options_usage_lettered(const struct th_argument
 const struct th_argument_row *th_options_usage_positional(const struct th_argument_rows *rows,
                                                           size_t index);
 
-/* Return the positional words ("STREAM..."), and the text after the options, with the trace flags
- * after SEPARATOR.
+/* Return the positional words ("STREAM..."), and the text of `tracehost COMMAND --help`, or, if
+ * ALL, of --help=all, wrapped at 80 columns.
  * Owner: the caller frees the text with th_free(). */
 char *th_options_usage_words(const struct th_usage *usage);
-char *th_options_usage_after(const struct th_usage *usage, const char *separator);
+char *th_options_usage_help(const struct th_usage *usage, const char *command, bool all);
+
+/* Appends TEXT and a newline to HELP, which has got to COLUMN of its last line. Each line of TEXT
+ * is wrapped from COLUMN on, unless it begins with a blank. */
+void th_options_usage_wrap(struct th_buffer *help, const char *text, size_t column);
 
 #endif

@@ -20,10 +20,10 @@ struct asked {
 };
 
 static const char *const purge_words[] = {[TH_PURGE_SOFT] = "soft", [TH_PURGE_HARD] = "hard", NULL};
-static const struct th_argument purge_option =
-    TH_OPTION("purge", "hard", CHOICE, 0, NULL, .words = purge_words, TH_INTO(struct asked, purge));
+static const struct th_argument purge_option = TH_OPTION(
+    "purge", "hard", CHOICE, NONE, NULL, .words = purge_words, TH_INTO(struct asked, purge));
 static const struct th_argument hidden_purge_option =
-    TH_OPTION("purge", "hard", CHOICE, 0, NULL, .how = TH_ARGUMENT_HIDDEN, .words = purge_words,
+    TH_OPTION("purge", "hard", CHOICE, NONE, NULL, .how = TH_ARGUMENT_HIDDEN, .words = purge_words,
               TH_INTO(struct asked, purge));
 static const struct th_argument module_argument =
     TH_WORD("MODULE", MODULE, TH_ARGUMENT_NEEDED, TH_INTO(struct asked, module));
@@ -32,13 +32,13 @@ static const struct th_argument *const load_arguments[] = {
     &(const struct th_argument)TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
                                        TH_INTO(struct asked, names)),
     &purge_option,
-    &(const struct th_argument)TH_OPTION("load-info", "TERM", TEXT, 0, NULL,
+    &(const struct th_argument)TH_OPTION("load-info", "TERM", TEXT, NONE, NULL,
                                          TH_INTO(struct asked, info)),
     NULL};
 
 static const struct th_argument *const purge_arguments[] = {
     &module_argument,
-    &(const struct th_argument)TH_OPTION("hard", NULL, CHOICE, 0, NULL, .otherwise = "hard",
+    &(const struct th_argument)TH_OPTION("hard", NULL, CHOICE, NONE, NULL, .otherwise = "hard",
                                          .words = purge_words, TH_INTO(struct asked, purge)),
     &hidden_purge_option, NULL};
 

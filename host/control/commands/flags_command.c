@@ -42,12 +42,12 @@ static const struct th_argument *const flags_arguments[] = {
     &(const struct th_argument)TH_WORD("WHOM", TRACEES, TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
                                        .words = th_control_group_words, .take = take_mode_or_whom),
     &(const struct th_argument)TH_OPTION(
-        "ports", "WHOM", TEXT, 0, NULL, .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+        "ports", "WHOM", TEXT, NONE, NULL, .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
         .words = th_control_group_words, .take = th_control_take_tracees),
-    &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, 0, NULL,
+    &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, NONE, NULL,
                                          TH_INTO(struct flagging, which)),
     &(const struct th_argument)TH_OPTION(
-        "processes", "WHOM", TRACEES, 0, NULL,
+        "processes", "WHOM", TRACEES, NONE, NULL,
         .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS | TH_ARGUMENT_HIDDEN,
         .words = th_control_group_words, .take = th_control_take_tracees),
     NULL};

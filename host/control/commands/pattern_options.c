@@ -136,7 +136,7 @@ static const struct th_argument *const pattern_arguments[] = {
     &(const struct th_argument)TH_WORD("PATTERN", PATTERN, TH_ARGUMENT_NEEDED,
                                        .take = take_pattern),
     TH_SESSION_PATTERN_OPTIONS,
-    &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, 0, NULL,
+    &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, NONE, NULL,
                                          TH_INTO(struct patterning, which)),
     NULL};
 

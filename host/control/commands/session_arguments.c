@@ -301,79 +301,63 @@ const char *const th_control_group_words[] = {"all", "existing", "new", NULL};
 
 /* Help for recordings, and for this host if that differs. */
 const struct th_argument th_control_session_arguments[TH_SESSION_ARGUMENTS + 1] = {
-    [TH_SESSION_TRACER] =
-        TH_OPTION("tracer", "TRACER", TRACER, 1,
-                  "NAME, NAME=STATE or NAME,key=value,...; may be given more than once "
-                  "(default: text)",
-                  .letter = 't', .take = th_control_take_tracer),
+    [TH_SESSION_TRACER] = TH_OPTION("tracer", "TRACER", TRACER, TRACERS,
+                                    "Load NAME, NAME=STATE or NAME,key=value,... (default: text; "
+                                    "repeatable; `tracehost tracers` lists names)",
+                                    .letter = 't', .take = th_control_take_tracer),
     [TH_SESSION_FLAGS] =
-        TH_OPTION("flags", "LIST", TEXT, 2,
-                  "What to trace, as in erlang:trace/3, separated by commas (default: all that "
-                  "was recorded, as it was recorded)",
+        TH_OPTION("flags", "LIST", TEXT, EVENTS,
+                  "Deliver only these events: flags of erlang:trace/3 such as call,procs (default: "
+                  "all recorded)",
                   .how = TH_ARGUMENT_LIST, .words = th_control_flag_words, .take = take_flags,
-                  .live_help = "What to trace, as in erlang:trace/3, separated by commas (default: "
+                  .live_help = "Deliver only these events: flags of erlang:trace/3 (default: "
                                "call,send,receive,procs,ports)"),
-    [TH_SESSION_PROCESSES] = TH_OPTION(
-        "processes", "LIST", TRACEES, 2,
-        "Only these: all; existing (when the recording began); new (spawned in it); "
-        "pids; registered names (default: whoever was recorded, unless --ports is "
-        "given)",
-        .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = th_control_group_words,
-        .take = th_control_take_tracees,
-        .live_help = "Only these: all; existing (who evaluates the expressions); new (whoever "
-                     "is spawned) (default: all, unless --ports is given)"),
+    [TH_SESSION_PROCESSES] =
+        TH_OPTION("processes", "LIST", TRACEES, EVENTS,
+                  "Deliver only events of these processes: all, existing, new, pids, registered "
+                  "names (default: all recorded)",
+                  .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = th_control_group_words,
+                  .take = th_control_take_tracees,
+                  .live_help = "Deliver only events of these processes: all (default), existing "
+                               "(evaluates the EXPRESSIONs), new (spawned)"),
     [TH_SESSION_PORTS] =
-        TH_OPTION("ports", "LIST", TEXT, 2, "The same of ports (default: likewise)",
+        TH_OPTION("ports", "LIST", TEXT, EVENTS, "Likewise for ports",
                   .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS, .words = th_control_group_words,
                   .take = th_control_take_tracees),
-    [TH_SESSION_BEGIN] =
-        TH_OPTION("session", "NAME", TEXT, 2,
-                  "Begins a session: -t (one), --flags, --processes, --ports and -p that follow "
-                  "are for it alone",
-                  .take = begin_session),
-    [TH_SESSION_PATTERN] = TH_OPTION(
-        "pattern", "PATTERN", PATTERN, 3,
-        "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
-        "whatever the recording was made for, and, without --flags, nothing but calls; "
-        "on_load: of functions that come later; of all messages sent (send) or received "
-        "(receive) those that --match-spec says; the options of this group are for the -p "
-        "before them",
-        .letter = 'p', .how = TH_ARGUMENT_REPEATS, .take = begin_pattern,
-        .live_help =
-            "Of all calls only those of M:F/A, M:F/_, M:_/_ or _:_/_ (/_ may be left out), "
-            "and, without --flags, nothing but calls; functions that are not there yet are "
-            "waited for, all of them by on_load; of all messages sent (send) or received "
-            "(receive) those that --match-spec says; the options of this group are for the -p "
-            "before them (default: all calls)"),
+    [TH_SESSION_BEGIN] = TH_OPTION("session", "NAME", TEXT, TRACERS,
+                                   "Begin a session: one -t, --flags, --processes, --ports and -p "
+                                   "that follow apply to this session only",
+                                   .how = TH_ARGUMENT_RARE, .take = begin_session),
+    [TH_SESSION_PATTERN] =
+        TH_OPTION("pattern", "PATTERN", PATTERN, PATTERNS,
+                  "Deliver only calls of M:F/A, M:F, M:_ or _:_ (and events of --flags); send, "
+                  "receive: filter messages",
+                  .letter = 'p', .how = TH_ARGUMENT_REPEATS, .take = begin_pattern),
     [TH_SESSION_SPEC] = TH_OPTION(
-        "match-spec", "SPEC", TEXT, 3,
-        "Only those that match SPEC, Erlang text or one of c, x, cx, r; false: none "
-        "any more",
+        "match-spec", "SPEC", TEXT, PATTERNS,
+        "Deliver only calls or messages that match SPEC: Erlang text, or c, x, cx, r",
         .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_BELONGS,
         .words = TH_WORDS("c", "x", "cx", "r", "true", "false"), .take = take_pattern_option),
-    [TH_SESSION_RETURN] = TH_OPTION("return", NULL, FLAG, 3, "With what they return",
+    [TH_SESSION_RETURN] = TH_OPTION("return", NULL, FLAG, PATTERNS, "Also deliver returns",
                                     .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
-    [TH_SESSION_EXCEPTION] = TH_OPTION("exception", NULL, FLAG, 3, "With what they return or raise",
-                                       .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
-    [TH_SESSION_CALLER] = TH_OPTION("caller", NULL, FLAG, 3, "With their callers",
-                                    .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
-    [TH_SESSION_CALLER_LINE] =
-        TH_OPTION("caller-line", NULL, FLAG, 3,
-                  "With their callers, and the file and line of the call where that is known",
+    [TH_SESSION_EXCEPTION] =
+        TH_OPTION("exception", NULL, FLAG, PATTERNS, "Also deliver returns and exceptions",
                   .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
+    [TH_SESSION_CALLER] = TH_OPTION("caller", NULL, FLAG, PATTERNS, "Add the caller to each call",
+                                    .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
+    [TH_SESSION_CALLER_LINE] = TH_OPTION("caller-line", NULL, FLAG, PATTERNS,
+                                         "Add the caller, and file and line if they are known",
+                                         .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
     [TH_SESSION_KIND] = TH_OPTION(
-        "kind", "LIST", TEXT, 3,
-        "local (the default); global: only external calls; meta: whoever makes them; "
-        "count: they are counted; time: how long they take",
+        "kind", "LIST", TEXT, PATTERNS,
+        "local (default: all calls), global (external calls), meta (calls by any process), count "
+        "or time",
         .how = TH_ARGUMENT_LIST | TH_ARGUMENT_BELONGS, .words = recorded_kind_words,
         .live_words = th_trace_pattern_kind_names, .take = take_pattern_option,
-        .live_help =
-            "local: all calls; global: only those from other libraries; meta: whoever makes "
-            "them; count: they are counted; time: how long they take; memory: how many words "
-            "they take (default: local of functions with room for a breakpoint, global of "
-            "others)"),
+        .live_help = "local (all calls), global (external calls), meta (calls by any process), "
+                     "count, time or memory (default: local if possible, else global)"),
     [TH_SESSION_META_TRACER] =
-        TH_OPTION("meta-tracer", "TRACER", TRACER, 3,
-                  "With --kind=meta: calls go to this tracer, not to that of -t",
-                  .how = TH_ARGUMENT_BELONGS, .take = take_pattern_option),
+        TH_OPTION("meta-tracer", "TRACER", TRACER, PATTERNS,
+                  "With --kind=meta: deliver calls to TRACER, not to the tracer of -t",
+                  .how = TH_ARGUMENT_BELONGS | TH_ARGUMENT_RARE, .take = take_pattern_option),
 };

@@ -141,7 +141,8 @@ static enum th_status take_title(const struct th_argument *argument, const char 
 static const struct th_argument *const attach_arguments[] = {
     &(const struct th_argument)TH_WORD("TRACER", TRACER, TH_ARGUMENT_NEEDED,
                                        .take = th_control_take_tracer),
-    &(const struct th_argument)TH_OPTION("session", "NAME", SESSION, 0, NULL, .take = take_title),
+    &(const struct th_argument)TH_OPTION("session", "NAME", SESSION, NONE, NULL,
+                                         .take = take_title),
     &th_control_session_arguments[TH_SESSION_FLAGS],
     &th_control_session_arguments[TH_SESSION_PROCESSES],
     &th_control_session_arguments[TH_SESSION_PORTS],

@@ -2,6 +2,7 @@
 """Compares manual pages with the output of the program.
 
   compare_manual.py compare PROGRAM MAN     each command's page below the folder MAN with the command's --help
+  compare_manual.py help PROGRAM            checks the width, the length and the options of --help and --help=all
   compare_manual.py references MAN          checks that the pages to which pages refer exist
   compare_manual.py fields PAGE             prints the names listed in the DESCRIPTION of a page
   compare_manual.py choices PROGRAM         checks that options accept the values of their lists, and no others
@@ -15,6 +16,9 @@ import os
 import re
 import subprocess
 import sys
+
+
+MOST_LINES = 60  # of --help
 
 
 def words(text):
@@ -33,6 +37,7 @@ class Page:
         shown = subprocess.run(['man', '--nh', '--nj', '-l', path], env=settings, text=True, check=True,
                                stdout=subprocess.PIPE).stdout
         self.sections, section = {}, None
+        self.name = os.path.basename(path).partition('.')[0]
         for line in shown.split('\n')[1:-2]:
             if line and not line.startswith(' '):
                 section = self.sections[line] = []
@@ -43,10 +48,12 @@ class Page:
         return words('\n'.join(self.sections.get(title, [])))
 
     def entries(self, title):
-        """Returns the entries that .TP made: [(name, text)]."""
+        """Returns the entries that .TP made: [(name, text)], and those of .SS: ('TITLE:', '')."""
         found = []
         for line in self.sections.get(title, []):
-            if re.match(r' {7}\S', line):
+            if re.match(r' {3}\S', line):
+                found.append([line.strip() + ':', ''])
+            elif re.match(r' {7}\S', line):
                 short = len(line) > 14 and line[13] == ' ' and line[14] != ' ' and len(line[7:13].strip()) < 7
                 found.append([words(line[7:13] if short else line), words(line[14:]) if short else ''])
             elif found and line.strip():
@@ -55,25 +62,23 @@ class Page:
 
 
 class Help:
-    """The --help of a command."""
+    """The help of a command: usage, summary, options and headings [(title, text)], other paragraphs."""
 
-    def __init__(self, program, command):
-        said = subprocess.run([program, command, '--help'], text=True, stdout=subprocess.PIPE,
-                              check=True).stdout
-        head, options, *rest = re.split(r'\n\n', said)
+    def __init__(self, program, command, option='--help=all'):
+        self.said = subprocess.run([program, command, option], text=True, stdout=subprocess.PIPE,
+                                   check=True).stdout
+        head, *self.rest = re.split(r'\n\n', self.said.rstrip('\n'))
         self.usage = words(re.match(r'Usage: (.*(?:\n {2,}.*)*)', head)[1])
         self.before = words(head.split('\n', 1)[1])
         self.options = []
-        for line in options.split('\n'):
-            title, text = line[:29].strip(), line[29:]
-            if re.match(r'  -|      --', line):
-                long_title = re.match(r' +((?:-\S, )?--\S+|-\S(?: \S+)?)(?:  |$)(.*)', line)
-                title, text = long_title[1], long_title[2]
-                self.options.append((title, words(text)))
-            else:
-                self.options[-1] = (self.options[-1][0], words(self.options[-1][1] + ' ' + line))
-        self.rest = rest
-        self.names = [title.partition('=')[0] for title, _ in self.options]
+        while re.search(r'^(  -|      --)', self.rest[0], re.M):
+            for line in self.rest.pop(0).split('\n'):
+                found = re.match(r' +((?:-\S, )?--\S+|-\S(?: \S+)?)(?:  |$)(.*)|(\S.*:)$', line)
+                if found:
+                    self.options.append((found[1] or found[3], words(found[2] or '')))
+                else:
+                    self.options[-1] = (self.options[-1][0], words(self.options[-1][1] + ' ' + line))
+        self.names = [re.split(r'\[?=| [A-Z]', title)[0] for title, _ in self.options if not title.endswith(':')]
 
 
 def statuses(text):
@@ -89,6 +94,8 @@ def compare_options(page, said):
     for option in sorted(set(told) & set(there)):
         if told[option] != there[option]:
             yield 'of %s it says "%s", --help "%s"' % (option, there[option], told[option])
+    if set(told) == set(there) and list(told) != list(there):
+        yield 'has the options in another order or other groups'
 
 
 def compare_rest(page, said):
@@ -105,7 +112,8 @@ def compare_rest(page, said):
         elif first.startswith('Exit status:'):
             missing = [] if page.entries('EXIT STATUS') == statuses(words(paragraph)[13:]) else [first]
         else:
-            missing = [] if words(paragraph) in page.text('DESCRIPTION') else [paragraph]
+            known = page.text('DESCRIPTION') + words('man %s describes the options.' % page.name)
+            missing = [] if words(paragraph) in known else [paragraph]
         for text in missing:
             yield 'lacks "%s"' % text
 
@@ -125,8 +133,8 @@ def compare_command(page, said, of_program):
 def compare(program, folder):
     """Compares each command of --help, and the program itself."""
     said = subprocess.run([program, '--help'], text=True, stdout=subprocess.PIPE, check=True).stdout
-    commands = re.findall(r'^  (\w+) +(\S.*)$', said, re.M)
-    of_program = statuses(words(said.split('Exit status: ')[1]))
+    commands = re.findall(r'^  (\w+)  +(\S.*)$', said, re.M)
+    of_program = statuses(words(said.split('Exit status: ')[1].split('\n\n')[0]))
     main = Page(folder + '/man1/tracehost.1')
     if main.entries('COMMANDS') != [('tracehost-%s(1)' % name, text) for name, text in commands]:
         yield 'tracehost.1: COMMANDS are not those of --help'
@@ -144,6 +152,27 @@ def compare(program, folder):
                 yield 'tracehost-%s.1: NAME is not the summary of --help' % name
             for fault in compare_command(page, Help(program, name), of_program):
                 yield 'tracehost-%s.1: %s' % (name, fault)
+
+
+def check_help(program):
+    """Checks --help and --help=all of each command: they fit the terminal, and have the options that they should."""
+    for command in json.loads(subprocess.check_output([program, 'help', '--json']))['commands']:
+        name = command['command']
+        shown, everything = Help(program, name, '--help'), Help(program, name)
+        told = json.loads(subprocess.check_output([program, 'help', '--json', name]))['options']
+        forms = [(', '.join(dash + option[key] for key, dash in (('letter', '-'), ('name', '--')) if option[key]),
+                  option['rare']) for option in told]
+        if everything.names != [form for form, _ in forms]:
+            yield '%s --help=all has %s, not %s' % (name, everything.names, forms)
+        if shown.names != [form for form, rare in forms if not rare]:
+            yield '%s --help has %s, not %s' % (name, shown.names, forms)
+        if not set(shown.options) <= set(everything.options):
+            yield '%s --help has texts that --help=all has not' % name
+        for line in [line for line in (shown.said + everything.said).split('\n') if len(line) > 80]:
+            yield '%s: too wide: %s' % (name, line)
+        lines = shown.said.count('\n')
+        if lines > MOST_LINES:
+            yield '%s --help has %d lines' % (name, lines)
 
 
 def references(folder):
@@ -188,10 +217,10 @@ def choices(program):
 
 def main():
     what, *arguments = sys.argv[1:]
-    lines = list({'compare': compare, 'references': references, 'fields': fields,
+    lines = list({'compare': compare, 'help': check_help, 'references': references, 'fields': fields,
                   'choices': choices}[what](*arguments))
     print(''.join(line + '\n' for line in lines), end='')
-    return 1 if lines and what in ('compare', 'references', 'choices') else 0
+    return 1 if lines and what in ('compare', 'help', 'references', 'choices') else 0
 
 
 if __name__ == '__main__':
