@@ -320,10 +320,9 @@ int th_cli_command_plugins(int argc, char **argv)
                   "NAME is looked up as NAME.so; a path contains a '/'.",
         .after = "A library is shown with the breakpoints that its functions can have, and with "
                  "its imports. Functions that are shown as Module:Function/Arity can be called "
-                 "with `tracehost "
-                 "call`, and traced. Local functions can be traced. A global breakpoint sees calls "
-                 "from other libraries; a local one also sees calls that the library makes in "
-                 "C.\n\n" OPENED,
+                 "with `tracehost call`, and traced. Local functions can be traced. A global "
+                 "breakpoint sees calls from other libraries; a local one also sees calls that the "
+                 "library makes in C.\n\n" OPENED,
         .examples = "  tracehost plugins\n"
                     "  tracehost plugins fib",
     };

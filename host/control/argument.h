@@ -3,8 +3,7 @@
  * socket. Parsing, completion, help and the manual pages are made from the table.
  *
  *   static const struct th_argument arguments[] = {
- *       TH_OPTION("repeat", "N", NUMBER, INPUT, "Evaluate all N times", TH_INTO(struct call,
- *                 repeat)),
+ *       TH_OPTION("repeat", "N", NUMBER, INPUT, "Evaluate N times", TH_INTO(struct call, repeat)),
  *       TH_WORD("LIBRARY", LIBRARY, TH_ARGUMENT_REPEATS, .take = take_library),
  *       {0}};
  *

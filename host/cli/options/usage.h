@@ -20,8 +20,8 @@ struct th_argument_set {
 };
 
 struct th_usage {
-    const struct th_argument_set *sets; /* the first is the command's own; the last one is {0} */
-    const char *before;                 /* first line: summary; then words that all help shows */
+    const struct th_argument_set *sets; /* in the order of help; the last one is {0} */
+    const char *before;                 /* a line that sums up; then the positional words */
     const char *after;                  /* paragraphs of --help=all and of the manual page */
     const char *examples;               /* command lines, one a line */
     const char *words;                  /* usage of positional words; NULL: made from the sets */
@@ -73,8 +73,8 @@ const struct th_argument_row *th_options_usage_positional(const struct th_argume
 char *th_options_usage_words(const struct th_usage *usage);
 char *th_options_usage_help(const struct th_usage *usage, const char *command, bool all);
 
-/* Appends TEXT and a newline to HELP, which has got to COLUMN of its last line. Each line of TEXT
- * is wrapped from COLUMN on, unless it begins with a blank. */
+/* Appends TEXT and a newline to HELP, whose last line has COLUMN characters. Each line of TEXT is
+ * wrapped, and indented to COLUMN, unless the line begins with a blank. */
 void th_options_usage_wrap(struct th_buffer *help, const char *text, size_t column);
 
 #endif
