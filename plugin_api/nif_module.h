@@ -253,7 +253,8 @@ TH_MODULE_API size_t th_show_term(char *text, size_t size, ERL_NIF_TERM term);
  * if the program exits first, for example for want of memory, the host removes the file.
  * UNFINISHED 0: the tracer has completed, renamed or removed the file. Returns 1.
  * Thread: any.
- * Errors: 0 if the program exits already, so that only the tracer can remove the file. */
+ * Errors: 0 if the program exits already or cannot register an exit handler; then only the tracer
+ * can remove the file. */
 TH_MODULE_API int th_file_unfinished(const char *path, int unfinished);
 
 /** @} */
