@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The functions that a header declares, as a table for the C preprocessor.
+"""Makes a table for the C preprocessor of the functions that a header declares.
 
 declarations.py HEADER >TABLE
 
-HEADER is erl_nif.h, nif_module.h or tracehost.h. Each function has a comment of its own, or shares one
-with the functions above it; a line "Since: VERSION" in that comment is the first version that has it.
+HEADER is erl_nif.h, nif_module.h or tracehost.h. A function without a comment shares the comment of the
+function above. A line "Since: VERSION" in the comment names the first version that has the function.
 "@defgroup NAME_GROUP TITLE" begins a group, which ends at the next one.
 """
 
@@ -19,7 +19,7 @@ GROUP = re.compile(r'^/\*\*\n \* @defgroup [a-z]+_(\w+) ', re.M)
 
 
 class Function:
-    """One declaration. `since` is 100 * major + minor of erl_nif.h's functions, 0 without a version."""
+    """A declaration. `since` is 100 * major + minor for functions of erl_nif.h, 0 for "no version"."""
 
     def __init__(self, text, match):
         self.name = match['name']
@@ -32,20 +32,20 @@ class Function:
 
 
 class Group:
-    """One @defgroup: name, functions."""
+    """A @defgroup: its name and functions."""
 
     def __init__(self, name):
         self.name, self.functions = name, []
 
 
 def version(text):
-    """As one number."""
+    """Returns a version as one number."""
     major, _, minor = text.partition('.')
     return 0 if text == 'no version' else 100 * int(major) + int(minor or 0)
 
 
 def parameters(text, start):
-    """The parameters, whose parenthesis stands at START, with their parentheses."""
+    """Returns the parameters with their parentheses; the first one is at START."""
     depth = 0
     for end in range(start, len(text)):
         depth += {'(': 1, ')': -1}.get(text[end], 0)
@@ -55,7 +55,7 @@ def parameters(text, start):
 
 
 def groups(text):
-    """The groups of a header's TEXT. Functions outside of any are in one without a name."""
+    """Returns the groups of a header's TEXT. Functions outside of all groups are in one without a name."""
     found = [Group('')]
     marks = sorted(list(GROUP.finditer(text)) + list(DECLARATION.finditer(text)),
                    key=lambda match: match.start())
@@ -81,9 +81,9 @@ def nif_tables(found):
     companions = [group for group in found if group.name == 'companions']
     return ('/* X(group, type, name, (parameters), since): `since` is 100 * major + minor of the first NIF\n'
             ' * version that has the function, 200 for 2.0 and all before. An X that uses `name` pastes or\n'
-            ' * stringises it directly: erl_nif.h has macros named enif_get_int64 and the like. */\n' +
+            ' * stringises `name` directly, as erl_nif.h has macros such as enif_get_int64. */\n' +
             table('TH_NIF_FUNCTIONS', nif_rows(g for g in found if g not in companions)) +
-            '\n/* The same for functions that are of no version, and have 0 there. */\n' +
+            '\n/* The same for functions without a version: `since` is 0. */\n' +
             table('TH_NIF_COMPANIONS', nif_rows(companions)))
 
 
@@ -105,8 +105,8 @@ def main(path):
     name = os.path.basename(path)
     with open(path) as file:
         found = groups(file.read())
-    print('/* Made from the declarations in %s, for those who want all names at once. The types are that\n'
-          ' * header\'s: a use of the names alone needs none of them. */' % name)
+    print('/* A table of the functions of %s, made from its declarations. The types are those of that\n'
+          ' * header; a use of the names alone does not need it. */' % name)
     print('#pragma once\n\n' + TABLES[name](found), end='')
 
 

@@ -1,12 +1,12 @@
 #!/bin/sh
-# The lines that make a recording, to be typed into a shell or given to one:
+# Prints the lines that make a recording in an Erlang or Elixir shell:
 #
 #   samples/record.sh erlang [FILE] | erl
 #   samples/record.sh elixir [FILE] | iex
 #
-# FILE is written there (sort.trace): the calls of lists:sort or Enum.sort with their callers and
-# results, and the messages, spawn and exit of the process that makes them. Without a language both
-# are printed.
+# The shell writes the recording to FILE (sort.trace): the calls of lists:sort or Enum.sort with their
+# callers and results, and the messages, spawn and exit of the calling process. Without a language,
+# the lines of both are printed.
 
 file=${2:-sort.trace}
 

@@ -1,5 +1,5 @@
-# bash completion for tracehost: the program itself is asked what may be put in (complete.h has the
-# answers). Works with the package bash-completion, and without it when it is sourced.
+# bash completion for tracehost: the program itself computes the completions (complete.h describes its
+# output). The package bash-completion loads this file; without the package, source it.
 
 _tracehost() {
     local program=${1/#\~/$HOME} breaks=${COMP_WORDBREAKS-} kind text kept file
