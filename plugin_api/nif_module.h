@@ -22,7 +22,7 @@
 #define TH_NIF_MODULE_H
 
 #ifndef __ERL_NIF_H__
-#include <erl_nif.h> /* ours or OTP's */
+#include <erl_nif.h> /* that of tracehost or of OTP */
 #endif
 
 #ifdef __cplusplus
