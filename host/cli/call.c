@@ -29,9 +29,11 @@ static enum th_status call_check(void *input)
     call->repeat = call->repeat ? call->repeat : 1;
     call->threads = call->threads ? call->threads : 1;
     if (call->arguments.libraries.count == 0)
-        return th_error_raise(TH_USAGE, "which LIBRARY?");
+        return th_error_raise(TH_USAGE, "argument LIBRARY is missing");
     if (call->many && call->arguments.text_count == 0)
-        return th_error_raise(TH_USAGE, "--repeat and --threads want EXPRESSIONs, or - for stdin");
+        return th_error_raise(
+            TH_USAGE,
+            "--repeat and --threads need an EXPRESSION: give one, or -f FILE, or - for stdin");
     return TH_OK;
 }
 
@@ -87,7 +89,7 @@ static enum th_status read_prompt(struct th_call_session *session)
     bool goes_on = true;
 
     if (!editor)
-        return th_error_raise(TH_FAILED, "there is no memory for a prompt");
+        return th_error_raise(TH_FAILED, "cannot show a prompt: out of memory");
     th_crash_set_restore(th_cli_line_editor_restore);
     while (goes_on) {
         char *prompt = th_printf("%u> ", number);
@@ -159,9 +161,9 @@ static enum th_status call_evaluate(void *context, const struct th_program progr
         fprintf(stderr, "tracehost call: ");
     }
     if (th_cli_interrupt_came())
-        fprintf(stderr, "%s came%s", th_cli_interrupt_name(), call->many ? " after " : "\n");
+        fprintf(stderr, "received %s%s", th_cli_interrupt_name(), call->many ? " after " : "\n");
     if (call->many)
-        fprintf(stderr, "%" PRIu64 " round%s of %u process%s, %" PRIu64 " evaluation%s failed\n",
+        fprintf(stderr, "%" PRIu64 " round%s in %u process%s, %" PRIu64 " evaluation%s failed\n",
                 done, th_log_plural(done), work.sessions, work.sessions == 1 ? "" : "es", failed,
                 th_log_plural(failed));
     th_library_halt();

@@ -117,7 +117,7 @@ static enum th_status read_text(const struct th_call_text *text, struct th_progr
     else if (status == TH_OK)
         status = th_shell_parse(program, text->expression, strlen(text->expression), true);
     if (status != TH_OK && text->expression)
-        th_error_context("cannot read '%.200s'", text->expression);
+        th_error_context("cannot parse '%.200s'", text->expression);
     else if (status != TH_OK && file.size > 0)
         th_error_context("cannot read %s", strcmp(text->name, "-") == 0 ? "stdin" : text->name);
     th_buffer_free(&file);
@@ -155,7 +155,7 @@ static enum th_status add_library(const struct th_search *search, const char *na
     one = th_library_examination(there);
     other = th_library_examination(library);
     if (one->device != other->device || one->inode != other->inode)
-        status = th_error_raise(TH_USAGE, "%s and %s are both module %s; one at a time, please",
+        status = th_error_raise(TH_USAGE, "%s and %s are both module %s: load one at a time",
                                 th_library_path(there), th_library_path(library),
                                 th_atom_name(th_library_name(library))->text);
     th_library_release(library); /* the same file given twice counts once */
@@ -177,8 +177,8 @@ static enum th_status load_libraries(const struct th_call_host *host)
         const char *name = arguments->libraries.items[i];
         status = add_library(&search, name, info, host->copies);
         if (status != TH_OK && *name >= 'A' && *name <= 'Z' && !strchr(name, '/'))
-            th_error_context("'%s' is taken for a library; as an expression it ends in a full stop",
-                             name);
+            th_error_context(
+                "'%s' was read as the name of a library: end an expression with a full stop", name);
     }
     th_library_search_free(&search);
     th_env_release(&env);

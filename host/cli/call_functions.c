@@ -22,7 +22,7 @@ static th_term send(call *c)
             return th_shell_refuse(c, "argument 1: no process has that name");
     }
     if (!th_is_pid(to))
-        return th_shell_refuse(c, "argument 1: no pid and no name of one");
+        return th_shell_refuse(c, "argument 1: not a pid or registered name");
     th_process_send(to, c->arguments[1]); /* a message to a dead process is dropped, as in Erlang */
     return c->arguments[1];
 }
@@ -41,7 +41,8 @@ static th_term register_name(call *c)
     if (!th_is_pid(c->arguments[1]) && !th_is_port(c->arguments[1]))
         return th_shell_refuse(c, "argument 2: not a pid or port");
     if (!th_process_name_register(c->arguments[0], c->arguments[1]))
-        return th_shell_refuse(c, "the name is taken, or argument 2 has one, or is not alive");
+        return th_shell_refuse(
+            c, "the name is registered already, or argument 2 has a name or is not alive");
     return TH_AM(true);
 }
 
@@ -70,7 +71,7 @@ static th_term port_command(call *c)
 {
     return th_process_port_command(c->arguments[0], c->arguments[1])
                ? TH_AM(true)
-               : th_shell_refuse(c, "argument 1: not an open port, or argument 2: no iodata");
+               : th_shell_refuse(c, "argument 1: not an open port, or argument 2: not iodata");
 }
 
 /* A port that could not write all its data is closed; the cause becomes an exception. */

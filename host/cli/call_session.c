@@ -231,7 +231,7 @@ static void show_hanging(void *context, const char *function)
 {
     const struct th_run_limit *limit = context;
 
-    fprintf(stderr, "tracehost %s: %s has not returned after %g s, and is not waited for\n",
+    fprintf(stderr, "tracehost %s: %s has not returned after %g s; the program ends without it\n",
             limit->command, function, (double)limit->grace / 1e9);
 }
 
@@ -258,10 +258,10 @@ static void *call_session_watch(void *context)
         if (ends_before(limit, now + patience))
             return NULL;
         th_cli_interrupt_uninstall();
-        fprintf(
-            stderr,
-            "tracehost %s: waiting for functions that run to return; a signal ends it at once\n",
-            limit->command);
+        fprintf(stderr,
+                "tracehost %s: waiting for running functions to return; a signal ends the program "
+                "at once\n",
+                limit->command);
     }
     if (ends_before(limit, end))
         return NULL;
@@ -327,14 +327,15 @@ static enum th_status refuse_state(const struct th_evaluation *e)
     const char *from, *end;
 
     if (e->stopped)
-        return th_error_raise(TH_USAGE, "the state has no value: %s came", th_cli_interrupt_name());
+        return th_error_raise(TH_USAGE, "cannot evaluate the state: received %s",
+                              th_cli_interrupt_name());
     th_shell_print_exception(e, &lines);
     from = th_buffer_text(&lines);
     for (from += strspn(from, "* "); *from; from = end + strspn(end, "\n ")) {
         end = from + strcspn(from, "\n");
         th_buffer_printf(&line, "%s%.*s", line.size ? ", " : "", (int)(end - from), from);
     }
-    th_error_raise(TH_USAGE, "the state has no value: %s", th_buffer_text(&line));
+    th_error_raise(TH_USAGE, "cannot evaluate the state: %s", th_buffer_text(&line));
     th_buffer_free(&line);
     th_buffer_free(&lines);
     return TH_USAGE;
@@ -351,7 +352,8 @@ static enum th_status read_state(th_env *env, const char *text, th_term *state)
     enum th_status status = th_shell_parse(&program, text, strlen(text), true);
 
     if (status == TH_OK && program.count != 1) {
-        status = th_error_raise(TH_USAGE, "the state is %zu expressions, not one", program.count);
+        status =
+            th_error_raise(TH_USAGE, "the state must be one expression, not %zu", program.count);
     } else if (status == TH_OK) {
         th_term value;
         th_shell_start(&session.evaluation, &host_of_state, &session, NULL);
@@ -362,7 +364,7 @@ static enum th_status read_state(th_env *env, const char *text, th_term *state)
             *state = th_copy(env, value);
         th_cli_call_session_end(&session);
     } else {
-        status = th_error_raise(TH_USAGE, "the state is no Erlang term: %s", th_error_link(0));
+        status = th_error_raise(TH_USAGE, "the state is not an Erlang term: %s", th_error_link(0));
     }
     th_shell_program_free(&program);
     return status;

@@ -44,7 +44,7 @@ static bool convert_add_all(struct th_stream *stream, struct th_writer *writer,
     } while (status != TH_FAILED && th_cli_stream_next(stream, event) && is_of(node, stream));
     th_env_release(&env);
     if (status != TH_FAILED && !is_of(node, stream)) {
-        th_cli_stream_say(stream, "it goes on with another node, whose records belong elsewhere");
+        th_cli_stream_say(stream, "the rest is not written: its records are of another node");
         stream->status = TH_PARTIAL;
     }
     return status != TH_FAILED;
@@ -89,15 +89,17 @@ static int rewrite(const char *command, const char *name, const struct th_stream
         if (th_replay_writer_commit(writer) != TH_OK)
             return th_cli_command_fail(command);
         if (plain)
-            th_cli_stream_say(&stream,
-                              "calls without `external`, `tail` and callers, which jsonl has: %llu",
-                              (unsigned long long)plain);
+            th_cli_stream_say(
+                &stream,
+                "calls written without `external`, `tail` and callers (jsonl keeps them): %llu",
+                (unsigned long long)plain);
         return status;
     }
     th_replay_writer_abandon(writer);
     if (!written)
         return th_cli_command_fail(command);
-    fprintf(stderr, "tracehost %s: %s was not written\n", command, output);
+    fprintf(stderr, "tracehost %s: %s was not written: received %s\n", command, output,
+            th_cli_interrupt_name());
     return status;
 }
 
@@ -164,10 +166,12 @@ int th_cli_command_convert(int argc, char **argv)
         i++;
     if (i == FORMATS) {
         if (convert.to)
-            th_error_raise(TH_USAGE, "there is no format '%s': it is jsonl or trace", convert.to);
+            th_error_raise(TH_USAGE, "there is no format '%s': the formats are jsonl and trace",
+                           convert.to);
         else
             th_error_raise(TH_USAGE,
-                           "the name '%s' does not tell a format: give --to=jsonl or --to=trace",
+                           "the output's format is not known from the name '%s': give --to=jsonl "
+                           "or --to=trace",
                            convert.out);
         return th_cli_command_fail("convert");
     }
@@ -257,7 +261,8 @@ int th_cli_command_dump(int argc, char **argv)
 
     status = th_cli_stream_close(&stream);
     if (th_cli_interrupt_came() && out.name && !stream.live) {
-        fprintf(stderr, "tracehost dump: %s was not written\n", out.name);
+        fprintf(stderr, "tracehost dump: %s was not written: received %s\n", out.name,
+                th_cli_interrupt_name());
         th_output_abandon(&out);
         return status;
     }

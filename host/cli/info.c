@@ -310,7 +310,7 @@ static void print_text(const struct info *info, struct th_stream_stats *stats,
                th_log_plural(stats->lost), (unsigned long long)(stats->drops - reader->gaps),
                th_log_plural(stats->drops - reader->gaps));
     if (reader->gaps)
-        printf("lost        in %llu place%s, nobody knows how many events\n",
+        printf("lost        an unknown number of events in %llu place%s\n",
                (unsigned long long)reader->gaps, th_log_plural(reader->gaps));
     if (stats->other)
         printf("other       %llu record%s of another kind than trace messages\n",
@@ -319,7 +319,7 @@ static void print_text(const struct info *info, struct th_stream_stats *stats,
         printf("damage      %llu record%s skipped\n", (unsigned long long)stream->skipped,
                th_log_plural(stream->skipped));
     if (stream->damages)
-        printf("damage      cut off or damaged in %llu place%s\n",
+        printf("damage      truncated or damaged in %llu place%s\n",
                (unsigned long long)stream->damages, th_log_plural(stream->damages));
     if (stats->row_count)
         printf("\n   records  tag\n");

@@ -144,8 +144,8 @@ static void *explain_later(void *command)
 {
     nanosleep(&(struct timespec){.tv_sec = 1}, NULL);
     th_write_text(STDERR_FILENO,
-                  "tracehost %s: %s came; tracers draw or write what they have left; another "
-                  "signal ends that at once\n",
+                  "tracehost %s: received %s; tracers write their remaining output; another signal "
+                  "ends the program at once\n",
                   (const char *)command, th_cli_interrupt_name());
     return NULL;
 }

@@ -30,7 +30,7 @@ static enum th_status match_take_arity(const struct th_argument *argument, const
     enum th_status status = th_control_argument_number(argument, value, &match->arity);
 
     if (status == TH_OK && match->arity > ARITY_MOST)
-        return th_error_raise(TH_USAGE, "--arity is at most %d", ARITY_MOST);
+        return th_error_raise(TH_USAGE, "--arity must be at most %d, not '%s'", ARITY_MOST, value);
     return status;
 }
 
@@ -39,7 +39,7 @@ static enum th_status match_check(void *input)
     const struct match *match = input;
 
     if (!match->spec || (match->arity >= 0) == !!match->target)
-        return th_error_raise(TH_USAGE, "SPEC and TERM are wanted, or SPEC and --arity");
+        return th_error_raise(TH_USAGE, "give SPEC and TERM, or SPEC and --arity");
     return TH_OK;
 }
 
@@ -90,24 +90,26 @@ static enum th_status match_read_term(struct match *match, const char *what, con
 {
     if (th_text_parse(&match->env, text, strlen(text), t) == TH_OK)
         return TH_OK;
-    return th_error_context("%s cannot be read", what);
+    return th_error_context("cannot parse %s", what);
 }
 
 static enum th_status read_target(struct match *match, struct th_match_subject *subject)
 {
     static const size_t wanted[] = {0, 2, 3}; /* number of elements, by kind; 0: any */
+    static const char *const kinds[] = {"call", "send", "receive"};
     size_t length = match->arity < 0 ? 0 : (size_t)match->arity;
 
     subject->count = length;
     if (match->target) {
-        if (match_read_term(match, "the term", match->target, &subject->target) != TH_OK)
+        if (match_read_term(match, "TERM", match->target, &subject->target) != TH_OK)
             return TH_MALFORMED;
         if (!th_get_list_length(subject->target, &length))
-            return th_error_raise(TH_MALFORMED, "the term is no proper list");
+            return th_error_raise(TH_MALFORMED, "TERM is not a proper list");
     }
     if (wanted[match->kind] && length != wanted[match->kind])
-        return th_error_raise(TH_MALFORMED, "the term is no list of %zu elements",
-                              wanted[match->kind]);
+        return th_error_raise(TH_MALFORMED,
+                              "the list for --kind=%s must have %zu elements, not %zu",
+                              kinds[match->kind], wanted[match->kind], length);
     return TH_OK;
 }
 
@@ -121,7 +123,7 @@ static enum th_status read_options(struct match *match)
         if (match_read_term(match, "--self", match->self, &trial->self) != TH_OK)
             return TH_MALFORMED;
         if (!th_is_pid(trial->self))
-            return th_error_raise(TH_USAGE, "--self is no pid: %s", match->self);
+            return th_error_raise(TH_USAGE, "--self must be a pid, not '%s'", match->self);
     }
     if (match->caller) {
         if (match_read_term(match, "--caller", match->caller, &trial->caller) != TH_OK)
@@ -131,7 +133,8 @@ static enum th_status read_options(struct match *match)
                     : NULL;
         if (trial->caller != TH_AM(undefined) &&
             !(parts && th_is_atom(parts[0]) && th_is_atom(parts[1]) && th_is_small(parts[2])))
-            return th_error_raise(TH_USAGE, "--caller is no {Module,Function,Arity}: %s",
+            return th_error_raise(TH_USAGE,
+                                  "--caller must be {Module,Function,Arity} or undefined, not '%s'",
                                   match->caller);
     }
     return TH_OK;

@@ -196,7 +196,7 @@ int th_cli_command_probes(int argc, char **argv)
     if (status == TH_OK) {
         status = th_debuginfo_probe_notes_read(&notes, path);
         if (status != TH_OK)
-            th_error_context("%s has no probes that can be read", title);
+            th_error_context("cannot read the probes of %s", title);
     }
     if (status == TH_OK && notes.count == 0 && !probes.json && !notes.damaged)
         th_warn("%s has no probes", title);
@@ -206,7 +206,7 @@ int th_cli_command_probes(int argc, char **argv)
         th_cli_command_fail("probes");
     if (notes.damaged) {
         th_cli_command_flush();
-        fprintf(stderr, "tracehost probes: %zu damaged note%s left out\n", notes.damaged,
+        fprintf(stderr, "tracehost probes: %zu damaged note%s skipped\n", notes.damaged,
                 notes.damaged == 1 ? " was" : "s were");
         status = TH_PARTIAL;
     }

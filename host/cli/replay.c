@@ -18,7 +18,7 @@ static enum th_status replay_take_frames(const struct th_argument *argument, con
     if (status != TH_OK)
         return status;
     if (frames < 2 || frames > MOST)
-        return th_error_raise(TH_USAGE, "--max-frames is from 2 to %d, not %s", MOST, value);
+        return th_error_raise(TH_USAGE, "--max-frames must be from 2 to %d, not '%s'", MOST, value);
     replay->execution.frames = (uint32_t)frames;
     replay->execution.all_frames = (uint64_t)(ALL * frames);
     return TH_OK;

@@ -202,7 +202,7 @@ static void tell_unplayed(const struct th_replaying *replay, const struct th_pla
                                                   ? th_cli_stream_title(replay->streams.items[0])
                                                   : "the streams");
     if (played->untimed)
-        th_warn("events without a time, which --from and --to do not leave out: %llu",
+        th_warn("events without a time, played despite --from and --to: %llu",
                 (unsigned long long)played->untimed);
     if (played->played || !times->known)
         return;
@@ -227,11 +227,11 @@ static void show_stats(const struct th_tracing *tracing, const struct th_player_
         {played->records, "records read", true},
         {played->played, "events played", true},
         {played->skipped, "events outside of --from and --to", true},
-        {played->untimed, "events without a time, which --from and --to do not leave out", false},
+        {played->untimed, "events without a time, played despite --from and --to", false},
         {played->malformed, "records skipped, as they are damaged", true},
-        {played->damages, "places where a stream is cut off or damaged", true},
+        {played->damages, "places where a stream is truncated or damaged", true},
         {played->lost, "events dropped by the recorder", true},
-        {played->gaps, "places where nobody knows how many events were lost", false},
+        {played->gaps, "places where an unknown number of events was lost", false},
         {played->tracees, "tracees seen", true},
     };
 
@@ -278,7 +278,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         th_cli_stream_say(stream, "the recorder dropped %llu event%s",
                           (unsigned long long)info->drops, th_log_plural(info->drops));
     if (info->gaps)
-        th_cli_stream_say(stream, "events were lost in %llu place%s, nobody knows how many",
+        th_cli_stream_say(stream, "an unknown number of events was lost in %llu place%s",
                           (unsigned long long)info->gaps, th_log_plural(info->gaps));
     status = th_cli_stream_close(stream);
     return playing.refused ? TH_USAGE : status;
@@ -339,7 +339,7 @@ static enum th_status check_output(void *replay, const char *path)
 {
     const char *stream = th_cli_replaying_stream_at(replay, path);
 
-    return stream ? th_error_raise(TH_USAGE, "it would write over the stream %s",
+    return stream ? th_error_raise(TH_USAGE, "the output would overwrite the stream %s",
                                    th_cli_stream_title(stream))
                   : TH_OK;
 }

@@ -122,14 +122,15 @@ static int report_finish(const struct page *page, bool names_itself, struct th_o
         if (th_output_commit(out) != TH_OK)
             return th_cli_command_fail("report");
         if (names_itself)
-            fprintf(stderr, "tracehost report: the page is %s\n", page->output);
+            fprintf(stderr, "tracehost report: the page was written to %s\n", page->output);
         return status;
     }
     th_output_abandon(out);
     if (!page->replay.opened || status == TH_USAGE)
         return status;
     if (interrupted) {
-        th_error_raise(TH_FAILED, "%s was not written", page->output);
+        th_error_raise(TH_FAILED, "%s was not written: received %s", page->output,
+                       th_cli_interrupt_name());
         return th_cli_interrupt_status(th_cli_command_fail("report"));
     }
     th_error_raise(TH_FAILED, "cannot write %s: the page is not complete", page->output);
@@ -156,7 +157,8 @@ int th_cli_command_report(int argc, char **argv)
      * lost. */
     lost = th_cli_replaying_stream_at(&page.replay, page.output);
     if (lost)
-        th_error_raise(TH_USAGE, "the page would take the place of the stream %s",
+        th_error_raise(TH_USAGE,
+                       "the page would overwrite the stream %s: choose another file with -o FILE",
                        th_cli_stream_title(lost));
     if (lost || th_output_open(&out, page.output) != TH_OK) {
         status = th_cli_interrupt_status(th_cli_command_fail("report"));

@@ -33,9 +33,9 @@
 
 #include <jansson.h>
 
-#define NOT_KEPT "calls whose return is not told, as too many were open"
-#define LEFT "calls whose return is not told, as longjmp() left them"
-#define NO_CALLS "local calls left out, as they were of no arity of the function"
+#define NOT_KEPT "calls whose return was not delivered, as too many calls were open (--max-frames)"
+#define LEFT "calls whose return was not delivered, as longjmp() left them"
+#define NO_CALLS "local calls skipped, as the library has no function of their arity"
 
 struct run {
     struct th_trace_options trace;
@@ -72,7 +72,7 @@ static enum th_status take_probe(const struct th_argument *argument, const char 
     for (size_t i = 0; i < TH_PROBE_COUNT_OF_ALL; i++)
         names[i] = th_probe_probes[i].name;
     question = th_library_suggest_question(value, names, TH_PROBE_COUNT_OF_ALL);
-    th_error_raise(TH_USAGE, "--probe: no probe is called '%s'%s", value, question);
+    th_error_raise(TH_USAGE, "--probe: there is no probe '%s'%s", value, question);
     th_free(question);
     return TH_USAGE;
 }
@@ -85,7 +85,7 @@ static enum th_status run_take_frames(const struct th_argument *argument, const 
     enum th_status status = th_control_argument_number(argument, value, &frames);
 
     if (status == TH_OK && frames < 1)
-        return th_error_raise(TH_USAGE, "--max-frames is from 1 on");
+        return th_error_raise(TH_USAGE, "--max-frames must be at least 1, not '%s'", value);
     if (status == TH_OK)
         run->open_calls = (size_t)frames;
     return status;
@@ -96,9 +96,9 @@ static enum th_status run_check(void *input)
     const struct run *run = input;
 
     if (run->arguments.libraries.count == 0)
-        return th_error_raise(TH_USAGE, "which LIBRARY?");
+        return th_error_raise(TH_USAGE, "argument LIBRARY is missing");
     if (run->arguments.text_count == 0)
-        return th_error_raise(TH_USAGE, "which EXPRESSION?");
+        return th_error_raise(TH_USAGE, "argument EXPRESSION is missing");
     return TH_OK;
 }
 
@@ -230,9 +230,9 @@ static void tell_stop(const struct run *run)
 {
     if (th_cli_interrupt_came()) /* a wait may have ended by the signal before the limit's thread
                                     has seen it */
-        fprintf(stderr, "tracehost run: %s came\n", th_cli_interrupt_name());
+        fprintf(stderr, "tracehost run: received %s\n", th_cli_interrupt_name());
     else if (atomic_load_explicit(&run->work.stopped, memory_order_relaxed))
-        fprintf(stderr, "tracehost run: stopped after %g s, before the end\n",
+        fprintf(stderr, "tracehost run: stopped after %g s (--duration)\n",
                 (double)run->duration / 1e9);
 }
 
@@ -254,8 +254,8 @@ static void run_give_up(void *context)
     fflush(NULL);
     tell_stop(run);
     if (!mine || atomic_load_explicit(&run->control.lock.away, memory_order_relaxed) > 0)
-        fprintf(stderr, "tracehost run: a command, or the replacing of a tracer, has not ended, "
-                        "and is not waited for\n");
+        fprintf(stderr, "tracehost run: a command or the replacement of a tracer has not ended; "
+                        "the program ends without it\n");
 }
 
 /* --- Under control ---------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ const struct th_argument th_cli_stream_arguments[] = {
               "Treat an event as damaged if reading it takes more memory than BYTES, at least 1MiB "
               "(default: 512MiB)",
               .how = TH_ARGUMENT_RARE, .least = TH_READER_LEAST_MEMORY, .most = INT64_MAX,
-              .wanted = "1MiB at least", TH_INTO(struct th_stream_options, max_memory)),
+              .wanted = "at least 1MiB", TH_INTO(struct th_stream_options, max_memory)),
     TH_OPTION("allow-partial", NULL, FLAG, LIMITS,
               "Exit with 0, not 4, if a stream is damaged or cut off",
               TH_INTO(struct th_stream_options, allow_partial)),
@@ -101,7 +101,7 @@ enum th_status th_cli_stream_check_stdout(const char *name)
 {
     if (!th_replay_reader_would_read(name, "-"))
         return TH_OK;
-    th_error_raise(TH_USAGE, "stdout goes to the same file");
+    th_error_raise(TH_USAGE, "stdout is redirected to the same file");
     return th_error_context("cannot read %s", th_cli_stream_title(name));
 }
 
@@ -167,7 +167,7 @@ enum th_status th_cli_stream_look_into(struct th_event *event, th_env *env, stru
     if (event->kind == TH_EVENT_DROP)
         return TH_OK;
     if (event->kind == TH_EVENT_OTHER)
-        return th_error_raise(TH_MALFORMED, "it is no trace message");
+        return th_error_raise(TH_MALFORMED, "the record is not a trace message");
     status = th_trace_event_decode(event, env);
     if (status == TH_OK && event->tag == TH_TAG_call && event->kind != TH_EVENT_SEQ_TRACE)
         status = event->source->function(event, function);
@@ -183,7 +183,7 @@ void th_cli_stream_check(struct th_stream *stream, struct th_event *event, th_en
     if (th_cli_stream_look_into(event, env, &function) == TH_OK)
         return;
     th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
-    th_error_context("record %llu at byte %llu is damaged, and kept as it is",
+    th_error_context("record %llu at byte %llu is damaged, and is kept unchanged",
                      (unsigned long long)event->number, (unsigned long long)event->position);
     th_cli_stream_complain(stream);
 }
@@ -232,7 +232,7 @@ int th_cli_stream_close(struct th_stream *stream)
         th_cli_stream_say(stream, "recovered %llu record%s%s%s", (unsigned long long)sound,
                           th_log_plural(sound), skipped, shown);
     if (th_cli_interrupt_came())
-        th_cli_stream_say(stream, "%s came after %llu record%s", th_cli_interrupt_name(),
+        th_cli_stream_say(stream, "received %s after %llu record%s", th_cli_interrupt_name(),
                           (unsigned long long)records, th_log_plural(records));
     th_replay_reader_close(stream->reader);
     return th_cli_interrupt_status(stream->options->allow_partial ? TH_OK : stream->status);

@@ -144,11 +144,12 @@ static error_t subcommand_take_word(const char *value, struct argp_state *state)
 
     if (!row && parsing.positional == 2) {
         row = th_options_usage_positional(&parsing.rows, 0);
-        argp_error(state, "one %s at a time, please", row->argument->value);
+        argp_error(state, "unexpected argument '%s': only one %s can be given", value,
+                   row->argument->value);
     } else if (!row) {
         words = th_options_usage_words(parsing.usage);
-        argp_error(state, "there are only %.*s and %s", (int)strcspn(words, " "), words,
-                   words + strcspn(words, " ") + 1);
+        argp_error(state, "unexpected argument '%s': only %.*s and %s can be given", value,
+                   (int)strcspn(words, " "), words, words + strcspn(words, " ") + 1);
         th_free(words);
     } else {
         subcommand_take(row, value, state);
@@ -169,9 +170,9 @@ static error_t subcommand_end(struct argp_state *state)
 
     if (row && !taken && row->argument->how & TH_ARGUMENT_NEEDED) {
         if (other && other != first && other->argument->how & TH_ARGUMENT_NEEDED)
-            argp_error(state, "%s and %s are wanted", first->argument->value,
+            argp_error(state, "arguments %s and %s are needed", first->argument->value,
                        other->argument->value);
-        argp_error(state, "which %s?", row->argument->value);
+        argp_error(state, "argument %s is missing", row->argument->value);
     }
     for (const struct th_argument_set *set = parsing.usage->sets; set->items; set++)
         if (set->check)
@@ -306,7 +307,7 @@ int th_cli_command_finish(const char *command, int status)
     if (stdout_error)
         th_error_raise(TH_FAILED, "cannot write to stdout: %s", strerror(stdout_error));
     else if (ferror(stdout)) /* an earlier write failed; its reason is not known here */
-        th_error_raise(TH_FAILED, "cannot write all to stdout");
+        th_error_raise(TH_FAILED, "cannot write to stdout: an earlier write failed");
     else
         return status;
     return th_cli_command_fail(command);

@@ -111,13 +111,12 @@ static void tell_session(const char *command, const struct th_session *session)
     const int of_functions_if = of_functions ? IF_ANY : NEVER;
     const int of_messages = th_trace_session_message_patterned(session) ? ALWAYS : NEVER;
     const char *unsure =
-        "actions of match specifications left out, as what they depend on is unknown";
-    const char *doubtful =
-        "returns sent, left out or timed in doubt, as the recording does not tell which calls they "
-        "end (dbg:tpl(MODULE, cx) records that)";
-    const char *untraced =
-        counts.silenced ? "returns held back, as it had discarded the call or that was silent"
-                        : "returns held back, as it had discarded the call";
+        "actions of match specifications skipped, as a value that they need is unknown";
+    const char *doubtful = "returns delivered, skipped or timed in doubt, as the recording does "
+                           "not show which calls they end (dbg:tpl(MODULE, cx) records that)";
+    const char *untraced = counts.silenced
+                               ? "returns held back, as the call was discarded or silent"
+                               : "returns held back, as the call was discarded";
     struct breakpoints breakpoints = {0};
 
     if (!command && of_functions)
@@ -127,8 +126,8 @@ static void tell_session(const char *command, const struct th_session *session)
         {"calls held back, as their tracee was silent", IF_ANY, false, counts.silenced},
         {untraced, ALWAYS, false, counts.untraced},
         {doubtful, IF_ANY, false, p.returns_doubtful},
-        {"tracees taken from it, as it answered neither 'trace' nor 'discard'", ALWAYS, true,
-         counts.removed},
+        {"tracees removed from the tracer, as it answered neither 'trace' nor 'discard'", ALWAYS,
+         true, counts.removed},
         {"events discarded, as it answered neither 'trace' nor 'discard'", ALWAYS, true,
          counts.kept},
         {"messages or commands to the tracee refused", ALWAYS, true, counts.refused},
@@ -140,16 +139,16 @@ static void tell_session(const char *command, const struct th_session *session)
         {"undecided matches", NEVER, true, p.undecided + m.undecided},
         {unsure, of_functions, false, p.actions_unsure},
         {unsure, NEVER, true, p.actions_unsure + m.actions_unsure},
-        {"calls left out of global patterns, as they may be local", of_functions, true,
+        {"calls skipped by global patterns, as they may be local", of_functions, true,
          p.external_unknown},
         {"calls not timed, as they have no time stamp", of_functions, true, p.untimed},
         {"returns unknown, though calls have ended", of_functions, true, p.returns_unknown},
         {doubtful, NEVER, true, p.returns_doubtful},
         {"breakpoints whose meta tracer is gone, as it answered 'remove'", of_functions_if, true,
          p.meta_removed},
-        {"returns not told, as the meta tracer that asked for them is gone", of_functions_if, true,
-         p.meta_untold},
-        {"messages left out by patterns", of_messages, false, m.unmatched},
+        {"returns not delivered, as the meta tracer that requested them is gone", of_functions_if,
+         true, p.meta_untold},
+        {"messages skipped by patterns", of_messages, false, m.unmatched},
         {"messages held back, as their process was silent", of_messages ? IF_ANY : NEVER, false,
          m.silenced},
         {"undecided matches of messages", of_messages, false, m.undecided},
@@ -182,17 +181,17 @@ void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
      * has requested them. */
     const struct row rows[] = {
         {"open calls forgotten: their returns go to all tracers", ALWAYS, true, forgotten},
-        {"callers disputed by the calls and returns", IF_ANY, true, e.callers_disputed},
+        {"callers about which calls and returns disagree", IF_ANY, true, e.callers_disputed},
         {"return frames not kept", IF_ANY, true, e.not_kept},
         {"returns of calls whose frames were not kept", IF_ANY, true, e.late},
         {"returns of calls that were not recorded", IF_ANY, e.wanted > 0, e.unmatched},
-        {"returns that ended other calls, too, which have none of their own", IF_ANY, e.wanted > 0,
+        {"returns that also ended other calls, whose own returns are missing", IF_ANY, e.wanted > 0,
          e.repaired},
-        {"return frames lost, as events were", IF_ANY, true, e.lost},
+        {"return frames lost together with events", IF_ANY, true, e.lost},
         {"returns unknown, as the recording has none", IF_ANY, true, no_returns},
-        {"calls and events left out, as callbacks caused them", IF_ANY, true, live.suppressed},
-        {"calls left out, as threads made them that run no process", IF_ANY, true, live.strangers},
-        {"messages dropped, as nobody runs their receivers", ALWAYS, true, unread},
+        {"calls and events skipped, as callbacks caused them", IF_ANY, true, live.suppressed},
+        {"calls skipped, as their threads run no process", IF_ANY, true, live.strangers},
+        {"messages dropped, as their receivers do not run here", ALWAYS, true, unread},
     };
     const size_t count = sizeof rows / sizeof rows[0];
 
@@ -224,7 +223,7 @@ static void tell_waiting(void *context, const struct th_pattern *pattern)
     line = th_printf("\n%s\n", th_buffer_text(&text));
     if (!waiting->told.size || !strstr(th_buffer_text(&waiting->told), line)) {
         th_buffer_printf(&waiting->told, "%s", line);
-        fprintf(stderr, "tracehost %s: -p %s: no such function came\n", waiting->command,
+        fprintf(stderr, "tracehost %s: -p %s: no such function was loaded\n", waiting->command,
                 th_buffer_text(&text));
     }
     th_free(line);

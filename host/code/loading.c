@@ -279,7 +279,7 @@ enum th_status th_code_finish(struct th_finish *f)
         for (size_t k = 0; status == TH_OK && k < i; k++)
             if (change->module == changes.items[k].module)
                 status =
-                    th_error_raise(TH_USAGE, "%s and %s are both module %s; one at a time, please",
+                    th_error_raise(TH_USAGE, "%s and %s are both module %s: load one at a time",
                                    th_library_path(changes.items[k].new->library),
                                    th_library_path(change->new->library),
                                    th_atom_name(change->module->name)->text);

@@ -28,7 +28,7 @@ const char *th_control_argument_title(const struct th_argument *argument)
 static enum th_status argument_refuse(const struct th_argument *argument, const char *wanted,
                                       const char *value)
 {
-    return th_error_raise(TH_USAGE, "%s wants %s, not '%s'", th_control_argument_title(argument),
+    return th_error_raise(TH_USAGE, "%s must be %s, not '%s'", th_control_argument_title(argument),
                           wanted, value);
 }
 
@@ -93,7 +93,7 @@ static enum th_status read_choice(const struct th_argument *argument, const char
                                                   : " or ",
                          argument->words[i]);
     }
-    th_error_raise(TH_USAGE, "%s is %s, not '%s'", th_control_argument_title(argument),
+    th_error_raise(TH_USAGE, "%s must be %s, not '%s'", th_control_argument_title(argument),
                    th_buffer_text(&list), text);
     th_buffer_free(&list);
     return TH_USAGE;
@@ -114,7 +114,7 @@ enum th_status th_control_argument_number(const struct th_argument *argument, co
     if (argument->wanted)
         return argument_refuse(argument, argument->wanted, text);
     if (argument->type == TH_ARGUMENT_TIME)
-        return argument_refuse(argument, "a time that is not below 0", text);
+        return argument_refuse(argument, "a time of 0 or more", text);
     snprintf(wanted, sizeof wanted, "a number from %lld to %lld", (long long)argument->least,
              (long long)argument->most);
     return argument_refuse(argument, wanted, text);
@@ -191,10 +191,10 @@ static enum th_status visit_option(struct words *words, const char *word)
     if (!option)
         return refuse_option(words, word);
     if (!option->value && value)
-        return th_error_raise(TH_USAGE, "%s has no value", th_control_argument_title(option));
+        return th_error_raise(TH_USAGE, "%s takes no value", th_control_argument_title(option));
     if (option->value && !value && !(option->how & TH_ARGUMENT_OPTIONAL)) {
         if (words->left == 0)
-            return th_error_raise(TH_USAGE, "%.60s wants a value", word);
+            return th_error_raise(TH_USAGE, "%.60s needs a value", word);
         value = *words->next++;
         words->left--;
     }
@@ -221,8 +221,7 @@ enum th_status th_control_arguments_visit(const struct th_argument *const argume
                 positional++;
             argument = *positional;
             if (!argument)
-                return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many",
-                                      word);
+                return th_error_raise(TH_USAGE, "unexpected argument '%.60s'", word);
             if (!(argument->how & TH_ARGUMENT_REPEATS))
                 positional++;
             status = visit(context, argument, word);

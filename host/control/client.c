@@ -24,7 +24,7 @@ struct th_control_client {
 
 static enum th_status gone(void)
 {
-    return th_error_raise(TH_FAILED, "the host has ended, or has let go of this client");
+    return th_error_raise(TH_FAILED, "the host has ended or has closed the connection");
 }
 
 /* Waits for the next line and parses it. Errors: TH_END if *STOP is not 0. */
@@ -52,7 +52,8 @@ static enum th_status client_read_line(struct th_control_client *client, const v
                        JSON_REJECT_DUPLICATES, &error);
     come->size -= (size_t)(end + 1 - (char *)come->data);
     memmove(come->data, end + 1, come->size);
-    return *line ? TH_OK : th_error_raise(TH_MALFORMED, "what answers is no tracehost");
+    return *line ? TH_OK
+                 : th_error_raise(TH_MALFORMED, "cannot read the host's answer: it is not JSON");
 }
 
 static enum th_status send_all(struct th_control_client *client, const char *text, size_t size)
@@ -81,12 +82,12 @@ static enum th_status check_greeting(const char *path, const json_t *greeting)
     if (error)
         return th_error_raise(TH_FAILED, "%s: %s", path, error);
     if (!json_is_string(json_object_get(greeting, "tracehost")))
-        return th_error_raise(TH_MALFORMED, "what serves %s is no tracehost", path);
+        return th_error_raise(TH_MALFORMED, "the program that serves %s is not tracehost", path);
     if (protocol == TH_CONTROL_PROTOCOL)
         return TH_OK;
     return th_error_raise(TH_USAGE,
-                          "the host at %s speaks version %lld of the protocol, this program %d; "
-                          "use the tracehost that it was started with",
+                          "the host at %s uses version %lld of the protocol, this program version "
+                          "%d: use the tracehost that started the host",
                           path, (long long)protocol, TH_CONTROL_PROTOCOL);
 }
 

@@ -150,8 +150,7 @@ static struct task *start_task(struct th_control *control,
     int error;
 
     if (control->task_count == TH_CONTROL_APART) {
-        th_error_raise(TH_FAILED,
-                       "%d commands that take long are being carried out; try again later",
+        th_error_raise(TH_FAILED, "%d long commands are running; try again later",
                        TH_CONTROL_APART);
         return NULL;
     }
@@ -165,7 +164,7 @@ static struct task *start_task(struct th_control *control,
         return task;
     }
     th_free(task);
-    th_error_raise(TH_FAILED, "there is no thread for it: %s", strerror(error));
+    th_error_raise(TH_FAILED, "cannot start a thread for the command: %s", strerror(error));
     return NULL;
 }
 
@@ -220,7 +219,7 @@ static ssize_t line_of(const struct client *client)
     return end ? end - begin : -1;
 }
 
-/* Handles one line, if it is complete. An empty line is ignored. If a line is too long, its bytes
+/* Handles one line, if it is complete. An empty line is ignored. If the line is too long, its bytes
  * are dropped, and so is its rest. */
 static void take_line(struct th_control *control, struct client *client)
 {
@@ -230,7 +229,7 @@ static void take_line(struct th_control *control, struct client *client)
 
     if (least > TH_CONTROL_LINE && !client->skips) {
         server_count(&control->malformed);
-        th_control_wire_complain("a line is too long", answer_of(client));
+        th_control_wire_complain("the line is too long", answer_of(client));
         client->skips = true;
     }
     if (size >= 0) {
@@ -430,7 +429,7 @@ enum th_status th_control_begin(const struct th_control_setup *setup, struct th_
     th_control_socket_remove(setup->path, &control->identity);
     close(control->listening);
     th_free(control);
-    return th_error_raise(TH_FAILED, "cannot begin to serve: %s", strerror(error));
+    return th_error_raise(TH_FAILED, "cannot start the control server: %s", strerror(error));
 }
 
 void th_control_end(struct th_control *control)

@@ -18,7 +18,7 @@ static enum th_status set_address(const char *path, struct sockaddr_un *address)
 {
     *address = (struct sockaddr_un){.sun_family = AF_UNIX};
     if (!*path || strlen(path) >= sizeof address->sun_path)
-        return th_error_raise(TH_USAGE, "a socket's path has 1 to %zu bytes, '%s' has %zu",
+        return th_error_raise(TH_USAGE, "a socket's path must have 1 to %zu bytes: '%s' has %zu",
                               sizeof address->sun_path - 1, path, strlen(path));
     strcpy(address->sun_path, path);
     return TH_OK;
@@ -47,18 +47,19 @@ enum th_status th_control_socket_connect(const char *path, int *fd)
         return status;
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (*fd < 0)
-        return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
+        return th_error_raise(TH_FAILED, "cannot make a socket: %s", strerror(errno));
     if (connect(*fd, (struct sockaddr *)&address, sizeof address) == 0)
         status = th_control_socket_is_ours(*fd, NULL)
                      ? TH_OK
-                     : th_error_raise(TH_USAGE, "%s is served by another user", path);
+                     : th_error_raise(TH_USAGE, "%s is served by a program of another user", path);
     else if (errno == ECONNREFUSED)
-        status =
-            th_error_raise(TH_USAGE, "nobody serves %s any more: that tracehost has ended", path);
+        status = th_error_raise(TH_USAGE, "no program serves %s any more: its tracehost has ended",
+                                path);
     else if (errno == ENOENT)
-        status = th_error_raise(TH_USAGE,
-                                "there is no %s: start tracehost run or replay with --control=%s",
-                                path, path);
+        status = th_error_raise(
+            TH_USAGE,
+            "there is no socket %s: start `tracehost run` or `tracehost replay` with --control=%s",
+            path, path);
     else
         status = th_error_raise(TH_USAGE, "cannot connect to %s: %s", path, strerror(errno));
     if (status != TH_OK)
@@ -82,9 +83,9 @@ static enum th_status clear_place(const struct sockaddr_un *address)
     if (lstat(path, &is) != 0)
         return TH_OK; /* if PATH is wrong, bind() reports the error */
     if (!S_ISSOCK(is.st_mode))
-        return th_error_raise(TH_USAGE, "%s is there, and is no socket; choose another name", path);
+        return th_error_raise(TH_USAGE, "%s exists and is not a socket: choose another name", path);
     if (is.st_uid != geteuid())
-        return th_error_raise(TH_USAGE, "%s belongs to another user; choose another name", path);
+        return th_error_raise(TH_USAGE, "%s belongs to another user: choose another name", path);
     fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd >= 0) {
         if (connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
@@ -94,7 +95,7 @@ static enum th_status clear_place(const struct sockaddr_un *address)
         close(fd);
     }
     if (served)
-        return th_error_raise(TH_USAGE, "process %d serves %s already; choose another name",
+        return th_error_raise(TH_USAGE, "process %d serves %s already: choose another name",
                               (int)pid, path);
     unlink(path);
     return TH_OK;
@@ -109,15 +110,17 @@ static enum th_status listen_in(int folder, const struct sockaddr_un *address, i
     struct stat is;
 
     if (fstat(folder, &is) != 0)
-        return th_error_raise(TH_USAGE, "%s: %s", path, strerror(errno));
+        return th_error_raise(TH_USAGE, "cannot examine the folder of %s: %s", path,
+                              strerror(errno));
     if (is.st_uid != geteuid() && is.st_uid != 0)
-        return th_error_raise(TH_USAGE, "the folder of %s belongs to another user; choose your own",
-                              path);
+        return th_error_raise(
+            TH_USAGE, "the folder of %s belongs to another user: choose a folder of your own",
+            path);
     if (is.st_mode & (S_IWGRP | S_IWOTH) && !(is.st_mode & S_ISVTX))
-        return th_error_raise(TH_USAGE,
-                              "others may write to the folder of %s; choose another, or take that "
-                              "away from them (chmod go-w)",
-                              path);
+        return th_error_raise(
+            TH_USAGE,
+            "other users can write to the folder of %s: choose another folder, or use chmod go-w",
+            path);
     if (flock(folder, LOCK_EX) != 0)
         return th_error_raise(TH_FAILED, "cannot lock the folder of %s: %s", path, strerror(errno));
     status = clear_place(address);
@@ -125,7 +128,7 @@ static enum th_status listen_in(int folder, const struct sockaddr_un *address, i
         return status;
     *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (*fd < 0)
-        return th_error_raise(TH_FAILED, "there is no socket to be had: %s", strerror(errno));
+        return th_error_raise(TH_FAILED, "cannot make a socket: %s", strerror(errno));
     /* Linux gives the file the socket's mode, less the umask: the file never has another mode. */
     if (fchmod(*fd, S_IRUSR | S_IWUSR) != 0 ||
         bind(*fd, (const struct sockaddr *)address, sizeof *address) != 0) {
@@ -152,7 +155,7 @@ enum th_status th_control_socket_listen(const char *path, int *fd, struct stat *
     folder = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     th_free(copy);
     if (folder < 0)
-        return th_error_raise(TH_USAGE, "the folder of %s: %s", path, strerror(errno));
+        return th_error_raise(TH_USAGE, "cannot open the folder of %s: %s", path, strerror(errno));
     status = listen_in(folder, &address, fd, identity);
     close(folder);
     return status;

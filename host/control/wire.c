@@ -64,9 +64,10 @@ enum th_status th_control_unknown(const struct th_control_setup *setup, const ch
 {
     const char *nearest = th_control_nearest(setup->commands, name);
 
-    return nearest ? th_error_raise(TH_USAGE, "there is no command %.60s; did you mean '%s'?", name,
-                                    nearest)
-                   : th_error_raise(TH_USAGE, "there is no command %.60s; `help` lists them", name);
+    return nearest
+               ? th_error_raise(TH_USAGE, "there is no command '%.60s'; did you mean '%s'?", name,
+                                nearest)
+               : th_error_raise(TH_USAGE, "there is no command '%.60s'; `help` lists them", name);
 }
 
 /* --- Lines ------------------------------------------------------------------------------------ */
@@ -141,7 +142,7 @@ static enum th_status read_request(json_t *line, struct th_control_wire_request 
     size_t i;
 
     if (!json_is_object(line))
-        return th_error_raise(TH_MALFORMED, "a request is an object, {\"command\": ...}");
+        return th_error_raise(TH_MALFORMED, "a request must be an object, {\"command\": ...}");
     json_object_foreach(line, name, value)
     {
         if (strcmp(name, "id") == 0)
@@ -151,16 +152,16 @@ static enum th_status read_request(json_t *line, struct th_control_wire_request 
         else if (strcmp(name, "arguments") == 0)
             request->arguments = value;
         else
-            return th_error_raise(TH_MALFORMED, "a request has no \"%.60s\"", name);
+            return th_error_raise(TH_MALFORMED, "a request has no member \"%.60s\"", name);
     }
     if (!request->name)
-        return th_error_raise(TH_MALFORMED, "a request has a \"command\", a text");
+        return th_error_raise(TH_MALFORMED, "a request must have a \"command\", a string");
     if (request->arguments && !json_is_array(request->arguments))
-        return th_error_raise(TH_MALFORMED, "\"arguments\" is no array");
+        return th_error_raise(TH_MALFORMED, "\"arguments\" must be an array");
     json_array_foreach(request->arguments, i, value)
     {
         if (!json_is_string(value))
-            return th_error_raise(TH_MALFORMED, "argument %zu is no text", i + 1);
+            return th_error_raise(TH_MALFORMED, "argument %zu must be a string", i + 1);
     }
     return TH_OK;
 }
@@ -188,8 +189,8 @@ bool th_control_wire_read(const struct th_control_setup *setup, const char *line
     if (request->line)
         status = read_request(request->line, request);
     else
-        status = th_error_raise(TH_MALFORMED, "this is no line of JSON: column %d: %s",
-                                error.column, error.text);
+        status = th_error_raise(TH_MALFORMED, "the line is not JSON: column %d: %s", error.column,
+                                error.text);
     if (status == TH_OK)
         request->command = th_control_find(setup->commands, request->name);
     else

@@ -186,7 +186,7 @@ static __attribute__((cold)) enum th_status change_node(struct th_player *player
 static enum th_status play_other(struct th_player *player, struct th_event *event)
 {
     if (event->kind == TH_EVENT_OTHER) {
-        th_error_raise(TH_MALFORMED, "it is no trace message");
+        th_error_raise(TH_MALFORMED, "the record is not a trace message");
         return malformed(player);
     }
     player->counts->drops++;

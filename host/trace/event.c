@@ -94,7 +94,7 @@ bool th_trace_event_time_from_term(th_term t, struct th_event_time *time)
 
 static enum th_status event_no_message(const char *why)
 {
-    return th_error_raise(TH_MALFORMED, "it is no trace message: %s", why);
+    return th_error_raise(TH_MALFORMED, "the record is not a trace message: %s", why);
 }
 
 static enum th_status take_time(struct th_event *event, th_term t)

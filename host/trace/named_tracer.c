@@ -112,7 +112,7 @@ enum th_status th_trace_tracer_state_parse(th_env *env, const char *text, th_ter
         if (status != TH_OK)
             return status;
     } else if (status != TH_OK) {
-        return th_error_raise(TH_USAGE, "the state is no Erlang term: %s", th_error_link(0));
+        return th_error_raise(TH_USAGE, "the state is not an Erlang term: %s", th_error_link(0));
     }
     put_console(state);
     return TH_OK;

@@ -37,13 +37,13 @@ expect 'a path may be called whatever it likes' odd_path <<'EOF'
 EOF
 expect 'no library' call '1 + 1.' <<'EOF'
 -- stderr
-tracehost call: which LIBRARY?
+tracehost call: argument LIBRARY is missing
 Try `tracehost call --help' or `tracehost call --usage' for more information.
 -- status 2
 EOF
 expect 'a variable alone' call V <<'EOF'
 -- stderr
-tracehost call: 'V' is taken for a library; as an expression it ends in a full stop
+tracehost call: 'V' was read as the name of a library: end an expression with a full stop
   no library 'V' was found
   looked for V.so in BUILD/lib/tracehost/plugins (built in)
   add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists what is found
@@ -60,7 +60,7 @@ two_of_one_name() {
 }
 expect 'two libraries of one module' two_of_one_name <<'EOF'
 -- stderr
-tracehost call: BUILD/samples/counter.so and WORK/other.so are both module counter; one at a time, please
+tracehost call: BUILD/samples/counter.so and WORK/other.so are both module counter: load one at a time
 -- status 2
 EOF
 
@@ -68,7 +68,7 @@ EOF
 
 expect 'all is read before anything is evaluated' call "$counter" 'counter:new().' 'X = ,' <<'EOF'
 -- stderr
-tracehost call: cannot read 'X = ,'
+tracehost call: cannot parse 'X = ,'
   line 1, column 5: expected an expression, found ","
 -- status 3
 EOF
@@ -136,12 +136,12 @@ expect 'q() ends it' call "$counter" '1.' 'q().' '2.' <<'EOF'
 EOF
 expect '--load-info that is no term' call --load-info '{' "$counter" '1.' <<'EOF'
 -- stderr
-tracehost call: --load-info is no Erlang term: line 1, column 2: expected a term, found the end of the text
+tracehost call: --load-info is not an Erlang term: line 1, column 2: expected a term, found the end of the text
 -- status 2
 EOF
 expect '--repeat=0' call --repeat=0 "$counter" '1.' <<'EOF'
 -- stderr
-tracehost call: --repeat wants a number from 1 to 9007199254740991, not '0'
+tracehost call: --repeat must be a number from 1 to 9007199254740991, not '0'
 Try `tracehost call --help' or `tracehost call --usage' for more information.
 -- status 2
 EOF
@@ -164,7 +164,7 @@ ok
 X = 1
 ok
 -- stderr
-tracehost call: 6 rounds of 2 processes, 0 evaluations failed
+tracehost call: 6 rounds in 2 processes, 0 evaluations failed
 EOF
 failing_rounds() {
     call --repeat=2 --threads=2 "$counter" 'X = bad.' 'counter:add(X, 1).' 2>&1 | sort | uniq -c | sed 's/^ *//'
@@ -174,7 +174,7 @@ expect 'failures of every round' failing_rounds <<'EOF'
 4      in function  counter:add/2
 4 ** exception error: bad argument
 1 bad
-1 tracehost call: 4 rounds of 2 processes, 4 evaluations failed
+1 tracehost call: 4 rounds in 2 processes, 4 evaluations failed
 1 tracehost call: process 1, round 1:
 1 tracehost call: process 1, round 2:
 1 tracehost call: process 2, round 1:
@@ -190,7 +190,7 @@ tracehost call: process 1, round 1:
 ** exception error: no match of right hand side value [left]
 tracehost call: process 1, round 2:
 ** exception error: no match of right hand side value [left]
-tracehost call: 2 rounds of 1 process, 2 evaluations failed
+tracehost call: 2 rounds in 1 process, 2 evaluations failed
 -- status 1
 EOF
 
@@ -212,7 +212,7 @@ ok
 ok
 true
 -- stderr
-tracehost call: 400 rounds of 2 processes, 0 evaluations failed
+tracehost call: 400 rounds in 2 processes, 0 evaluations failed
 EOF
 expect 'one that calls itself too often' call "$counter" '(fun S(0) -> 0; S(N) -> 1 + S(N - 1) end)(1000).' \
     '(fun S(N) -> 1 + S(N + 1) end)(0).' '(fun L(0) -> done; L(N) -> L(N - 1) end)(100000).' <<'EOF'
@@ -253,7 +253,7 @@ ok
 ** exception error: bad argument
      in function  register/2
         called as register(me,PID)
-        *** the name is taken, or argument 2 has one, or is not alive
+        *** the name is registered already, or argument 2 has a name or is not alive
 undefined
 EOF
 expect 'the console' call "$counter" 'tracehost:console() ! {some, "message"}, ok.' <<'EOF'
@@ -350,7 +350,7 @@ at_terminal 'SIGINT at the prompt' typed INT '1.\n' <<'EOF'
 1> 1.
 1
 2> 
-tracehost call: SIGINT came
+tracehost call: received SIGINT
 -- status 130
 EOF
 edited() {
@@ -371,13 +371,13 @@ at_terminal 'Ctrl-C at the prompt, where lines are edited' edited '1.\n2\003' <<
 1> 1.
 1
 2> ^C
-tracehost call: SIGINT came
+tracehost call: received SIGINT
 
 status 130
 EOF
 at_terminal 'SIGINT while it waits' typed INT 'receive never -> 1 end.\n' <<'EOF'
 1> receive never -> 1 end.
-tracehost call: SIGINT came
+tracehost call: received SIGINT
 -- status 130
 EOF
 interrupted() {
@@ -388,11 +388,11 @@ endless() {
 }
 expect 'SIGINT during a loop' endless <<'EOF'
 "goes on"
-tracehost call: SIGINT came
+tracehost call: received SIGINT
 -- status 130
 EOF
 expect 'SIGINT during rounds' interrupted <<'EOF'
 ok
-tracehost call: SIGINT came after N rounds of 2 processes, 0 evaluations failed
+tracehost call: received SIGINT after N rounds in 2 processes, 0 evaluations failed
 EOF
 finish

@@ -98,7 +98,7 @@ expect 'often' "$tracehost" call --check --repeat=15 "$sins" 'sins:release_inspe
 ok
 -- stderr
 $(yes 'tracehost: check: sins:release_inspected(<<1>>): enif_release_binary() of a binary that it only inspected' | head -10)
-tracehost call: 15 rounds of 1 process, 0 evaluations failed
+tracehost call: 15 rounds in 1 process, 0 evaluations failed
 tracehost: check: sins:release_inspected/1: 5 times more: enif_release_binary() of a binary that it only inspected
 -- status 1
 EOF
@@ -122,7 +122,7 @@ true
 ok
 {went_on,[1]}
 -- stderr
-tracehost call: 800 rounds of 4 processes, 0 evaluations failed
+tracehost call: 800 rounds in 4 processes, 0 evaluations failed
 EOF
 
 # Libraries that others compiled are clean, with one exception; tests/debian has the calls.

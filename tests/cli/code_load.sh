@@ -116,7 +116,7 @@ END
 check 'leaves all as they were' as_before
 expect 'what load() is given is no term' three '{9' <<'END'
 -- stderr
-tracehost ctl: --load-info is no Erlang term: line 1, column 3: expected ',' or '}', found the end of the text
+tracehost ctl: --load-info is not an Erlang term: line 1, column 3: expected ',' or '}', found the end of the text
 -- status 2
 END
 expect 'an upgrade() that refuses in the second of three' three '{9,[{version_000b,upgrade}]}' <<'END'
@@ -160,22 +160,22 @@ END
 expect 'one module twice' ctl load "$work/000c.so" "$work/000c.so" <<'END'
 -- stderr
 tracehost ctl: none of the 2 libraries was loaded
-  WORK/000c.so and WORK/000c.so are both module version_000c; one at a time, please
+  WORK/000c.so and WORK/000c.so are both module version_000c: load one at a time
 -- status 2
 END
 expect 'a load info that is no term' ctl load "$work/000c.so" '--load-info={' <<'END'
 -- stderr
-tracehost ctl: --load-info is no Erlang term: line 1, column 2: expected a term, found the end of the text
+tracehost ctl: --load-info is not an Erlang term: line 1, column 2: expected a term, found the end of the text
 -- status 2
 END
 expect 'load what?' ctl load --purge=hard <<'END'
 -- stderr
-tracehost ctl: load which LIBRARY?
+tracehost ctl: argument LIBRARY is missing
 -- status 2
 END
 expect 'purge how?' ctl load bank --purge=gently <<'END'
 -- stderr
-tracehost ctl: --purge is soft or hard, not 'gently'
+tracehost ctl: --purge must be soft or hard, not 'gently'
 -- status 2
 END
 expect 'an option of another command' ctl load bank --hard <<'END'
@@ -185,7 +185,7 @@ tracehost ctl: this command has no option --hard
 END
 expect 'purge what?' ctl purge <<'END'
 -- stderr
-tracehost ctl: which MODULE? `modules` lists them
+tracehost ctl: argument MODULE is missing; `modules` lists the modules
 -- status 2
 END
 expect 'purge whom that is not there' ctl purge nobody <<'END'
@@ -195,7 +195,7 @@ tracehost ctl: there is no module nobody
 END
 expect 'delete two' ctl delete bank version_000a <<'END'
 -- stderr
-tracehost ctl: what is 'version_000a' for? it is one word too many
+tracehost ctl: unexpected argument 'version_000a'
 -- status 2
 END
 check 'all that has changed nothing' as_before
@@ -354,7 +354,7 @@ no_errors() {
     grep -v -e '^[1-9]$' -e '^ok$' "$work/end"
 }
 expect 'no call has failed' no_errors <<'END'
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 END
 check 'no copy of a library is left' test -z "$(ls "$work/copies")"
@@ -370,7 +370,7 @@ for command in 'load bank' 'purge bank' 'delete bank' modules; do
     # shellcheck disable=SC2086
     expect "${command% *} of a replay" ctl $command <<'END'
 -- stderr
-tracehost ctl: code is loaded by hosts that run it: tracehost run
+tracehost ctl: this host runs no code; `tracehost run` does
 -- status 2
 END
 done

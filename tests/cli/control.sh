@@ -67,12 +67,12 @@ session  name  tracer  traced  discarded  breakpoints  flags
 EOF
 expect 'a name that is taken' ctl attach count --session=log <<'EOF'
 -- stderr
-tracehost ctl: there is a session 'log' already
+tracehost ctl: session 'log' exists already: choose another name
 -- status 2
 EOF
 expect 'which session?' ctl pattern bank:open/2 <<'EOF'
 -- stderr
-tracehost ctl: there are 2 sessions: say which one, with --session=NUMBER, as `sessions` lists them
+tracehost ctl: there are 2 sessions: choose one with --session=NUMBER; `sessions` lists them
 -- status 2
 EOF
 expect 'a session that is like another' ctl detach conut <<'EOF'
@@ -83,7 +83,7 @@ EOF
 expect 'a pattern of a function that is like another' ctl pattern bank:opne/2 --session=1 <<'EOF'
 session 1, tracer 'count': bank:opne/2: 0 functions; it waits for code to come
 -- stderr
-tracehost ctl: warning: bank:opne/2: there is no such function; did you mean 'bank:open/2'?
+tracehost ctl: warning: there is no function bank:opne/2; did you mean 'bank:open/2'?
 EOF
 expect 'a pattern' ctl pattern bank:o_/_ --session=1 <<'EOF'
 session 1, tracer 'count': bank:o_/_: 0 functions; it waits for code to come
@@ -145,7 +145,7 @@ session 2 'log', tracer 'text': flags existing -; new procs
 EOF
 expect 'a name that nobody has' ctl flags send on carol --session=log <<'EOF'
 -- stderr
-tracehost ctl: nobody has the name carol
+tracehost ctl: there is no registered name 'carol'
 -- status 2
 EOF
 expect 'replace, by its own code: the state stays' ctl replace log text <<'EOF'
@@ -155,7 +155,7 @@ nobody() {
     (cd "$work" && ctl replace log ./nobody.so 2>&1) | sed "s|$work|WORK|"
 }
 expect 'replace by what is no tracer' nobody <<'EOF'
-tracehost ctl: the session keeps the tracer that it has
+tracehost ctl: cannot replace the tracer: the session keeps its tracer
   WORK/nobody.so cannot be opened
   No such file or directory
 EOF
@@ -179,7 +179,7 @@ events      none
 EOF
 expect 'replace whom?' ctl replace log <<'EOF'
 -- stderr
-tracehost ctl: replace the tracer of which SESSION by which TRACER?
+tracehost ctl: arguments SESSION and TRACER are needed; `sessions` and `tracers` list them
 -- status 2
 EOF
 expect 'detach, with what was counted' ctl detach 1 <<'EOF'
@@ -206,17 +206,17 @@ wrong() {
 }
 wrong 'a command that there is not' atach count <<'EOF'
 -- stderr
-tracehost ctl: there is no command atach; did you mean 'attach'?
+tracehost ctl: there is no command 'atach'; did you mean 'attach'?
 -- status 2
 EOF
 wrong 'attach nobody' attach <<'EOF'
 -- stderr
-tracehost ctl: attach which TRACER? `tracers` lists them
+tracehost ctl: argument TRACER is missing; `tracers` lists the tracers
 -- status 2
 EOF
 wrong 'attach two' attach count text <<'EOF'
 -- stderr
-tracehost ctl: what is 'text' for? it is one word too many
+tracehost ctl: unexpected argument 'text'
 -- status 2
 EOF
 missing() {
@@ -282,39 +282,39 @@ tracehost ctl: this command has no option --prge=hard; did you mean '--purge'?
 EOF
 wrong 'an option without its value' attach count --flags <<'EOF'
 -- stderr
-tracehost ctl: --flags wants a value
+tracehost ctl: --flags needs a value
 -- status 2
 EOF
 wrong 'a value that an option does not have' pattern bank:open/2 --return=yes <<'EOF'
 -- stderr
-tracehost ctl: --return has no value
+tracehost ctl: --return takes no value
 -- status 2
 EOF
 wrong 'flags that trace nothing' attach count --flags=arity <<'EOF'
 -- stderr
-tracehost ctl: --flags=arity lets no event pass; add what to trace, such as call or send
+tracehost ctl: --flags=arity selects no event: add a flag such as call or send
 -- status 2
 EOF
 wrong 'a pattern that cannot be set: the session does not stay' attach count -p bank:open/2 --match-spec=7 <<'EOF'
 -- stderr
-tracehost ctl: -p bank:open/2 cannot be set
+tracehost ctl: cannot set -p bank:open/2
   Match programs are not in a list.
 -- status 3
 EOF
 wrong 'a pattern that is none' pattern bank <<'EOF'
 -- stderr
-tracehost ctl: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'bank'
+tracehost ctl: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'bank'
 -- status 2
 EOF
 wrong 'a process that there is not' attach count --processes='<0.99.4096>' <<'EOF'
 -- stderr
-tracehost ctl: --processes cannot be traced
+tracehost ctl: cannot trace the tracees of --processes
   only a process or port that has not ended can be traced
 -- status 2
 EOF
 wrong 'no flags' flags <<'EOF'
 -- stderr
-tracehost ctl: which flags? a LIST such as call,send
+tracehost ctl: argument LIST is missing: give flags such as call,send
 -- status 2
 EOF
 wrong 'a module that there is not' purge sipho <<'EOF'
@@ -333,7 +333,7 @@ EOF
 wrong 'functions of a module that is like another' functions bnk:_ <<'EOF'
 no such functions
 -- stderr
-tracehost ctl: warning: bnk:_: there is no such function; did you mean 'bank:_/_'?
+tracehost ctl: warning: there is no function bnk:_; did you mean 'bank:_/_'?
 EOF
 wrong 'a module that was named before' purge sipho <<'EOF'
 -- stderr
@@ -347,19 +347,19 @@ tracehost ctl: there is no function bank:opne/2; did you mean 'bank:open/2'?
 EOF
 wrong 'info of many' info bank:_/_ <<'EOF'
 -- stderr
-tracehost ctl: 'bank:_/_' is no M:F/A
+tracehost ctl: a function must be M:F/A, not 'bank:_/_'
 -- status 2
 EOF
 wrong 'a word too many' status now <<'EOF'
 -- stderr
-tracehost ctl: what is 'now' for? it is one word too many
+tracehost ctl: unexpected argument 'now'
 -- status 2
 EOF
 expect 'nothing was left by all that' ctl sessions <<'EOF'
 no sessions
 EOF
 expect '--json of an error' ctl --json sessions please <<'EOF'
-{"id":1,"ok":false,"status":2,"error":["what is 'please' for? it is one word too many"]}
+{"id":1,"ok":false,"status":2,"error":["unexpected argument 'please'"]}
 -- status 2
 EOF
 
@@ -392,8 +392,8 @@ session  tracer  traced  discarded  breakpoints  flags
 session 8, tracer 'count' has ended
 events      none
 -- stderr
-tracehost ctl: there is no command bogus; `help` lists them
-tracehost ctl: a quote does not end
+tracehost ctl: there is no command 'bogus'; `help` lists them
+tracehost ctl: the quote ' is not closed
 -- status 2
 EOF
 
@@ -403,12 +403,12 @@ stop
 EOF
 expect 'help of one that is like another' ctl help atach <<'EOF'
 -- stderr
-tracehost ctl: there is no command atach; did you mean 'attach'?
+tracehost ctl: there is no command 'atach'; did you mean 'attach'?
 -- status 2
 EOF
 expect 'help of none' ctl help halt <<'EOF'
 -- stderr
-tracehost ctl: there is no command halt; `help` lists them
+tracehost ctl: there is no command 'halt'; `help` lists them
 -- status 2
 EOF
 
@@ -458,13 +458,13 @@ check 'the checker refuses what does not conform' mutations
 
 expect 'stop' end <<'EOF'
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 EOF
 check 'the socket is gone' test ! -e "$socket"
 expect 'nobody is there' ctl status <<'EOF'
 -- stderr
-tracehost ctl: there is no WORK/socket: start tracehost run or replay with --control=WORK/socket
+tracehost ctl: there is no socket WORK/socket: start `tracehost run` or `tracehost replay` with --control=WORK/socket
 -- status 2
 EOF
 

@@ -76,8 +76,8 @@ expect 'a command that hangs keeps no host from ending, and sessions are not tak
 loading
 unloaded
 ok
-stderr: tracehost run: SIGTERM came
-stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
+stderr: tracehost run: received SIGTERM
+stderr: tracehost run: a command or the replacement of a tracer has not ended; the program ends without it
 status 143
 -- status 1
 EOF
@@ -111,8 +111,8 @@ loading
 upgrading
 unloaded
 ok
-stderr: tracehost run: a request to stop came
-stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
+stderr: tracehost run: received a request to stop
+stderr: tracehost run: a command or the replacement of a tracer has not ended; the program ends without it
 status 6
 -- status 1
 EOF
@@ -142,8 +142,8 @@ answered
 the host ends
 asked
 ok
-stderr: tracehost run: a request to stop came
-stderr: tracehost run: a command, or the replacing of a tracer, has not ended, and is not waited for
+stderr: tracehost run: received a request to stop
+stderr: tracehost run: a command or the replacement of a tracer has not ended; the program ends without it
 status 6
 -- status 1
 EOF

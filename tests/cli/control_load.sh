@@ -44,13 +44,13 @@ changed() {
     changes | ctl >"$work/answers"
     end >"$work/end" # in no subshell, which could not wait for it
     # Tail calls without end, whose returns are asked for: more come to be open than are kept, if it takes long.
-    grep -v -e '^stderr: numbered' -e 'too many were open' "$work/end"
+    grep -v -e '^stderr: numbered' -e 'too many calls were open' "$work/end"
     test "$(grep -c 'has ended' "$work/answers")" = $((2 * rounds + 1)) && echo 'all sessions have ended'
 }
 expect 'changes at full load' changed <<'EOF'
 numbered: many calls in several accounts, 0 lost, 0 doubled
 4
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 all sessions have ended
 EOF
@@ -72,7 +72,7 @@ session tracer traced discarded breakpoints flags
  1 numbered N 0 1 call
 numbered: many calls in few accounts, 0 lost, 0 doubled
 4
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 EOF
 finish

@@ -58,7 +58,7 @@ run>
 EOF
 expect 'settings of tracers are completed' typed 'attach msg,col\tal\t--session=\n' <<'EOF'
 run> attach msg,color=always --session=
-tracehost ctl: --session wants a name
+tracehost ctl: --session needs a name
 run>
 EOF
 expect 'sessions are completed' typed 'attach msg --session=mine --flags=proc\t\ndet\tmi\t\n' <<'EOF'
@@ -93,7 +93,7 @@ run>
 EOF
 expect 'history' typed 'bogus\nsessions\n\033[A\033[A\033[B\n\020\020x\n' <<'EOF'
 run> bogus
-tracehost ctl: there is no command bogus; `help` lists them
+tracehost ctl: there is no command 'bogus'; `help` lists them
 run> sessions
 session  tracer  traced  discarded  breakpoints  flags
       1  count        0          0            1  call
@@ -101,7 +101,7 @@ run> sessions
 session  tracer  traced  discarded  breakpoints  flags
       1  count        0          0            1  call
 run> bogusx
-tracehost ctl: there is no command bogusx; `help` lists them
+tracehost ctl: there is no command 'bogusx'; `help` lists them
 run>
 EOF
 expect 'Ctrl-C forgets the line' typed 'sess\003sessions\n' <<'EOF'
@@ -133,7 +133,7 @@ expect 'quotes' typed 'detach "mi'"'"'ne"\ndetach "mine\n' <<'EOF'
 run> detach "mi'ne"
 tracehost ctl: there is no session or tracer 'mi'ne'
 run> detach "mine
-tracehost ctl: a quote does not end
+tracehost ctl: the quote " is not closed
 run>
 EOF
 
@@ -145,7 +145,7 @@ host() {
 expect 'Ctrl-C gives the prompt back, though the host does not answer' host STOP 'sess\t\!\n\003' <<'EOF'
 run> sessions
 ^C
-not waited for any more; the host does it for all that
+no longer waiting for the answer; the host still executes the command
 run>
 EOF
 expect 'what was abandoned is not mistaken for an answer' typed 'sessions\n' <<'EOF'

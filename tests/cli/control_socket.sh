@@ -22,7 +22,7 @@ again() {
 }
 expect 'a second host at the same socket' again <<'EOF'
 tracehost run: cannot serve --control=WORK/socket
-  process N serves WORK/socket already; choose another name
+  process N serves WORK/socket already: choose another name
 -- status 2
 EOF
 check 'its tracers have not begun to write' test ! -e "$work/counts"
@@ -41,14 +41,14 @@ ends_by() {
 }
 expect 'SIGTERM removes the socket' ends_by TERM <<'EOF'
 ok
-stderr: tracehost run: SIGTERM came
+stderr: tracehost run: received SIGTERM
 status 143
 the socket is gone
 EOF
 a_bank
 expect 'so does SIGHUP' ends_by HUP <<'EOF'
 ok
-stderr: tracehost run: SIGHUP came
+stderr: tracehost run: received SIGHUP
 status 129
 the socket is gone
 EOF
@@ -62,7 +62,7 @@ expect 'and SIGINT' interrupted <<'EOF'
 status 130
 the socket is gone
 -- stderr
-tracehost replay: stdin: SIGINT came after 572 records
+tracehost replay: stdin: received SIGINT after 572 records
 EOF
 a_bank
 killed() {
@@ -78,10 +78,10 @@ expect 'a dead socket is replaced' killed <<'EOF'
 a dead socket is left
 no sessions
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 -- stderr
-tracehost ctl: nobody serves WORK/socket any more: that tracehost has ended
+tracehost ctl: no program serves WORK/socket any more: its tracehost has ended
 EOF
 
 # A tracer that is attached, and crashes: the host ends at once, as ever.
@@ -106,7 +106,7 @@ tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGABRT, it called ab
 a dead socket is left
 no sessions
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 EOF
 
@@ -114,14 +114,14 @@ mkdir -m 777 "$work/open"
 expect 'a folder that others may write to' "$tracehost" run --control="$work/open/socket" bank 'ok.' <<'EOF'
 -- stderr
 tracehost run: cannot serve --control=WORK/open/socket
-  others may write to the folder of WORK/open/socket; choose another, or take that away from them (chmod go-w)
+  other users can write to the folder of WORK/open/socket: choose another folder, or use chmod go-w
 -- status 2
 EOF
 echo 'not a socket' >"$work/file"
 expect 'a file that is no socket' "$tracehost" replay --control="$work/file" "$recording" <<'EOF'
 -- stderr
 tracehost replay: cannot serve --control=WORK/file
-  WORK/file is there, and is no socket; choose another name
+  WORK/file exists and is not a socket: choose another name
 -- status 2
 EOF
 gone() {
@@ -141,7 +141,7 @@ gone() {
 expect 'the host goes away between two commands' gone <<'EOF'
 no sessions
 -- stderr
-tracehost ctl: the host has ended, or has let go of this client
+tracehost ctl: the host has ended or has closed the connection
 -- status 1
 EOF
 
@@ -191,7 +191,7 @@ EOF
 expect 'patterns like recorded functions' ctl pattern 'gen_sever:_' --kind=count --session=count <<'EOF'
 session 1, tracer 'count': gen_sever:_: 0 functions
 -- stderr
-tracehost ctl: warning: gen_sever:_: there is no such function; did you mean 'gen_server:_/_'?
+tracehost ctl: warning: there is no function gen_sever:_; did you mean 'gen_server:_/_'?
 EOF
 replay_conforms() {
     for command in status processes sessions functions; do
@@ -209,7 +209,7 @@ tracer 'count'
            1    1.19  exit
            1    1.19  getting_unlinked
           84  100.00  all
-stderr: tracehost replay: warning: nothing was seen of <0.80.0>, which --processes or --ports names
+stderr: tracehost replay: warning: there is no event of <0.80.0>, which --processes or --ports names
 status 0
 EOF
 
@@ -248,9 +248,9 @@ events      15 external_unknown
 stderr: tracehost replay: stdin: record 18 at byte 1442 (line 19) is damaged
 stderr:   column 2: '[' or '{' expected near 'no'
 stderr: tracehost replay: stdin: the recorder dropped 3 events
-stderr: tracehost replay: stdin: events were lost in 1 place, nobody knows how many
+stderr: tracehost replay: stdin: an unknown number of events was lost in 1 place
 stderr: tracehost replay: stdin: recovered 400 records, skipped 1
-stderr: tracehost replay: warning: events without a time, which --from and --to do not leave out: 15
+stderr: tracehost replay: warning: events without a time, played despite --from and --to: 15
 status 4
 EOF
 finish

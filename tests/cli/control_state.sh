@@ -23,7 +23,7 @@ session 1 'two', tracer 'as_state': flags call, 1 breakpoint
 session 5, tracer 'echo': flags call, 1 breakpoint
 state 105
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 LINES
 
@@ -36,13 +36,13 @@ endless() {
 expect 'SIGINT, in a replay' endless replay "$recordings/s01_seed_local_caller.trace" <<'LINES'
 -- stderr
 tracehost replay: cannot use -t 'count=(fun F() -> F() end)()'
-  the state has no value: SIGINT came
+  cannot evaluate the state: received SIGINT
 -- status 130
 LINES
 expect 'SIGINT, in a run' endless run bank 'bank:start().' <<'LINES'
 -- stderr
 tracehost run: cannot use -t 'count=(fun F() -> F() end)()'
-  the state has no value: SIGINT came
+  cannot evaluate the state: received SIGINT
 -- status 130
 LINES
 

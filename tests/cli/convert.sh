@@ -55,7 +55,7 @@ expect 'what only JSON lines tell of calls is counted' more_known <<'EOF'
 {"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}"}
 {"tracee":"<0.50.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}
 -- stderr
-tracehost convert: WORK/more.jsonl: calls without `external`, `tail` and callers, which jsonl has: 3
+tracehost convert: WORK/more.jsonl: calls written without `external`, `tail` and callers (jsonl keeps them): 3
 EOF
 
 finish

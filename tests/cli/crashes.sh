@@ -395,7 +395,7 @@ expect 'callbacks in time are left alone' quick <<'EOF'
 EOF
 expect 'not a timeout' "$tracehost" replay --callback-timeout=never "$calls" <<'EOF'
 -- stderr
-tracehost replay: --callback-timeout wants a time such as 1.5, 250ms, 10us or 2min, not 'never'
+tracehost replay: --callback-timeout must be a time such as 1.5, 250ms, 10us or 2min, not 'never'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2

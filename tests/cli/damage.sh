@@ -63,17 +63,17 @@ status 4
 {"tracehost":1,"node":"a@h","creation":1}
 {"other":"{trace_ts,<0.50.0>,'return_fr\\200m',{m,f,1},ok,{1000,-5}}"}
 -- stderr
-tracehost dump: WORK/no_tag: record 1 at byte 0 is damaged, and kept as it is
-  it is no trace message
+tracehost dump: WORK/no_tag: record 1 at byte 0 is damaged, and is kept unchanged
+  the record is not a trace message
 tracehost dump: WORK/no_tag: recovered 1 record
 tracehost info: WORK/no_tag: record 1 at byte 0 was skipped
-  it is no trace message
+  the record is not a trace message
 tracehost info: WORK/no_tag: recovered 0 records, skipped 1
 tracehost replay: WORK/no_tag: record 1 at byte 0 was skipped
-  it is no trace message
+  the record is not a trace message
 tracehost replay: WORK/no_tag: recovered 0 records, skipped 1
-tracehost convert: WORK/no_tag: record 1 at byte 0 is damaged, and kept as it is
-  it is no trace message
+tracehost convert: WORK/no_tag: record 1 at byte 0 is damaged, and is kept unchanged
+  the record is not a trace message
 tracehost convert: WORK/no_tag: recovered 1 record
 -- status 4
 EOF
@@ -177,7 +177,7 @@ stream      samples/recordings/trunc_hdr.trace (trace-port)
 node        nonode@nohost
 records     14, 1174 bytes
 time        none recorded
-damage      cut off or damaged in 1 place
+damage      truncated or damaged in 1 place
 
    records  tag
         14  trace call/5

@@ -154,7 +154,7 @@ clause 1, guard 1: in {'Жf','Ж'}
 }
 -- stderr
 tracehost replay: warning: -p mé:'Жx z'/2: no such function was called; did you mean 'mé:'Жx y'/2'?
-tracehost replay: warning: nothing was seen of 'Ж', which --processes or --ports names
+tracehost replay: warning: there is no event of 'Ж', which --processes or --ports names
 -- status 3
 END
 mkfifo "$work/fifo"
@@ -205,7 +205,7 @@ check 'the CSV of time' same replay -t time,format=csv "$work/calls.jsonl"
 check 'info --format=json' same info --format=json "$stream"
 expect 'there is no other' "$tracehost" dump --encoding=utf8 "$stream" <<'END'
 -- stderr
-tracehost dump: --encoding is latin1 or unicode, not 'utf8'
+tracehost dump: --encoding must be latin1 or unicode, not 'utf8'
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 -- status 2
 END

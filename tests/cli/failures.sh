@@ -116,12 +116,12 @@ unload: status, pending
 unload: status, for good
 unload
 stderr: tracehost run: tracer 'failing' failed: it cannot end
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 1
 -- stderr
 tracehost ctl: tracer 'failing' was not attached
   it shall not be attached
-tracehost ctl: the session keeps the tracer that it has
+tracehost ctl: cannot replace the tracer: the session keeps its tracer
   tracer 'failing' was not attached
   it shall not be attached
 tracehost ctl: tracer 'failing' failed: it cannot end
@@ -150,7 +150,7 @@ status 1
 no sessions
 ok
 stderr: tracehost run: tracer 'jsonl' failed: cannot write /dev/full: No space left on device
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 1
 -- stderr
 tracehost ctl: tracer 'jsonl' failed: cannot write /dev/full: No space left on device

@@ -65,7 +65,7 @@ on_unload_thread with its data
 on_unload_thread with its data
 unload with its data
 -- stderr
-tracehost call: 3 rounds of 3 processes, 0 evaluations failed
+tracehost call: 3 rounds in 3 processes, 0 evaluations failed
 EOF
 at_sigint() {
     tests/cli/lib/interrupt.py "$tracehost" call --repeat=1000000000 "$work/ending.so" 'ok.' 2>"$work/errors"

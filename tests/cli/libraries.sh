@@ -336,7 +336,7 @@ tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': the mod
 tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': enabled_return_to/3 is never called: there is no such callback
 tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_spawn/5 is never called: there is no such callback
 tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_call/4 is never called: the callback is trace_call/5
-tracehost replay: tracer 'BUILD/tests/tracers/never_called.so': tracees taken from it, as it answered neither 'trace' nor 'discard': 1
+tracehost replay: tracer 'BUILD/tests/tracers/never_called.so': tracees removed from the tracer, as it answered neither 'trace' nor 'discard': 1
 EOF
 
 # --- tracehost tracers ---

@@ -27,7 +27,7 @@ tracehost replay: cannot read tcp://127.0.0.1:1
 EOF
 expect '--reconnect for no time' "$tracehost" dump --reconnect=0 tcp://127.0.0.1:1 <<'EOF'
 -- stderr
-tracehost dump: --reconnect wants a time above 0, not '0'
+tracehost dump: --reconnect must be a time above 0, not '0'
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 -- status 2
 EOF
@@ -97,9 +97,9 @@ status 4
            2   50.00  ex:foo/0
            2   50.00  1 more
 status 4
-lost        in 1 place, nobody knows how many events
+lost        an unknown number of events in 1 place
 -- stderr
-tracehost replay: WORK/gap.trace: events were lost in 1 place, nobody knows how many
+tracehost replay: WORK/gap.trace: an unknown number of events was lost in 1 place
 EOF
 
 # A node of that name that was started N times.
@@ -120,7 +120,7 @@ tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 1 recor
 tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
 tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 3 records; trying for 1 s to take it up again
 tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
-tracehost convert: tcp://127.0.0.1:PORT: it goes on with another node, whose records belong elsewhere
+tracehost convert: tcp://127.0.0.1:PORT: the rest is not written: its records are of another node
 tracehost convert: tcp://127.0.0.1:PORT: recovered 4 records
 {trace,<0.79.0>,call,{ex,foo,[]}}.
 {drop,0}.
@@ -149,25 +149,25 @@ plays() {
 expect 'a nameless node may be another, whose time begins anew' plays nonode@nohost 0 nonode@nohost 0 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 0.000007 <0.79.0>   call ex:foo()
-tracehost replay: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 5 records
 EOF
 expect 'a stream ends where its node was started again' plays a@b 1 a@b 2 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 tracehost replay: tcp://127.0.0.1:PORT: it goes on with another start of the node a@b, whose identifiers stand for other processes: the rest is not played
-tracehost replay: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
 EOF
 expect 'a stream ends where another node goes on' plays a@b 1 c@b 1 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 tracehost replay: tcp://127.0.0.1:PORT: it goes on with another node, c@b, whose identifiers stand for other processes: the rest is not played
-tracehost replay: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
 EOF
 expect 'a node without a name is another than one with a name' plays a@b 1 nonode@nohost 0 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 tracehost replay: tcp://127.0.0.1:PORT: it goes on with another node, nonode@nohost, whose identifiers stand for other processes: the rest is not played
-tracehost replay: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
 EOF
 page() {
@@ -176,7 +176,7 @@ page() {
 }
 expect 'a page of the node before' page <<'EOF'
 tracehost report: tcp://127.0.0.1:PORT: it goes on with another node, c@b, whose identifiers stand for other processes: the rest is not played
-tracehost report: tcp://127.0.0.1:PORT: events were lost in 1 place, nobody knows how many
+tracehost report: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost report: tcp://127.0.0.1:PORT: recovered 3 records
 "events":2
 EOF

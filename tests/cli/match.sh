@@ -171,28 +171,28 @@ EOF
 
 expect 'a specification that is no term' "$tracehost" match '[{[x' '[a]' <<'EOF'
 -- stderr
-tracehost match: the match specification cannot be read
+tracehost match: cannot parse the match specification
   line 1, column 5: expected ',', '|' or ']', found the end of the text
 -- status 3
 EOF
 expect 'a term that is no list' "$tracehost" match c '{a}' <<'EOF'
 -- stderr
-tracehost match: the term is no proper list
+tracehost match: TERM is not a proper list
 -- status 3
 EOF
 expect 'a message with too few parts' "$tracehost" match --kind=send x '[a]' <<'EOF'
 -- stderr
-tracehost match: the term is no list of 2 elements
+tracehost match: the list for --kind=send must have 2 elements, not 1
 -- status 3
 EOF
 expect 'a pid that is none' "$tracehost" match --self=x c '[a]' <<'EOF'
 -- stderr
-tracehost match: --self is no pid: x
+tracehost match: --self must be a pid, not 'x'
 -- status 2
 EOF
 expect 'a caller that is none' "$tracehost" match --caller=x c '[a]' <<'EOF'
 -- stderr
-tracehost match: --caller is no {Module,Function,Arity}: x
+tracehost match: --caller must be {Module,Function,Arity} or undefined, not 'x'
 -- status 2
 EOF
 for words in '' 'c' 'c [] x' '--kind=exit c []' '--arity=256 c' '--arity=x c' '--format=xml c []' '--arity=1 c []'; do

@@ -168,17 +168,17 @@ convert --to=jsonl: 0
 EOF
 sizes() {
     for size in "$@"; do
-        "$tracehost" info --max-memory="$size" "$recordings/s04_genserver_pingpong.trace" 2>&1 | grep -E '^records|wants'
+        "$tracehost" info --max-memory="$size" "$recordings/s04_genserver_pingpong.trace" 2>&1 | grep -E '^records|must be'
     done
 }
 expect 'a size must make sense' sizes 1 1023KiB 1x 1Mi -1MiB 99999999999G '' <<'EOF'
-tracehost info: --max-memory wants 1MiB at least, not '1'
-tracehost info: --max-memory wants 1MiB at least, not '1023KiB'
-tracehost info: --max-memory wants a size such as 1048576, 64KiB or 2GiB, not '1x'
-tracehost info: --max-memory wants a size such as 1048576, 64KiB or 2GiB, not '1Mi'
-tracehost info: --max-memory wants a size such as 1048576, 64KiB or 2GiB, not '-1MiB'
-tracehost info: --max-memory wants a size such as 1048576, 64KiB or 2GiB, not '99999999999G'
-tracehost info: --max-memory wants a size such as 1048576, 64KiB or 2GiB, not ''
+tracehost info: --max-memory must be at least 1MiB, not '1'
+tracehost info: --max-memory must be at least 1MiB, not '1023KiB'
+tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not '1x'
+tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not '1Mi'
+tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not '-1MiB'
+tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not '99999999999G'
+tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not ''
 EOF
 expect 'it is written in several ways' sizes 1048576 1024K 1MiB 64M 2GiB <<'EOF'
 records     719, 122215 bytes

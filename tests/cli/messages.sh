@@ -87,32 +87,32 @@ EOF
 # --- wrong specifications ---
 
 expect 'options for calls' refused -p send --return <<'EOF'
-tracehost replay: -p send is about messages, --return about calls
+tracehost replay: -p send is for messages: --return is for calls only
 -- status 2
 EOF
 expect 'kinds of calls' refused -p receive --kind=count <<'EOF'
-tracehost replay: -p receive is about messages, --kind about calls
+tracehost replay: -p receive is for messages: --kind is for calls only
 -- status 2
 EOF
 expect 'flags without sends' refused --flags=call -p m:_ -p send <<'EOF'
-tracehost replay: -p send traces sends, but send is not among --flags=call
+tracehost replay: -p send needs the flag send: add it to --flags=call
 -- status 2
 EOF
 expect 'an action that is not for messages' replay -p send --match-spec "[{'_',[],[{caller}]}]" <<'EOF'
 -- stderr
-tracehost replay: -p send cannot be set
+tracehost replay: cannot set -p send
   clause 1, body, expression 1: Special form 'caller' used in wrong dialect.
 -- status 3
 EOF
 expect 'an action that is not for receives' replay -p receive --match-spec "[{'_',[],[{silent,true}]}]" <<'EOF'
 -- stderr
-tracehost replay: -p receive cannot be set
+tracehost replay: cannot set -p receive
   clause 1, body, expression 1: Special form 'silent' used in wrong dialect.
 -- status 3
 EOF
 expect 'no pattern' replay -p send --match-spec restart <<'EOF'
 -- stderr
-tracehost replay: -p send cannot be set
+tracehost replay: cannot set -p send
   a pattern for messages is true, false or a match specification
 -- status 2
 EOF

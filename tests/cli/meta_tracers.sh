@@ -53,18 +53,18 @@ EOF
 # --- options ---
 
 expect 'a meta tracer of another kind' refused -p lists:_ --meta-tracer count <<'EOF'
-tracehost replay: -p lists:_ has a --meta-tracer, but is not of --kind=meta
+tracehost replay: -p lists:_: --meta-tracer needs --kind=meta
 EOF
 expect 'a meta tracer that there is not' replay -L "$work" -p lists:_ --kind=meta --meta-tracer ./nix.so "$work/example.jsonl" <<'EOF'
 -- stderr
-tracehost replay: -p lists:_ cannot be set
+tracehost replay: cannot set -p lists:_
   ./nix.so cannot be opened
   No such file or directory
 -- status 5
 EOF
 expect 'no meta tracer' replay -p lists:_ --kind=meta --meta-tracer =1 "$work/example.jsonl" <<'EOF'
 -- stderr
-tracehost replay: -p lists:_ cannot be set
+tracehost replay: cannot set -p lists:_
   cannot use --meta-tracer '=1'
   there is no name in it
 -- status 2

@@ -82,7 +82,7 @@ expect '--max-frames' of_fib 'fib:depth(100)' -t count -p fib:down/1 --return --
          101  100.00  fib:down/1
 100
 -- stderr
-tracehost run: calls whose return is not told, as too many were open: 91
+tracehost run: calls whose return was not delivered, as too many calls were open (--max-frames): 91
 -- status 4
 EOF
 expect 'two sessions' of_fib 'fib:depth(4)' --session a -t count -p fib:down/1 \
@@ -175,14 +175,14 @@ plain() {
 }
 expect '--kind=local is refused, with the reason' plain -p plain:_/_ --kind=local <<'EOF'
 -- stderr
-tracehost run: -p plain:_/_ cannot be set
+tracehost run: cannot set -p plain:_/_
   no function has a breakpoint for local calls: trace those from other modules with a global pattern
   plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
 EOF
 expect 'as of one that is named' plain -p plain:keep/1 --kind=local <<'EOF'
 -- stderr
-tracehost run: -p plain:keep/1 cannot be set
+tracehost run: cannot set -p plain:keep/1
   no function has a breakpoint for local calls: trace those from other modules with a global pattern
   plain:keep/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
@@ -228,7 +228,7 @@ sealed() {
 }
 expect 'a local function without room is refused' sealed -p sealed:inner/1 <<'EOF'
 -- stderr
-tracehost run: -p sealed:inner/1 cannot be set
+tracehost run: cannot set -p sealed:inner/1
   no function has a breakpoint
   sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
@@ -238,7 +238,7 @@ expect 'or left out' sealed -p sealed:_/_ --return <<'EOF'
 <0.1.4096> return sealed:outer/1 -> 1
 1
 -- stderr
-tracehost run: warning: -p sealed:_/_ leaves out sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+tracehost run: warning: -p sealed:_/_ skips sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
 # With several libraries, local breakpoints are set in those that were compiled for them.
 expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$work/fib.so" 'fib:depth(plain:same(1))' <<'EOF'
@@ -247,11 +247,11 @@ expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$wo
 <0.1.4096> call fib:down(0)
 1
 -- stderr
-tracehost run: warning: -p _:_/_ leaves out plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+tracehost run: warning: -p _:_/_ skips plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
 expect '--kind=global of a local function' of_fib 'fib:depth(1)' -p fib:down/1 --kind=global <<'EOF'
 -- stderr
-tracehost run: -p fib:down/1 cannot be set
+tracehost run: cannot set -p fib:down/1
   no function has a breakpoint for calls from other modules alone: trace all its calls with a local pattern
   fib:down/1: no other modules call it
 -- status 2

@@ -33,13 +33,13 @@ expect '--kind=local: the same' foo --caller --kind=local <"$work/with_callers"
 # Which of them is named depends on the order in which the compiler has put them.
 external() {
     foo --kind=global 2>"$work/warning"
-    sed 's/out .* and 3 more/out four/' "$work/warning" >&2
+    sed 's/skips .* and 3 more/skips four/' "$work/warning" >&2
 }
 cat >"$work/external" <<'EOF'
 <0.1.4096> call spec_example:foo()
 ok
 -- stderr
-tracehost run: warning: -p spec_example:_/_ leaves out four: no other modules call it
+tracehost run: warning: -p spec_example:_/_ skips four: no other modules call it
 EOF
 expect '--kind=global: 1' external <"$work/external"
 {

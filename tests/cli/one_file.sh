@@ -77,7 +77,7 @@ LINES
 rm -f "$work/m"
 expect 'two meta tracers' meta count,output=/dev/null text,output="$work/m" jsonl,output="$work/m" <<'LINES'
 -- stderr
-tracehost run: -p fib:depth/1 cannot be set
+tracehost run: cannot set -p fib:depth/1
   tracer 'jsonl' was not attached
   the file WORK/m is written by tracer 'text', as WORK/m
   give each tracer an output of its own
@@ -85,7 +85,7 @@ tracehost run: -p fib:depth/1 cannot be set
 LINES
 expect 'a tracer and a meta tracer' meta text,output="$work/m" text,output="$work/n" jsonl,output="$work/m" <<'LINES'
 -- stderr
-tracehost run: -p fib:depth/1 cannot be set
+tracehost run: cannot set -p fib:depth/1
   tracer 'jsonl' was not attached
   the file WORK/m is written by tracer 'text', as WORK/m
   give each tracer an output of its own
@@ -107,13 +107,13 @@ session 2, tracer 'count': flags call, 1 breakpoint
 session 1, tracer 'text' has ended
 session 3, tracer 'count': flags call, 1 breakpoint
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 -- stderr
 tracehost ctl: tracer 'count' was not attached
   the file WORK/link is written by tracer 'text', as WORK/k
   give each tracer an output of its own
-tracehost ctl: -p bank:deposit/2 cannot be set
+tracehost ctl: cannot set -p bank:deposit/2
   tracer 'jsonl' was not attached
   the file WORK/folder/link is written by tracer 'text', as WORK/k
   give each tracer an output of its own
@@ -133,7 +133,7 @@ over_stream() {
 expect 'a stream that is read later' over_stream <<'LINES'
 -- stderr
 tracehost ctl: tracer 'text' was not attached
-  it would write over the stream WORK/stream
+  the output would overwrite the stream WORK/stream
 LINES
 
 # The file of stdin, stdout or stderr is not overwritten, either.
@@ -183,21 +183,21 @@ tracehost replay: tracer 'text' was not attached
 ls: cannot access 'other': No such file or directory
 -- stderr
 tracehost replay: tracer 'text' was not attached
-  it would write over the stream stdin
-tracehost report: the page would take the place of the stream stdin
-tracehost report: the page would take the place of the stream s
+  the output would overwrite the stream stdin
+tracehost report: the page would overwrite the stream stdin: choose another file with -o FILE
+tracehost report: the page would overwrite the stream s: choose another file with -o FILE
 tracehost replay: cannot read s
-  stdout goes to the same file
+  stdout is redirected to the same file
 tracehost replay: cannot read stdin
-  stdout goes to the same file
+  stdout is redirected to the same file
 tracehost dump: cannot read s
-  stdout goes to the same file
+  stdout is redirected to the same file
 tracehost dump: cannot read stdin
-  stdout goes to the same file
+  stdout is redirected to the same file
 tracehost convert: cannot read s
-  stdout goes to the same file
+  stdout is redirected to the same file
 tracehost info: cannot read stdin
-  stdout goes to the same file
+  stdout is redirected to the same file
 tracehost replay: tracer 'text' was not attached
   stdout goes to the file k, too
   give the tracer another output, or - for stdout
@@ -230,22 +230,22 @@ replaced() {
 expect 'replaced: nothing is lost' replaced <<'LINES'
 session 1, tracer 'text': flags call, 1 breakpoint
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 bank:deposit(alice,1)
 bank:deposit(alice,1)
 then
 bank:deposit(alice,1)
 -- stderr
-tracehost ctl: the session keeps the tracer that it has
+tracehost ctl: cannot replace the tracer: the session keeps its tracer
   tracer 'text' was not attached
   the file WORK/old is written by tracer 'text', as WORK/old
   the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
-tracehost ctl: the session keeps the tracer that it has
+tracehost ctl: cannot replace the tracer: the session keeps its tracer
   tracer 'count' was not attached
   the file WORK/old is written by tracer 'text', as WORK/old
   the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
-tracehost ctl: the session keeps the tracer that it has
+tracehost ctl: cannot replace the tracer: the session keeps its tracer
   tracer 'jsonl' was not attached
   the file WORK/folder/../old is written by tracer 'text', as WORK/old
   the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
@@ -281,11 +281,11 @@ takes_over() {
 expect 'one that takes it over' takes_over <<'LINES'
 session 1, tracer 'WORK/keeps.so': flags call, 1 breakpoint
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 stderr: tracehost run: warning: tracer 'WORK/keeps.so': no event matches -p bank:deposit/2
 status 0
 -- stderr
-tracehost ctl: the session keeps the tracer that it has
+tracehost ctl: cannot replace the tracer: the session keeps its tracer
   tracer 'count' was not attached
   the file WORK/kept is written by tracer 'WORK/keeps.so', as WORK/kept
   the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
@@ -304,11 +304,11 @@ watched() {
 }
 expect 'watched: the old one goes on' watched <<'LINES'
 ok
-stderr: tracehost run: the new WORK/text.so is not used, the old one goes on
+stderr: tracehost run: cannot use the new WORK/text.so: the old one stays in use
 stderr:   tracer 'WORK/text.so' was not attached
 stderr:   the file WORK/seen is written by tracer 'WORK/text.so', as WORK/seen
 stderr:   the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 bank:deposit(alice,1)
 bank:deposit(alice,1)
@@ -335,15 +335,15 @@ expect 'FIFOs that nobody reads' unread <<'LINES'
 session 2 'read', tracer 'text' has ended
 bank:deposit(alice,1)
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 -- stderr
 tracehost ctl: tracer 'text' was not attached
   cannot write WORK/fifo: no reader has opened it
-tracehost ctl: -p bank:deposit/2 cannot be set
+tracehost ctl: cannot set -p bank:deposit/2
   tracer 'jsonl' was not attached
   cannot write WORK/fifo: no reader has opened it
-tracehost ctl: the session keeps the tracer that it has
+tracehost ctl: cannot replace the tracer: the session keeps its tracer
   tracer 'time' was not attached
   cannot write WORK/fifo: no reader has opened it
 LINES

@@ -198,12 +198,12 @@ expect 'time' replay -p wl:handle_call/3 --kind=count -p wl:handle_cast/2 --kind
           20             -  wl:handle_call/3
           20      0.000041  wl:handle_cast/2
 -- stderr
-tracehost replay: returns that ended other calls, too, which have none of their own: 41
+tracehost replay: returns that also ended other calls, whose own returns are missing: 41
 EOF
 expect 'time as JSON' replay -p wl:handle_cast/2 --kind=time --format=json "$pingpong" <<'EOF'
 {"session":null,"tracer":"text","functions":[{"function":"wl:handle_cast/2","calls":20,"time":[{"process":"<0.95.0>","calls":20,"ns":41000}]}]}
 -- stderr
-tracehost replay: returns that ended other calls, too, which have none of their own: 41
+tracehost replay: returns that also ended other calls, whose own returns are missing: 41
 EOF
 expect 'no time' replay -p ex:bar/1 --kind=time "$work/example.jsonl" <<'EOF'
        calls       seconds  function
@@ -299,7 +299,7 @@ tracehost replay: tracer 'text': callers unknown: 2
 EOF
 expect 'calls that may be local' replay -p ex:bar/1 --kind=global "$seed" <<'EOF'
 -- stderr
-tracehost replay: tracer 'text': calls left out of global patterns, as they may be local: 11
+tracehost replay: tracer 'text': calls skipped by global patterns, as they may be local: 11
 EOF
 expect 'arguments that were not recorded' replay -p ex:bar/1 --match-spec "[{['\$1'],[{'>','\$1',0}],[]}]" "$work/arity.jsonl" <<'EOF'
 -- stderr
@@ -337,17 +337,17 @@ stack() {
     replay -t count,output=/dev/null -p m:_ --return --caller "$@"
 }
 figures() {
-    stack --stats "$@" 2>&1 | grep -E 'call(er|s whose|s that w|s, too)|frames|unknown' | grep -v ' 0 '
+    stack --stats "$@" 2>&1 | grep -E 'call(er|s whose|s that w)|s that also ended|frames|unknown' | grep -v ' 0 '
 }
 expect 'all that they do not tell' stack --recorded-callers "$work/odd.jsonl" <<'EOF'
 -- stderr
 tracehost replay: WORK/odd.jsonl: the recorder dropped 1 event
 tracehost replay: tracer 'count': callers unknown: 4
 tracehost replay: tracer 'count': returns unknown, though calls have ended: 1
-tracehost replay: callers disputed by the calls and returns: 1
+tracehost replay: callers about which calls and returns disagree: 1
 tracehost replay: returns of calls that were not recorded: 1
-tracehost replay: returns that ended other calls, too, which have none of their own: 1
-tracehost replay: return frames lost, as events were: 1
+tracehost replay: returns that also ended other calls, whose own returns are missing: 1
+tracehost replay: return frames lost together with events: 1
 EOF
 expect 'where frames are not kept' stack --max-frames=2 "$work/odd.jsonl" <<'EOF'
 -- stderr
@@ -356,14 +356,14 @@ tracehost replay: tracer 'count': callers unknown: 4
 tracehost replay: tracer 'count': returns unknown, though calls have ended: 1
 tracehost replay: return frames not kept: 1
 tracehost replay: returns of calls whose frames were not kept: 1
-tracehost replay: returns that ended other calls, too, which have none of their own: 1
-tracehost replay: return frames lost, as events were: 1
+tracehost replay: returns that also ended other calls, whose own returns are missing: 1
+tracehost replay: return frames lost together with events: 1
 EOF
 expect 'among the figures' figures --recorded-callers "$work/odd.jsonl" <<'EOF'
-           1  callers disputed by the calls and returns
+           1  callers about which calls and returns disagree
            1  returns of calls that were not recorded
-           1  returns that ended other calls, too, which have none of their own
-           1  return frames lost, as events were
+           1  returns that also ended other calls, whose own returns are missing
+           1  return frames lost together with events
            4  callers unknown
            1  returns unknown, though calls have ended
 EOF
@@ -371,7 +371,7 @@ expect 'recordings that have no returns' stack "$work/calls.jsonl" <<'EOF'
 -- stderr
 tracehost replay: WORK/calls.jsonl: the recorder dropped 1 event
 tracehost replay: tracer 'count': callers unknown: 3
-tracehost replay: return frames lost, as events were: 4
+tracehost replay: return frames lost together with events: 4
 tracehost replay: returns unknown, as the recording has none: 5
 EOF
 expect 'returns of tail calls, each by itself' replay -p m:_ --return --each-returns "$work/each.jsonl" <<'EOF'
@@ -386,95 +386,95 @@ EOF
 # --- wrong patterns ---
 
 expect 'no frames' refused -p m:_ --max-frames=1 <<'EOF'
-tracehost replay: --max-frames is from 2 to 1000000000, not 1
+tracehost replay: --max-frames must be from 2 to 1000000000, not '1'
 -- status 2
 EOF
 
 expect 'no pattern' refused -p nix <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'nix'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'nix'
 -- status 2
 EOF
 expect 'no atom' refused -p Enum:map/2 <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'Enum:map/2'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'Enum:map/2'
 -- status 2
 EOF
 expect 'an arity of any function' refused -p 'lists:_/1' <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:_/1'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:_/1'
 -- status 2
 EOF
 expect 'a function of any module' refused -p '_:f/1' <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '_:f/1'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '_:f/1'
 -- status 2
 EOF
 expect 'no arity' refused -p lists:map/many <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/many'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/many'
 -- status 2
 EOF
 expect 'a large arity' refused -p lists:map/256 <<'EOF'
-tracehost replay: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/256'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/256'
 -- status 2
 EOF
 expect 'no pattern before it' refused --return -p lists:_ <<'EOF'
-tracehost replay: --return stands before the first -p that it could be for
+tracehost replay: --return must follow the -p to which it applies
 -- status 2
 EOF
 expect 'a pattern of another session' refused -p lists:_ --session a --return <<'EOF'
-tracehost replay: --return stands before the first -p that it could be for
+tracehost replay: --return must follow the -p to which it applies
 -- status 2
 EOF
 expect 'no kind' refused -p lists:_ --kind=often <<'EOF'
-tracehost replay: --kind wants local, global, meta, count or time, not 'often'
+tracehost replay: --kind must be local, global, meta, count or time, not 'often'
 -- status 2
 EOF
 expect 'kinds that exclude each other' refused -p lists:_ --kind=local,global <<'EOF'
-tracehost replay: -p lists:_: global goes with no other kind
+tracehost replay: -p lists:_: the kind global cannot be combined with another
 -- status 2
 EOF
 expect 'two ways to say it' refused -p lists:_ --caller --match-spec r <<'EOF'
-tracehost replay: -p lists:_ has --match-spec: say the rest there
+tracehost replay: -p lists:_: --match-spec cannot be combined with --return, --exception, --caller or --caller-line: write their actions in the specification
 -- status 2
 EOF
 expect 'flags without calls' refused -p lists:_ --flags=send <<'EOF'
-tracehost replay: -p lists:_ traces calls, but call is not among --flags=send
+tracehost replay: -p lists:_ needs the flag call: add it to --flags=send
 -- status 2
 EOF
 expect 'no format' refused -p lists:_ --format=xml <<'EOF'
-tracehost replay: --format is text or json, not 'xml'
+tracehost replay: --format must be text or json, not 'xml'
 -- status 2
 EOF
 expect 'a pattern of no session' refused -p lists:_ --session a <<'EOF'
-tracehost replay: -p stands before the first --session, and belongs to none
+tracehost replay: -p must follow the --session to which it applies
 -- status 2
 EOF
 expect 'no term' replay -p lists:_ --match-spec '[{' "$seed" <<'EOF'
 -- stderr
-tracehost replay: -p lists:_ cannot be set
-  the match specification cannot be read
+tracehost replay: cannot set -p lists:_
+  cannot parse the match specification
   line 1, column 3: expected a term, found the end of the text
 -- status 3
 EOF
 expect 'no match specification' replay -p lists:_ --match-spec "[{'_',[{nix}],[]}]" "$seed" <<'EOF'
 -- stderr
-tracehost replay: -p lists:_ cannot be set
+tracehost replay: cannot set -p lists:_
   clause 1, guard 1: Function nix/0 does_not_exist.
 -- status 3
 EOF
 expect 'what recordings do not tell' replay -p lists:_ --kind=memory "$seed" <<'EOF'
 -- stderr
-tracehost replay: -p lists:_ cannot be set
+tracehost replay: cannot set -p lists:_
   recordings do not tell the memory that calls take
 -- status 2
 EOF
 expect 'a kind that there is not' replay -p lists:_ --kind=often "$seed" <<'EOF'
 -- stderr
-tracehost replay: --kind wants local, global, meta, count or time, not 'often'
+tracehost replay: --kind must be local, global, meta, count or time, not 'often'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2
 EOF
 expect 'a kind that there is not, of this host' "$tracehost" run -p lists:_ --kind=count,often fib 'fib:fib(1)' <<'EOF'
 -- stderr
-tracehost run: --kind wants local, global, meta, count, time or memory, not 'often'
+tracehost run: --kind must be local, global, meta, count, time or memory, not 'often'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
@@ -501,6 +501,6 @@ expect 'a return that is doubtful for who wants a call between' replay -p m:w/0 
 <0.1.0>    call m:w()
 <0.1.0>    return_to m:f/0
 -- stderr
-tracehost replay: tracer 'text': returns sent, left out or timed in doubt, as the recording does not tell which calls they end (dbg:tpl(MODULE, cx) records that): 1
+tracehost replay: tracer 'text': returns delivered, skipped or timed in doubt, as the recording does not show which calls they end (dbg:tpl(MODULE, cx) records that): 1
 EOF
 finish

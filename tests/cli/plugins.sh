@@ -234,7 +234,7 @@ tracehost plugins: no library 'nothing' was found
 EOF
 expect 'two at once' "$tracehost" plugins one two <<'EOF'
 -- stderr
-tracehost plugins: one NAME at a time, please
+tracehost plugins: unexpected argument 'two': only one NAME can be given
 Try `tracehost plugins --help' or `tracehost plugins --usage' for more
 information.
 -- status 2

@@ -75,13 +75,13 @@ END
 
 expect 'no ELF file' "$tracehost" probes tests/cli/lib/assertions.sh </dev/null <<'END'
 -- stderr
-tracehost probes: tests/cli/lib/assertions.sh has no probes that can be read
+tracehost probes: cannot read the probes of tests/cli/lib/assertions.sh
   it is no ELF file
 -- status 3
 END
 expect 'no file' "$tracehost" probes ./nowhere <<'END'
 -- stderr
-tracehost probes: ./nowhere has no probes that can be read
+tracehost probes: cannot read the probes of ./nowhere
   cannot open it: No such file or directory
 -- status 1
 END
@@ -104,7 +104,7 @@ erlang:copy__struct(int64_t, int16_t)
 mine:none()
 mine:one(uint8_t) in 2 places
 -- stderr
-tracehost probes: 1 damaged note was left out
+tracehost probes: 1 damaged note was skipped
 -- status 4
 END
 
@@ -122,7 +122,7 @@ ok
 END
 expect 'a pattern that no probe matches' "$tracehost" run --probe=message__sent "$party" 1 <<'END'
 -- stderr
-tracehost run: --probe: no probe is called 'message__sent'; did you mean 'message__send'?
+tracehost run: --probe: there is no probe 'message__sent'; did you mean 'message__send'?
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 END

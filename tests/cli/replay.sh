@@ -75,7 +75,7 @@ EOF
 expect 'a state that is no term' "$tracehost" replay -t 'text={a' "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot use -t 'text={a'
-  the state is no Erlang term: line 1, column 3: expected an operator, ',' or '}', found the end of the text
+  the state is not an Erlang term: line 1, column 3: expected an operator, ',' or '}', found the end of the text
 -- status 2
 EOF
 
@@ -97,19 +97,19 @@ EOF
 expect 'a state that has no value' "$tracehost" replay -t 'text=1 + a' "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot use -t 'text=1 + a'
-  the state has no value: exception error: an error occurred when evaluating an arithmetic expression, in operator  +/2, called as 1 + a
+  cannot evaluate the state: exception error: an error occurred when evaluating an arithmetic expression, in operator  +/2, called as 1 + a
 -- status 2
 EOF
 expect 'a state that calls what is not there' "$tracehost" replay -t 'text=fib:fib(3)' "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot use -t 'text=fib:fib(3)'
-  the state has no value: exception error: undefined function fib:fib/1
+  cannot evaluate the state: exception error: undefined function fib:fib/1
 -- status 2
 EOF
 expect 'two expressions for a state' "$tracehost" replay -t 'text=a. b.' "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot use -t 'text=a. b.'
-  the state is 2 expressions, not one
+  the state must be one expression, not 2
 -- status 2
 EOF
 expect 'a setting without a value' "$tracehost" replay -t text,output=x,colour "$calls" <<'EOF'
@@ -298,7 +298,7 @@ information.
 EOF
 expect 'a flag that lets nothing pass' "$tracehost" replay --flags=timestamp,arity "$calls" <<'EOF'
 -- stderr
-tracehost replay: --flags=timestamp,arity lets no event pass; add what to trace, such as call or send
+tracehost replay: --flags=timestamp,arity selects no event: add a flag such as call or send
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2
@@ -342,7 +342,7 @@ the real time
 EOF
 expect 'a clock that there is not' "$tracehost" replay --clock=atomic "$calls" <<'EOF'
 -- stderr
-tracehost replay: --clock is recorded or wall, not 'atomic'
+tracehost replay: --clock must be recorded or wall, not 'atomic'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2
@@ -402,7 +402,7 @@ EOF
 expect 'events without a time pass' "$tracehost" replay --from=1000 --max-events=1 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
-tracehost replay: warning: events without a time, which --from and --to do not leave out: 1
+tracehost replay: warning: events without a time, played despite --from and --to: 1
 EOF
 expect 'a stream without records' "$tracehost" replay /dev/null <<'EOF'
 -- stderr
@@ -410,14 +410,14 @@ tracehost replay: warning: there are no records in /dev/null
 EOF
 expect 'not a time' "$tracehost" replay --to=soon "$calls" <<'EOF'
 -- stderr
-tracehost replay: --to wants a time such as 1.5, 250ms, 10us or 2min, not 'soon'
+tracehost replay: --to must be a time such as 1.5, 250ms, 10us or 2min, not 'soon'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2
 EOF
 expect 'not a count' "$tracehost" replay --max-events=-1 "$calls" <<'EOF'
 -- stderr
-tracehost replay: --max-events wants a number, not '-1'
+tracehost replay: --max-events must be a number, not '-1'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2
@@ -491,19 +491,19 @@ played in T
            5  events played
            2  events outside of --from and --to
            0  records skipped, as they are damaged
-           0  places where a stream is cut off or damaged
+           0  places where a stream is truncated or damaged
            0  events dropped by the recorder
            1  tracees seen
            0  open calls forgotten: their returns go to all tracers
-           0  messages dropped, as nobody runs their receivers
+           0  messages dropped, as their receivers do not run here
 tracer 'text'
            4  calls of its enabled callbacks
            4  calls of its trace callbacks
            2  calls for trace_status
            0  events that it discarded
            1  events held back by --flags
-           0  returns held back, as it had discarded the call
-           0  tracees taken from it, as it answered neither 'trace' nor 'discard'
+           0  returns held back, as the call was discarded
+           0  tracees removed from the tracer, as it answered neither 'trace' nor 'discard'
            0  events discarded, as it answered neither 'trace' nor 'discard'
            0  messages or commands to the tracee refused
 tracer 'msg'
@@ -512,8 +512,8 @@ tracer 'msg'
            2  calls for trace_status
            2  events that it discarded
            1  events held back by --flags
-           0  returns held back, as it had discarded the call
-           0  tracees taken from it, as it answered neither 'trace' nor 'discard'
+           0  returns held back, as the call was discarded
+           0  tracees removed from the tracer, as it answered neither 'trace' nor 'discard'
            0  events discarded, as it answered neither 'trace' nor 'discard'
            0  messages or commands to the tracee refused
 EOF
@@ -627,7 +627,7 @@ tracehost replay: cannot read WORK/none
 EOF
 expect 'no stream' "$tracehost" replay -t count <<'EOF'
 -- stderr
-tracehost replay: which STREAM?
+tracehost replay: argument STREAM is missing
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2

@@ -20,7 +20,7 @@ named() {
 expect 'the page is named after the stream, which is said' named "$calls" <<'EOF'
 s01_seed_local_caller.html
 -- stderr
-tracehost report: the page is s01_seed_local_caller.html
+tracehost report: the page was written to s01_seed_local_caller.html
 EOF
 copies() {
     mkdir "$work/odd" && cp "$calls" "$work/odd/a.b.trace" && cp "$calls" "$work/odd/.hidden" && cp "$calls" "$work/odd/bare" &&
@@ -31,14 +31,14 @@ a.b.html
 bare.html
 .hidden.html
 -- stderr
-tracehost report: the page is a.b.html
-tracehost report: the page is bare.html
-tracehost report: the page is .hidden.html
+tracehost report: the page was written to a.b.html
+tracehost report: the page was written to bare.html
+tracehost report: the page was written to .hidden.html
 EOF
 expect 'a wrap set' named "$wrapped/w*.log" <<'EOF'
 w.html
 -- stderr
-tracehost report: the page is w.html
+tracehost report: the page was written to w.html
 EOF
 from_stdin() {
     "$tracehost" report - <"$calls" && of report.html title streams && rm report.html
@@ -49,7 +49,7 @@ expect 'standard input' from_stdin <<'EOF'
   {"name": "-", "records": 15, "lost": 0, "gaps": 0, "damaged": 0}
 ]
 -- stderr
-tracehost report: the page is report.html
+tracehost report: the page was written to report.html
 EOF
 to_stdout() {
     "$tracehost" report --title=calls -o - "$calls" >"$work/page" && of "$work/page" title && ls
@@ -101,9 +101,9 @@ status 2
 status 2
 status 2
 -- stderr
-tracehost report: the page would take the place of the stream copy.trace
-tracehost report: the page would take the place of the stream copy.trace
-tracehost report: the page would take the place of the stream set*.trace
+tracehost report: the page would overwrite the stream copy.trace: choose another file with -o FILE
+tracehost report: the page would overwrite the stream copy.trace: choose another file with -o FILE
+tracehost report: the page would overwrite the stream set*.trace: choose another file with -o FILE
 EOF
 expect 'a stream that is not there' "$tracehost" report -o page.html "$work/none" <<'EOF'
 -- stderr
@@ -125,7 +125,7 @@ tracehost report: cannot write no/page.html: No such file or directory
 EOF
 expect 'no stream' "$tracehost" report <<'EOF'
 -- stderr
-tracehost report: which STREAM?
+tracehost report: argument STREAM is missing
 Try `tracehost report --help' or `tracehost report --usage' for more
 information.
 -- status 2
@@ -139,7 +139,7 @@ information.
 EOF
 expect 'a pattern that is none' "$tracehost" report -p '1' "$calls" <<'EOF'
 -- stderr
-tracehost report: -p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '1'
+tracehost report: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '1'
 Try `tracehost report --help' or `tracehost report --usage' for more
 information.
 -- status 2
@@ -246,8 +246,8 @@ of_files() {
 }
 expect 'of files: the old page stays' of_files <<'EOF'
 status 130
-tracehost report: WORK/long.trace: SIGINT came after N records
-tracehost report: WORK/here/page.html was not written
+tracehost report: WORK/long.trace: received SIGINT after N records
+tracehost report: WORK/here/page.html was not written: received SIGINT
 page.html
 old
 EOF
@@ -268,6 +268,6 @@ true
 ]
 false
 -- stderr
-tracehost report: stdin: SIGINT came after 6 records
+tracehost report: stdin: received SIGINT after 6 records
 EOF
 finish

@@ -103,19 +103,19 @@ EOF
 expect '--duration: a server' run --duration=100ms "$party" 'before.' 'party:server()' 'after_it.' <<'EOF'
 before
 -- stderr
-tracehost run: stopped after 0.1 s, before the end
+tracehost run: stopped after 0.1 s (--duration)
 EOF
 expect '--duration: one that never waits' run --duration=100ms "$party" 'party:loop(100000000000)' <<'EOF'
 -- stderr
-tracehost run: stopped after 0.1 s, before the end
+tracehost run: stopped after 0.1 s (--duration)
 EOF
 expect '--duration: a receive' run --duration=100ms "$party" 'receive never -> ok end' <<'EOF'
 -- stderr
-tracehost run: stopped after 0.1 s, before the end
+tracehost run: stopped after 0.1 s (--duration)
 EOF
 expect '--duration: no catch holds it up' run --duration=100ms "$party" 'catch party:server()' 'never.' <<'EOF'
 -- stderr
-tracehost run: stopped after 0.1 s, before the end
+tracehost run: stopped after 0.1 s (--duration)
 EOF
 expect '--duration that is not reached' run --duration=1min "$party" 'party:echo(done)' <<'EOF'
 done
@@ -125,7 +125,7 @@ EOF
 expect 'SIGINT' tests/cli/lib/interrupt.py "$tracehost" run -t "text,output=$work/trace" "$party" \
     'party:loop(100000000000)' <<'EOF'
 -- stderr
-tracehost run: SIGINT came
+tracehost run: received SIGINT
 -- status 130
 EOF
 
@@ -158,8 +158,8 @@ C
 $CC -I plugin_api -DERL_NIF_MINOR_VERSION=16 -fPIC -shared -o "$work/stuck.so" "$work/stuck.c"
 expect '--duration: a function is not interrupted' run --duration=300ms "$work/stuck.so" 'stuck:sleeps(3)' <<'EOF'
 -- stderr
-tracehost run: waiting for functions that run to return; a signal ends it at once
-tracehost run: stopped after 0.3 s, before the end
+tracehost run: waiting for running functions to return; a signal ends the program at once
+tracehost run: stopped after 0.3 s (--duration)
 EOF
 # After the program has printed that it waits.
 at_once() {
@@ -171,7 +171,7 @@ at_once() {
 }
 expect '... but by a signal' at_once <<'EOF'
 -- stderr
-tracehost run: waiting for functions that run to return; a signal ends it at once
+tracehost run: waiting for running functions to return; a signal ends the program at once
 -- status 143
 EOF
 
@@ -180,7 +180,7 @@ expect '... nor that of another process, for ever' run --grace=300ms \
 <0.2.4096>
 ok
 -- stderr
-tracehost run: stuck:sleeps/1 has not returned after 0.3 s, and is not waited for
+tracehost run: stuck:sleeps/1 has not returned after 0.3 s; the program ends without it
 -- status 6
 EOF
 spawned_in_call() {
@@ -191,8 +191,8 @@ expect '... nor of a call' spawned_in_call <<'EOF'
 <0.2.4096>
 ok
 -- stderr
-tracehost call: waiting for functions that run to return; a signal ends it at once
-tracehost call: stuck:sleeps/1 has not returned after 1.3 s, and is not waited for
+tracehost call: waiting for running functions to return; a signal ends the program at once
+tracehost call: stuck:sleeps/1 has not returned after 1.3 s; the program ends without it
 -- status 6
 EOF
 expect '... and tracers write what they have' run -t count --grace=300ms --duration=300ms \
@@ -205,8 +205,8 @@ expect '... and tracers write what they have' run -t count --grace=300ms --durat
            1  100.00  stuck:sleeps/1
 here
 -- stderr
-tracehost run: stopped after 0.3 s, before the end
-tracehost run: stuck:sleeps/1 has not returned after 0.3 s, and is not waited for
+tracehost run: stopped after 0.3 s (--duration)
+tracehost run: stuck:sleeps/1 has not returned after 0.3 s; the program ends without it
 -- status 6
 EOF
 
@@ -344,7 +344,7 @@ Examples:
 EOF
 expect 'no expression' run json <<'EOF'
 -- stderr
-tracehost run: which EXPRESSION?
+tracehost run: argument EXPRESSION is missing
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
@@ -364,31 +364,31 @@ tracehost run: no library 'txt' was found
 EOF
 expect 'what cannot be read' run json 'json:encode(' <<'EOF'
 -- stderr
-tracehost run: cannot read 'json:encode('
+tracehost run: cannot parse 'json:encode('
   line 1, column 13: expected an expression, found the end of the text
 -- status 3
 EOF
 expect 'too few frames' run --max-frames=0 json 'a:b()' <<'EOF'
 -- stderr
-tracehost run: --max-frames is from 1 on
+tracehost run: --max-frames must be at least 1, not '0'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
 expect 'schedulers' run --schedulers=0 json 'a:b()' <<'EOF'
 -- stderr
-tracehost run: --schedulers wants a number from 1 to 1024, not '0'
+tracehost run: --schedulers must be a number from 1 to 1024, not '0'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
 expect 'duration' run --duration=-1 json 'a:b()' <<'EOF'
 -- stderr
-tracehost run: --duration wants a time that is not below 0, not '-1'
+tracehost run: --duration must be a time of 0 or more, not '-1'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
 expect 'who is not there yet' run --processes=all,server json 'a:b()' <<'EOF'
 -- stderr
-tracehost run: --processes wants all, existing or new, not 'server', who is not there yet
+tracehost run: --processes must be all, existing or new, not 'server', which does not exist yet
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
@@ -396,11 +396,11 @@ expect 'a pattern for nothing' run -p jsn:_/_ --kind=count json 'json:encode(1)'
 <<"1">>
 -- stderr
 tracehost run: warning: -p jsn:_/_: there is no such function yet; did you mean 'json:_/_'?
-tracehost run: -p jsn:_/_: no such function came
+tracehost run: -p jsn:_/_: no such function was loaded
 EOF
 expect 'call is not among --flags' run --flags=send -p json:_/_ json 'a:b()' <<'EOF'
 -- stderr
-tracehost run: -p json:_/_ traces calls, but call is not among --flags=send
+tracehost run: -p json:_/_ needs the flag call: add it to --flags=send
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF

@@ -125,7 +125,7 @@ expect 'no end after --duration' sorted --duration=100ms --flags=procs "$party" 
 <0.2.4096> spawned by <0.1.4096> as party:server()
 <0.2.4096> getting_linked <0.1.4096>
 -- stderr
-tracehost run: stopped after 0.1 s, before the end
+tracehost run: stopped after 0.1 s (--duration)
 EOF
 
 # --- patterns ---
@@ -187,17 +187,17 @@ expect 'a function that there is not' run -p json:nix/1 --kind=count json "$two"
 [1,2]
 -- stderr
 tracehost run: warning: -p json:nix/1: there is no such function yet
-tracehost run: -p json:nix/1: no such function came
+tracehost run: -p json:nix/1: no such function was loaded
 EOF
 expect 'a meta tracer for a function that there is not' run -p json:nix/1 --kind=meta --meta-tracer=text json "$two" <<'EOF'
 [1,2]
 -- stderr
 tracehost run: warning: -p json:nix/1: there is no such function yet
-tracehost run: -p json:nix/1: no such function came
+tracehost run: -p json:nix/1: no such function was loaded
 EOF
 expect '--kind=local,global' run -p json:_/_ --kind=local,global json "$two" <<'EOF'
 -- stderr
-tracehost run: -p json:_/_: global goes with no other kind
+tracehost run: -p json:_/_: the kind global cannot be combined with another
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
@@ -221,7 +221,7 @@ expect 'what is not there is said once' run -t text -t text -p jsn:_/_ --kind=co
 <<"1">>
 -- stderr
 tracehost run: warning: -p jsn:_/_: there is no such function yet; did you mean 'json:_/_'?
-tracehost run: -p jsn:_/_: no such function came
+tracehost run: -p jsn:_/_: no such function was loaded
 EOF
 expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'
 <0.1.4096> call json:encode([1,2])
@@ -270,7 +270,7 @@ expect '--max-frames' run -t count --flags=call -p party:_/_ --return --max-fram
          101  100.00  party:down/2
 100
 -- stderr
-tracehost run: calls whose return is not told, as too many were open: 91
+tracehost run: calls whose return was not delivered, as too many calls were open (--max-frames): 91
 -- status 4
 EOF
 
@@ -287,8 +287,8 @@ expect 'local calls without an end, and without a function' run -t count --flags
 done
 ok
 -- stderr
-tracehost run: calls whose return is not told, as longjmp() left them: 4
-tracehost run: local calls left out, as they were of no arity of the function: 1
+tracehost run: calls whose return was not delivered, as longjmp() left them: 4
+tracehost run: local calls skipped, as the library has no function of their arity: 1
 -- status 4
 EOF
 

@@ -40,16 +40,16 @@ expect 'whoever registers a name, from then on' \
 <0.169.0>  link <0.170.0>
 <0.169.0>  unlink <0.170.0>
 -- stderr
-tracehost replay: warning: nothing was seen of nobody, which --processes or --ports names
+tracehost replay: warning: there is no event of nobody, which --processes or --ports names
 EOF
 expect 'a name that is a word, too' counted --processes="'new','all'" "$procs" <<'EOF'
 -- stderr
-tracehost replay: warning: nothing was seen of new and all, which --processes or --ports names
+tracehost replay: warning: there is no event of new and all, which --processes or --ports names
 EOF
 expect 'a name with a comma in it' counted --processes="'a,\\'b',wlme" "$procs" <<'EOF'
 30
 -- stderr
-tracehost replay: warning: nothing was seen of 'a,\'b', which --processes or --ports names
+tracehost replay: warning: there is no event of 'a,\'b', which --processes or --ports names
 EOF
 expect 'in each stream again' counted --processes='<0.170.0>' "$procs" "$procs" <<'EOF'
 12
@@ -167,7 +167,7 @@ session 'quiet', tracer 'text'
            2  calls for trace_status
          176  events held back by --flags
          437  calls held back, as their tracee was silent
-         106  returns held back, as it had discarded the call or that was silent
+         106  returns held back, as the call was discarded or silent
 session 'plain', tracer 'text'
           84  calls of its enabled callbacks
           84  calls of its trace callbacks
@@ -192,36 +192,36 @@ expect 'two tracers in a session' refused --session a -t text -t msg <<'EOF'
 tracehost replay: session 'a' has the tracer 'text' already; begin another --session for 'msg'
 EOF
 expect 'two sessions of a name' refused --session a --session b --session a <<'EOF'
-tracehost replay: there is a session 'a' already
+tracehost replay: session 'a' exists already: choose another name
 EOF
 expect 'no name' refused --session= <<'EOF'
-tracehost replay: --session wants a name
+tracehost replay: --session needs a name
 EOF
 expect 'flags without a session' refused --flags=call --session a <<'EOF'
-tracehost replay: --flags stands before the first --session, and belongs to none
+tracehost replay: --flags must follow the --session to which it applies
 EOF
 expect 'processes without a session' refused --processes=new --session a <<'EOF'
-tracehost replay: --processes stands before the first --session, and belongs to none
+tracehost replay: --processes must follow the --session to which it applies
 EOF
 expect 'no process' refused --processes=new,Boss <<'EOF'
-tracehost replay: --processes wants all, existing, new, processes such as <0.95.0> or registered names, not 'Boss'
+tracehost replay: --processes must be all, existing, new, processes such as <0.95.0> or registered names, not 'Boss'
 EOF
 expect 'no port' refused --ports='<0.95.0>' <<'EOF'
-tracehost replay: --ports wants all, existing, new, ports such as #Port<0.5> or registered names, not '<0.95.0>'
+tracehost replay: --ports must be all, existing, new, ports such as #Port<0.5> or registered names, not '<0.95.0>'
 EOF
 expect 'nobody' refused --processes=all, <<'EOF'
-tracehost replay: --processes wants all, existing, new, processes such as <0.95.0> or registered names, not ''
+tracehost replay: --processes must be all, existing, new, processes such as <0.95.0> or registered names, not ''
 EOF
 expect 'CPU time of some' "$tracehost" replay --session a --processes=new --flags=send,cpu_timestamp "$procs" <<'EOF'
 -- stderr
-tracehost replay: session 'a' could not begin
-  --processes and --flags=send,cpu_timestamp do not go together
+tracehost replay: cannot start session 'a'
+  --processes cannot be combined with --flags=send,cpu_timestamp
   the flag cpu_timestamp is for all processes or ports at once
 -- status 2
 EOF
 expect 'a tracer that is not there' "$tracehost" replay --session a -t nowhere/to.so "$procs" <<'EOF'
 -- stderr
-tracehost replay: session 'a' could not begin
+tracehost replay: cannot start session 'a'
   nowhere/to.so cannot be opened
   No such file or directory
 -- status 5

@@ -139,16 +139,16 @@ over_stream() {
 }
 expect 'not over a stream that is read' over_stream <<'LINES'
 tracehost replay: tracer 'jsonl' was not attached
-  it would write over the stream WORK/copy.trace
+  the output would overwrite the stream WORK/copy.trace
 status 2
 tracehost replay: tracer 'trace_port' was not attached
-  it would write over the stream WORK/copy.trace
+  the output would overwrite the stream WORK/copy.trace
 status 2
 tracehost replay: tracer 'text' was not attached
-  it would write over the stream WORK/copy.trace
+  the output would overwrite the stream WORK/copy.trace
 status 2
 tracehost replay: tracer 'flame' was not attached
-  it would write over the stream WORK/copy.trace
+  the output would overwrite the stream WORK/copy.trace
 status 2
 LINES
 

@@ -27,20 +27,20 @@ expect 'SIGINT during replay: tracers write what they have left' \
            1   16.67  ex:lots/0
            1   16.67  ex:'of'/0
 -- stderr
-tracehost replay: stdin: SIGINT came after 6 records
+tracehost replay: stdin: received SIGINT after 6 records
 -- status 130
 EOF
 expect 'SIGTERM during replay' $signalled TERM "$calls" 100 "$tracehost" replay - <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
-tracehost replay: stdin: SIGTERM came after 1 record
+tracehost replay: stdin: received SIGTERM after 1 record
 -- status 143
 EOF
 expect 'SIGHUP during dump' $signalled HUP "$calls" 200 "$tracehost" dump - <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
 -- stderr
-tracehost dump: stdin: SIGHUP came after 2 records
+tracehost dump: stdin: received SIGHUP after 2 records
 -- status 129
 EOF
 expect 'SIGINT during info' $signalled INT "$calls" 200 "$tracehost" info - <<'EOF'
@@ -59,7 +59,7 @@ time        none recorded
          1  ex:foo/0
          1  ex:lots/0
 -- stderr
-tracehost info: stdin: SIGINT came after 2 records
+tracehost info: stdin: received SIGINT after 2 records
 -- status 130
 EOF
 expect 'SIGINT during convert to stdout' $signalled INT "$calls" 200 "$tracehost" convert --to=jsonl - - <<'EOF'
@@ -67,18 +67,18 @@ expect 'SIGINT during convert to stdout' $signalled INT "$calls" 200 "$tracehost
 {"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}","match_spec_result":"{rec,w,0}"}
 {"tracee":"<0.79.0>","tag":"call","term":"{ex,lots,[]}","match_spec_result":"{ex,foo,0}"}
 -- stderr
-tracehost convert: stdin: SIGINT came after 2 records
+tracehost convert: stdin: received SIGINT after 2 records
 -- status 130
 EOF
 expect 'SIGTERM before the first byte' $signalled TERM "$calls" 0 "$tracehost" dump - <<'EOF'
 -- stderr
-tracehost dump: stdin: SIGTERM came after 0 records
+tracehost dump: stdin: received SIGTERM after 0 records
 -- status 143
 EOF
 mkfifo "$work/pipe"
 expect 'SIGINT while a pipe has no writer' $signalled INT "$calls" 0 "$tracehost" dump "$work/pipe" <<'EOF'
 -- stderr
-tracehost dump: WORK/pipe: SIGINT came after 0 records
+tracehost dump: WORK/pipe: received SIGINT after 0 records
 -- status 130
 EOF
 
@@ -109,7 +109,7 @@ EOF
 done
 expect 'SIGINT ends all streams' $signalled INT "$calls" 0 "$tracehost" replay - "$calls" "$calls" <<'EOF'
 -- stderr
-tracehost replay: stdin: SIGINT came after 0 records
+tracehost replay: stdin: received SIGINT after 0 records
 -- status 130
 EOF
 lines() {
@@ -119,7 +119,7 @@ lines() {
 expect 'SIGINT in the middle of a line' lines <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
-tracehost replay: stdin: SIGINT came after 1 record
+tracehost replay: stdin: received SIGINT after 1 record
 -- status 130
 EOF
 
@@ -139,10 +139,10 @@ status 143
 old
 old
 -- stderr
-tracehost dump: stdin: SIGINT came after 2 records
-tracehost dump: WORK/files/old was not written
-tracehost convert: stdin: SIGTERM came after 2 records
-tracehost convert: WORK/files/new was not written
+tracehost dump: stdin: received SIGINT after 2 records
+tracehost dump: WORK/files/old was not written: received SIGINT
+tracehost convert: stdin: received SIGTERM after 2 records
+tracehost convert: WORK/files/new was not written: received SIGTERM
 EOF
 
 # --- while it works ---
@@ -151,7 +151,7 @@ EOF
 endless() {
     $signalled INT "$calls" endless "$tracehost" replay -t count - >"$work/out" 2>"$work/err"
     echo "status $?"
-    read=$(sed -n 's/^tracehost replay: stdin: SIGINT came after \([0-9]*\) records$/\1/p' "$work/err")
+    read=$(sed -n 's/^tracehost replay: stdin: received SIGINT after \([0-9]*\) records$/\1/p' "$work/err")
     counted=$(sed -n 's/^ *\([0-9]*\) .* all$/\1/p' "$work/out")
     if [ "$read" -gt 1000 ] && [ "$read" = "$counted" ]; then echo 'the same number'; else cat "$work/err"; fi
 }
@@ -264,12 +264,12 @@ drawing() {
     return $status
 }
 expect 'a tracer that draws at its end, and a second signal of another kind' drawing HUP <<'EOF'
-tracehost replay: SIGTERM came; tracers draw or write what they have left; another signal ends that at once
+tracehost replay: received SIGTERM; tracers write their remaining output; another signal ends the program at once
 it draws
 -- status 129
 EOF
 expect 'a tracer that draws at its end, and the same signal again' drawing TERM <<'EOF'
-tracehost replay: SIGTERM came; tracers draw or write what they have left; another signal ends that at once
+tracehost replay: received SIGTERM; tracers write their remaining output; another signal ends the program at once
 it draws
 -- status 143
 EOF

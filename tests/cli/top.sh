@@ -72,25 +72,25 @@ presses() {
 
 expect 'not without a terminal' "$tracehost" run --top fib 'fib:fib(1)' <<'EOF'
 -- stderr
-tracehost run: --top is shown on stderr, which is no terminal
+tracehost run: --top needs a terminal: stderr is not a terminal
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
 expect 'no patterns that only a tracer could obey' "$tracehost" run --top -p fib:_ --return fib 'fib:fib(1)' <<'EOF'
 -- stderr
-tracehost run: --top counts calls and their time: --return and --exception needs a tracer, and no -t names one
+tracehost run: --top only counts calls and their time: for --return and --exception, give a tracer with -t
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
 expect 'no times that nobody could see' "$tracehost" run --top=10ms fib 'fib:fib(1)' <<'EOF'
 -- stderr
-tracehost run: --top wants a time from 100ms on, not '10ms'
+tracehost run: --top must be a time of at least 100ms, not '10ms'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
 dumb() {
     opens "env TERM=dumb tracehost replay --top $recordings/s13_procs.trace" 120
-    sees "cannot: what is it, in TERM" && left 2
+    sees 'the type in $TERM is' && left 2
 }
 check 'not on a dumb terminal' dumb
 
@@ -212,7 +212,7 @@ expect 'what it prints elsewhere is there at once' aside <<'EOF'
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
 EOF
 torn() {
-    opens "tracehost replay --top $recordings/s22_killed_vm.trace" 100 && sees 'not told: 1 places that are damaged' &&
+    opens "tracehost replay --top $recordings/s22_killed_vm.trace" 100 && sees 'missing: 1 places that are damaged' &&
         presses q && left 4 && sees 'recovered 1156 records'
 }
 check 'damage is told in the view, and afterwards' torn
@@ -262,7 +262,7 @@ stops() {
     presses C-z
     sees 'Stopped' && shows_the_shell && presses fg Enter && sees 'bank:deposit/2' &&
         kill -CONT "$(cat "$work/pid")" && presses t && sees '^q end run' && presses q &&
-        sees 'a request to stop came' && shows_the_shell
+        sees 'received a request to stop' && shows_the_shell
 }
 check 'Ctrl-Z stops it, fg goes on, q ends it' stops
 busy() {

@@ -106,80 +106,80 @@ information.
 EOF
 expect 'dump of nothing' "$tracehost" dump <<'EOF'
 -- stderr
-tracehost dump: which STREAM?
+tracehost dump: argument STREAM is missing
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 -- status 2
 EOF
 expect 'dump of two' "$tracehost" dump a b <<'EOF'
 -- stderr
-tracehost dump: one STREAM at a time, please
+tracehost dump: unexpected argument 'b': only one STREAM can be given
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 -- status 2
 EOF
 expect 'dump in an unknown format' "$tracehost" dump --format=xml a <<'EOF'
 -- stderr
-tracehost dump: --format is term or jsonl, not 'xml'
+tracehost dump: --format must be term or jsonl, not 'xml'
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 -- status 2
 EOF
 expect 'info of nothing' "$tracehost" info <<'EOF'
 -- stderr
-tracehost info: which STREAM?
+tracehost info: argument STREAM is missing
 Try `tracehost info --help' or `tracehost info --usage' for more information.
 -- status 2
 EOF
 expect 'info of two' "$tracehost" info a b <<'EOF'
 -- stderr
-tracehost info: one STREAM at a time, please
+tracehost info: unexpected argument 'b': only one STREAM can be given
 Try `tracehost info --help' or `tracehost info --usage' for more information.
 -- status 2
 EOF
 expect 'info in an unknown format' "$tracehost" info --format=yaml a <<'EOF'
 -- stderr
-tracehost info: --format is text or json, not 'yaml'
+tracehost info: --format must be text or json, not 'yaml'
 Try `tracehost info --help' or `tracehost info --usage' for more information.
 -- status 2
 EOF
 expect 'info of the top of what' "$tracehost" info --top=many a <<'EOF'
 -- stderr
-tracehost info: --top wants a number, not 'many'
+tracehost info: --top must be a number, not 'many'
 Try `tracehost info --help' or `tracehost info --usage' for more information.
 -- status 2
 EOF
 expect 'convert to nothing' "$tracehost" convert a <<'EOF'
 -- stderr
-tracehost convert: IN and OUT are wanted
+tracehost convert: arguments IN and OUT are needed
 Try `tracehost convert --help' or `tracehost convert --usage' for more
 information.
 -- status 2
 EOF
 expect 'convert to two' "$tracehost" convert a b c <<'EOF'
 -- stderr
-tracehost convert: there are only IN and OUT
+tracehost convert: unexpected argument 'c': only IN and OUT can be given
 Try `tracehost convert --help' or `tracehost convert --usage' for more
 information.
 -- status 2
 EOF
 expect 'convert to what the name does not tell' "$tracehost" convert a.trace out <<'EOF'
 -- stderr
-tracehost convert: the name 'out' does not tell a format: give --to=jsonl or --to=trace
+tracehost convert: the output's format is not known from the name 'out': give --to=jsonl or --to=trace
 -- status 2
 EOF
 expect 'convert to an unknown format' "$tracehost" convert --to=xml a.trace out.jsonl <<'EOF'
 -- stderr
-tracehost convert: there is no format 'xml': it is jsonl or trace
+tracehost convert: there is no format 'xml': the formats are jsonl and trace
 -- status 2
 EOF
 expect 'two tracers' "$tracehost" tracers text count <<'EOF'
 -- stderr
-tracehost tracers: one NAME at a time, please
+tracehost tracers: unexpected argument 'count': only one NAME can be given
 Try `tracehost tracers --help' or `tracehost tracers --usage' for more
 information.
 -- status 2
 EOF
 expect 'colours at a time that there is not' "$tracehost" replay --color=sometimes a <<'EOF'
 -- stderr
-tracehost replay: --color is always, never or auto, not 'sometimes'
+tracehost replay: --color must be always, never or auto, not 'sometimes'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2

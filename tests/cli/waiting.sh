@@ -46,8 +46,8 @@ done
 stderr: tracehost run: warning: -p counter:new/0: there is no such function yet
 stderr: tracehost run: warning: -p counter:nix/1: there is no such function yet
 stderr: tracehost run: warning: -p counter:watch/_: there is no such function yet
-stderr: tracehost run: a request to stop came
-stderr: tracehost run: -p counter:nix/1: no such function came
+stderr: tracehost run: received a request to stop
+stderr: tracehost run: -p counter:nix/1: no such function was loaded
 status 0
 EOF
 
@@ -65,14 +65,14 @@ counter           1  loaded  BUILD/samples/counter.so
 a counter ends at 0
 ok
 done
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 EOF
 
 expect 'run: none comes' "$tracehost" run -p on_load json '1 + 1.' <<'EOF'
 2
 -- stderr
-tracehost run: -p on_load: no such function came
+tracehost run: -p on_load: no such function was loaded
 EOF
 
 asked() {
@@ -108,7 +108,7 @@ events      2 traced, 1 enabled, 1 filtered
 a counter ends at 0
 ok
 done
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 <0.1.4096> call counter:new()
 <0.1.4096> return counter:new/0 -> {ok,REF}

@@ -96,7 +96,7 @@ make "$tracer" one
 host=$!
 
 replaced() {
-    wait_for "^$1 $2" "$work/out" && wait_for 'is at work' "$work/err" "$3"
+    wait_for "^$1 $2" "$work/out" && wait_for 'is in use' "$work/err" "$3"
 }
 
 check 'the first one is told' wait_for '^one loaded' "$work/out"
@@ -114,7 +114,7 @@ refused() {
 }
 echo 'no library' >"$folder/broken"
 mv "$folder/broken" "$tracer"
-check 'what is no library leaves the old one' refused 'is not used'
+check 'what is no library leaves the old one' refused 'stays in use'
 make "$tracer" four -DANSWER=7
 check 'so does one with a veto' refused 'its load() returned 7'
 make "$tracer" five -DTRACE='"show"'
@@ -124,7 +124,7 @@ check 'nothing else is said' test "$(grep -c '^tracehost' "$work/err")" = 5
 make "$tracer" six
 check 'the next good one is taken' replaced six loaded 3
 printf x >>"$tracer"
-check 'one that was written in place is another' wait_for 'is at work' "$work/err" 4
+check 'one that was written in place is another' wait_for 'is in use' "$work/err" 4
 check 'and goes on' goes_on six
 
 i=0
@@ -140,11 +140,11 @@ for i in range(20):
 EOF
 }
 rename_all
-check 'a burst is replaced' wait_for 'is at work' "$work/err" 5
+check 'a burst is replaced' wait_for 'is in use' "$work/err" 5
 goes_on six >/dev/null
-check 'a few times at most' test "$(grep -c 'is at work' "$work/err")" -lt 9
+check 'a few times at most' test "$(grep -c 'is in use' "$work/err")" -lt 9
 
-before=$(grep -c 'is at work' "$work/err")
+before=$(grep -c 'is in use' "$work/err")
 rm -r "$folder"
 mkdir "$folder"
 make "$tracer" seven
@@ -207,7 +207,7 @@ tracehost ctl: there is no session or tracer 'nobody'
 EOF
 expect 'which tracer?' ctl replace second <<'EOF'
 -- stderr
-tracehost ctl: replace the tracer of which SESSION by which TRACER?
+tracehost ctl: arguments SESSION and TRACER are needed; `sessions` and `tracers` list them
 -- status 2
 EOF
 check 'stop' ctl stop

@@ -74,7 +74,7 @@ said() {
 cd "$OLDPWD" || exit 1
 expect 'nothing else is said' said <<'EOF'
 2 tracehost run: the new ./current/plugin.so is loaded: module plugin
-6 tracehost run: the new at/tracer.so is at work
+6 tracehost run: the new at/tracer.so is in use
 EOF
 kill -TERM $host
 wait $host

@@ -134,7 +134,7 @@ begin "$tracehost" run --watch --control="$socket" --load-info=1.5 -t "text=#{ou
 
 check 'the first one runs' returns one
 link "$plugin" two
-check 'compiled anew: it lacks an upgrade()' said 'the new .* is not loaded, the old code goes on'
+check 'compiled anew: it lacks an upgrade()' said 'cannot load the new .*: the old code stays in use'
 check 'which is told' said 'has no upgrade()'
 check 'the old one goes on' returns one
 make "$plugin" three -DUPGRADES
@@ -142,7 +142,7 @@ check 'one that was moved there is loaded' said 'edited.so is loaded: module edi
 check 'and runs, traced' returns three
 
 make "$plugin" four -DUPGRADES
-check 'old code is in use' said 'is not loaded yet, but when old code is not in use any more'
+check 'old code is in use' said 'cannot load the new .* yet: old code of its module is in use'
 check 'by whom, is told' said 'in edited:stay/0; purge it hard'
 check 'the current one goes on' returns three
 purged() {
@@ -151,7 +151,7 @@ purged() {
 check 'the old code is purged' purged
 check 'then the new is loaded' said 'edited.so is loaded: module edited, generation 3'
 check 'and runs' returns four
-check 'that it waited was told once' test "$(grep -c 'is not loaded yet' "$work/host.err")" = 1
+check 'that it waited was told once' test "$(grep -c 'cannot load the new .* yet' "$work/host.err")" = 1
 
 echo 'no library' >"$folder/broken"
 mv "$folder/broken" "$plugin"

@@ -49,27 +49,27 @@ move() {
     mv "$work/moved" "$2"
 }
 move "$work/tracer.two" "$second"
-check 'a tracer is replaced' said 'the new .*/second/tracer.so is at work'
+check 'a tracer is replaced' said 'the new .*/second/tracer.so is in use'
 rm "$first"
 exec 5>"$first" # which is closed below
 head -c 5000 "$work/tracer.two" >&5
 move "$work/plugin.two" "$plugin"
 check 'a plugin, too' said 'the new .*/plugin.so is loaded'
 move "$work/tracer.three" "$second"
-check 'and the tracer again' said 'the new .*/second/tracer.so is at work' 2
+check 'and the tracer again' said 'the new .*/second/tracer.so is in use' 2
 silent() {
     ! grep 'the new .*/first/tracer.so' "$work/err"
 }
 check 'what is half written is not looked at' silent
 tail -c +5001 "$work/tracer.two" >&5
 exec 5>&-
-check 'it is when it is closed' said 'the new .*/first/tracer.so is at work'
+check 'it is when it is closed' said 'the new .*/first/tracer.so is in use'
 rm "$first"
 ln "$work/tracer.three" "$first"
-check 'a link is whole at once' said 'the new .*/first/tracer.so is at work' 2
+check 'a link is whole at once' said 'the new .*/first/tracer.so is in use' 2
 rm "$first"
 ln -s "$work/tracer.two" "$first"
-check 'also a symbolic one' said 'the new .*/first/tracer.so is at work' 3
+check 'also a symbolic one' said 'the new .*/first/tracer.so is in use' 3
 nothing_else() {
     [ "$(grep -c . "$work/err")" = 6 ]
 }
@@ -85,14 +85,14 @@ mv "$work/anew" "$folder/first"
 rm -r "$folder/second"
 mkdir "$folder/second"
 move "$work/tracer.one" "$second"
-check 'in another such folder one is replaced' said 'the new .*/second/tracer.so is at work' 3
+check 'in another such folder one is replaced' said 'the new .*/second/tracer.so is in use' 3
 half_silent() {
     [ "$(grep -c 'the new .*/first/tracer.so' "$work/err")" = 3 ]
 }
 check 'what is half written is not looked at there either' half_silent
 tail -c +5001 "$work/tracer.three" >&5
 exec 5>&-
-check 'but when it is closed' said 'the new .*/first/tracer.so is at work' 4
+check 'but when it is closed' said 'the new .*/first/tracer.so is in use' 4
 
 # --- files that are written again and again ---
 

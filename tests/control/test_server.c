@@ -52,21 +52,21 @@ static void requests_are_answered(void **state)
                   "\"error\":[\"what was tried\",\"the cause ?\"]}");
     assert_answer("{\"id\":2,\"command\":\"dance\"}",
                   "{\"id\":2,\"ok\":false,\"status\":2,"
-                  "\"error\":[\"there is no command dance; `help` lists them\"]}");
+                  "\"error\":[\"there is no command 'dance'; `help` lists them\"]}");
 }
 
 static void what_is_no_request_is_told_so(void **state)
 {
     static const char *const lines[][2] = {
-        {"nonsense", "this is no line of JSON: column 8: "},
-        {"[1]", "a request is an object"},
-        {"{}", "a request has a "},
-        {"{\"id\":3,\"command\":1}", "a request has a "},
-        {"{\"command\":\"say\",\"argument\":[]}", "a request has no "},
-        {"{\"command\":\"say\",\"arguments\":\"x\"}", "\\\"arguments\\\" is no array"},
-        {"{\"command\":\"say\",\"arguments\":[\"a\",1]}", "argument 2 is no text"},
-        {"{\"command\":\"say\",\"command\":\"say\"}", "this is no line of JSON"},
-        {"\xff\xfe", "this is no line of JSON"},
+        {"nonsense", "the line is not JSON: column 8: "},
+        {"[1]", "a request must be an object"},
+        {"{}", "a request must have a "},
+        {"{\"id\":3,\"command\":1}", "a request must have a "},
+        {"{\"command\":\"say\",\"argument\":[]}", "a request has no member "},
+        {"{\"command\":\"say\",\"arguments\":\"x\"}", "\\\"arguments\\\" must be an array"},
+        {"{\"command\":\"say\",\"arguments\":[\"a\",1]}", "argument 2 must be a string"},
+        {"{\"command\":\"say\",\"command\":\"say\"}", "the line is not JSON"},
+        {"\xff\xfe", "the line is not JSON"},
     };
     int fd = open_socket();
 
@@ -100,7 +100,7 @@ static void the_limit_of_a_line_is_exact(void **state)
         memcpy(line + ends, last, sizeof last);
         put(fd, line);
         assert_non_null(
-            strstr(get(fd), more ? "a line is too long" : "there is no command absent"));
+            strstr(get(fd), more ? "the line is too long" : "there is no command 'absent'"));
         close(fd);
     }
     th_free(line);
@@ -118,7 +118,7 @@ static void a_line_that_is_too_long_is_skipped(void **state)
     line[LONG] = 0;
     put(fd, line);
     put(fd, "\n{\"command\":\"say\"}\n");
-    assert_non_null(strstr(get(fd), "a line is too long"));
+    assert_non_null(strstr(get(fd), "the line is too long"));
     assert_non_null(strstr(get(fd), "\"ok\":true"));
     assert_int_equal(th_control_counts(control).malformed, 1);
     close(fd);
@@ -337,7 +337,8 @@ static void nobody_is_there(void **state)
 
     (void)state;
     assert_int_equal(th_control_connect("/tmp/there/is/no/such", &client, &greeting), TH_USAGE);
-    assert_non_null(strstr(th_error_link(0), "start tracehost run or replay with --control="));
+    assert_non_null(
+        strstr(th_error_link(0), "start `tracehost run` or `tracehost replay` with --control="));
 }
 
 /* --- The owner of the socket ------------------------------------------------------------------ */
@@ -392,7 +393,7 @@ static void what_is_no_socket_is_left_alone(void **state)
     file = fopen(other.path, "w");
     fclose(file);
     assert_int_equal(th_control_begin(&other, &second), TH_USAGE);
-    assert_non_null(strstr(th_error_link(0), "is no socket"));
+    assert_non_null(strstr(th_error_link(0), "is not a socket"));
     assert_int_equal(unlink(other.path), 0);
     th_free((char *)other.path);
 }
@@ -408,7 +409,7 @@ static void a_folder_of_others_is_refused(void **state)
     assert_int_equal(chmod(open_folder, 0777), 0);
     other.path = th_printf("%s/socket", open_folder);
     assert_int_equal(th_control_begin(&other, &second), TH_USAGE);
-    assert_non_null(strstr(th_error_link(0), "others may write to the folder"));
+    assert_non_null(strstr(th_error_link(0), "other users can write to the folder"));
     assert_int_equal(chmod(open_folder, 01777), 0);
     assert_int_equal(th_control_begin(&other, &second), TH_OK);
     th_control_end(second);

@@ -39,7 +39,7 @@ LINES
 expect 'no local calls of it can be traced' "$tracehost" run -p jiffy:nif_encode_init/2 --kind=local "$jiffy" \
     'jiffy:nif_encode_init([], [])' <<'LINES'
 -- stderr
-tracehost run: -p jiffy:nif_encode_init/2 cannot be set
+tracehost run: cannot set -p jiffy:nif_encode_init/2
   no function has a breakpoint for local calls: trace those from other modules with a global pattern
   jiffy:nif_encode_init/2: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2

@@ -165,7 +165,7 @@ expect 'a tracer is replaced' eval 'answers replace theirs text,output="$work/to
 EOF2
 expect 'code is not loaded' ctl load bank <<'EOF2'
 -- stderr
-tracehost ctl: code is loaded by hosts that run it: tracehost run
+tracehost ctl: this host runs no code; `tracehost run` does
 -- status 2
 EOF2
 
@@ -185,7 +185,7 @@ check 'the tracer that came in place of another was told of calls' grep -q 'call
 expect 'a second host is refused' eval '"$tracehost" run --control="$socket" fib "fib:fib(1)" 2>&1 |
     sed "s|$work|WORK|; s/process [0-9]*/process N/"' <<'EOF2'
 tracehost run: cannot serve --control=WORK/socket
-  process N serves WORK/socket already; choose another name
+  process N serves WORK/socket already: choose another name
 EOF2
 end >"$work/end"
 # Tables of `count` are left out.
@@ -196,7 +196,7 @@ expect 'it ends as it is told' eval "grep -v '^ \|^$' '$work/end' | sed 's|$work
 2: cannot serve /nowhere/socket
 2: the host has a control already
 2: the host's control has not been closed
-reported: the new WORK/own.so is at work
+reported: the new WORK/own.so is in use
 its session is gone
 stopped
 stderr: tracehost: warning: tracer 'WORK/own.so': the module in it is called count

@@ -143,7 +143,7 @@ static void test_refused_patterns(void **state)
             "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
     misused(set(NULL, NULL, 0, &matched), "a pattern has a function, either as text or as a term");
     assert_int_equal(set("a:b/1", "[{", 0, &matched), TRACEHOST_MALFORMED);
-    assert_string_equal(tracehost_error_link(0), "the match specification cannot be read");
+    assert_string_equal(tracehost_error_link(0), "cannot parse the match specification");
     assert_int_equal(set("a:b/1", "[{'_',[{nope}],[]}]", 0, &matched), TRACEHOST_MALFORMED);
     assert_int_equal(set("a:b/1", "pause", TRACEHOST_LOCAL, &matched), TRACEHOST_USAGE);
     assert_int_equal(set("a:b/1", NULL, 0x40, &matched), TRACEHOST_USAGE);

@@ -49,7 +49,7 @@ static void test_states(void **state)
     (void)state;
     setup.state_text = "{a,";
     assert_int_equal(create(&setup), TRACEHOST_USAGE);
-    assert_int_equal(strncmp(tracehost_error_link(0), "the state is no Erlang term: ", 29), 0);
+    assert_int_equal(strncmp(tracehost_error_link(0), "the state is not an Erlang term: ", 29), 0);
     setup.state_options = "a=1";
     misused(create(&setup), "there is more than one state");
     setup.state_text = NULL;

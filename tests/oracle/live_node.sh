@@ -232,7 +232,7 @@ status 130
 tracehost dump: tcp://localhost:PORT: the connection was closed after 2 records; trying for 20 s to take it up again
 tracehost dump: tcp://localhost:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
 tracehost dump: tcp://localhost:PORT: recovered 6 records
-tracehost dump: tcp://localhost:PORT: SIGINT came after 6 records
+tracehost dump: tcp://localhost:PORT: received SIGINT after 6 records
 [1]}
 [2]}
 {drop,0}.
@@ -254,7 +254,7 @@ record() {
 }
 expect 'a recording, ended by a signal' record <<'EOF'
 status 130
-tracehost convert: tcp://localhost:PORT: SIGINT came after 100 records
+tracehost convert: tcp://localhost:PORT: received SIGINT after 100 records
 as many as the node has called
 EOF
 

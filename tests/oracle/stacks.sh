@@ -110,7 +110,7 @@ traced_again() {
         "$tracehost" replay -t "jsonl,output=$work/again.jsonl" --flags=call,return_to -p "stacks:$name/1" "$@" "$work/told.jsonl" \
             2>"$work/remarks" &&
         python3 tests/oracle/stacks/true_returns.py "$work/random.$name.jsonl" "$work/again.jsonl" \
-            "$(sed -n "s/^tracehost replay: tracer 'jsonl': returns sent, left out.*: //p" "$work/remarks")"
+            "$(sed -n "s/^tracehost replay: tracer 'jsonl': returns delivered, skipped.*: //p" "$work/remarks")"
 }
 for name in t_a t_b t_c; do
     for told in plain some_plain returns; do

@@ -235,8 +235,8 @@ static void strange_messages(void **state)
     static const struct {
         const char *term, *decode, *time;
     } cases[] = {
-        {"{trace,<0.1.0>,exit,normal,x}", "it is no trace message: its scheduler is no integer",
-         ""},
+        {"{trace,<0.1.0>,exit,normal,x}",
+         "the record is not a trace message: its scheduler is no integer", ""},
         {"{trace_ts,<0.1.0>,exit,normal,never}", "", "its last element is no time"},
         {"{trace_ts,<0.1.0>,exit,normal,{1,2,1000000}}", "", "its last element is no time"},
         {"{trace_ts,<0.1.0>,exit,normal,18446744073709551616}", "", "its last element is no time"},

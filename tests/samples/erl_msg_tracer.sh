@@ -29,7 +29,7 @@ if [ -e "$OTP_INCLUDE/erl_nif.h" ]; then
     expect 'the process that is told dies' dying <<'LINES'
 -- stderr
 tracehost replay: tracer 'erl_msg_tracer': detached, as it answered 'remove' to trace_status
-tracehost replay: messages dropped, as nobody runs their receivers: 6
+tracehost replay: messages dropped, as their receivers do not run here: 6
 LINES
 else
     skip "compiles with OTP's header" "no erl_nif.h of OTP here"

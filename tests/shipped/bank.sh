@@ -15,7 +15,7 @@ at_once() {
         2>&1 | tail -1
 }
 expect 'many customers' at_once <<'LINES'
-tracehost call: 200 rounds of 4 processes, 0 evaluations failed
+tracehost call: 200 rounds in 4 processes, 0 evaluations failed
 LINES
 
 # Calls on a host that has no processes for a library.

@@ -51,8 +51,8 @@ done
 mkfifo pipe
 expect 'a read that hangs' "$tracehost" run --flags=send --duration=1s --grace=1s files 'files:read("pipe").' <<'LINES'
 -- stderr
-tracehost run: stopped after 1 s, before the end
-tracehost run: file operation READ_FILE has not returned after 1 s, and is not waited for
+tracehost run: stopped after 1 s (--duration)
+tracehost run: file operation READ_FILE has not returned after 1 s; the program ends without it
 -- status 6
 LINES
 

@@ -26,7 +26,7 @@ at_once() {
         'Text = json:encode(json:decode(Text), [sort_keys]).' 2>&1 | tail -1
 }
 expect 'many at once' at_once <<'LINES'
-tracehost call: 200 rounds of 4 processes, 0 evaluations failed
+tracehost call: 200 rounds in 4 processes, 0 evaluations failed
 LINES
 
 finish

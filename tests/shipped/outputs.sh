@@ -319,7 +319,7 @@ expect 'ctl attach' attached <<'LINES'
 told: 0
 1
 ok
-stderr: tracehost run: a request to stop came
+stderr: tracehost run: received a request to stop
 status 0
 LINES
 finish

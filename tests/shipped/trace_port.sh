@@ -74,7 +74,7 @@ expect 'live' live <<'LINES'
 3
 18
 -- stderr
-trace_port: calls without `external`, `tail` and callers, which jsonl has: 9
+trace_port: calls written without `external`, `tail` and callers (jsonl keeps them): 9
 LINES
 
 # An empty file in place of an earlier one.

@@ -193,7 +193,8 @@ static void no_messages(void **state)
         snprintf(expected, sizeof expected, "other term=%s", cases[i].tuple);
         assert_int_equal(th_trace_event_from_tuple(&event, term(cases[i].tuple), false),
                          TH_MALFORMED);
-        assert_string_equal(th_error_link(0) + strlen("it is no trace message: "), cases[i].why);
+        assert_string_equal(th_error_link(0) + strlen("the record is not a trace message: "),
+                            cases[i].why);
         assert_string_equal(fields(&event), expected);
         assert_int_equal(event.number, 5);
         assert_true(th_identical(th_trace_event_to_tuple(&event, &env), term(cases[i].tuple)));

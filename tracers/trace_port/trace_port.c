@@ -159,7 +159,8 @@ TH_TRACER_UNLOAD()
         fprintf(stderr, "trace_port: events that are no record, counted as lost: %llu\n", dropped);
     if (plain)
         fprintf(stderr,
-                "trace_port: calls without `external`, `tail` and callers, which jsonl has: %llu\n",
+                "trace_port: calls written without `external`, `tail` and callers (jsonl keeps "
+                "them): %llu\n",
                 plain);
     output_close_all(env);
 }

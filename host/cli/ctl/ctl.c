@@ -76,7 +76,7 @@ enum th_status th_ctl_split(const char *line, struct th_names *words)
         }
         th_library_names_take(words, th_buffer_take_text(&word));
         if (quote)
-            return th_error_raise(TH_USAGE, "a quote does not end");
+            return th_error_raise(TH_USAGE, "the quote %c is not closed", quote);
     }
 }
 
@@ -135,7 +135,8 @@ static enum th_status raise_answer(const json_t *answer)
     int status = (int)json_integer_value(json_object_get(answer, "status"));
 
     if (status < TH_FAILED || status > TH_CRASHED || i == 0)
-        return th_error_raise(TH_MALFORMED, "the answer is none that is known");
+        return th_error_raise(TH_MALFORMED,
+                              "cannot read the host's answer: it has no valid status and error");
     th_error_raise((enum th_status)status, "%s", json_string_value(json_array_get(links, i - 1)));
     while (--i > 0)
         th_error_context("%s", json_string_value(json_array_get(links, i - 1)));

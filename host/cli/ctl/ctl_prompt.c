@@ -91,7 +91,8 @@ static enum th_status read_and_do(struct prompt *prompt)
             if (status == TH_OK && is_word(line, "help"))
                 puts("quit, exit, Ctrl-D\n    leave this prompt; the host goes on");
             if (status == TH_END && !th_cli_interrupt_came())
-                fputs("\nnot waited for any more; the host does it for all that\n", stderr);
+                fputs("\nno longer waiting for the answer; the host still executes the command\n",
+                      stderr);
             break;
         case TH_LINE_INTERRUPTED:
             break;
@@ -112,7 +113,7 @@ enum th_status th_ctl_prompt(struct th_ctl *ctl)
 
     prompt.editor = th_cli_line_editor_create(stdout, complete, &prompt);
     if (!prompt.editor)
-        return th_ctl_report(th_error_raise(TH_FAILED, "there is no memory for a prompt"));
+        return th_ctl_report(th_error_raise(TH_FAILED, "cannot show a prompt: out of memory"));
     prompt.text = th_printf("%s> ", json_string_value(json_object_get(ctl->greeting, "program")));
     th_cli_interrupt_install();
     sigaction(SIGINT, &action, NULL);

@@ -280,7 +280,7 @@ int th_cli_complete(const struct th_command commands[], size_t count, int argc, 
     bool first;
 
     if (argc != 4) {
-        fputs("tracehost complete: LINE and BREAKS are wanted\n", stderr);
+        fputs("tracehost complete: arguments LINE and BREAKS are needed\n", stderr);
         return TH_USAGE;
     }
     alarm(MOST_SECONDS);

@@ -45,7 +45,7 @@ const struct th_argument th_options_trace_arguments[] = {
               .words = TH_WORDS("text", "json"), TH_INTO(struct th_trace_options, json)),
     TH_OPTION("top", "T", TIME, OUTPUT, "Show the most called functions every T (1s)",
               .how = TH_ARGUMENT_OPTIONAL, .otherwise = "1s", .least = 100000000, .most = INT64_MAX,
-              .wanted = "a time from 100ms on", TH_INTO(struct th_trace_options, top)),
+              .wanted = "a time of at least 100ms", TH_INTO(struct th_trace_options, top)),
     TH_OPTION("color", "WHEN", CHOICE, OUTPUT, "Colours: always, never or auto (default)",
               .words = TH_WORDS("always", "never", "auto"), .take = take_color),
     TH_OPTION("callback-timeout", "T", TIME, LIMITS,

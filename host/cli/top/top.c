@@ -60,7 +60,7 @@ enum th_status th_top_check(const struct th_trace_options *options)
         loose = for_tracers(&first->patterns.items[i]);
     if (loose && !first->tracer_count)
         return th_error_raise(
-            TH_USAGE, "--top counts calls and their time: %s needs a tracer, and no -t names one",
+            TH_USAGE, "--top only counts calls and their time: for %s, give a tracer with -t",
             loose);
     return th_top_terminal_check();
 }
@@ -93,7 +93,7 @@ static void add_untold(struct th_buffer *line, uint64_t top_count, const char *w
 {
     if (!top_count)
         return;
-    th_buffer_add_text(line, line->size ? ", " : "not told: ");
+    th_buffer_add_text(line, line->size ? ", " : "missing: ");
     th_buffer_printf(line, "%llu %s", (unsigned long long)top_count, what);
 }
 
@@ -128,11 +128,12 @@ static void about_run(const struct th_session *session, const struct th_tracing 
     th_buffer_printf(&lines[0], "%zu process%s, %u scheduler%s", processes,
                      processes == 1 ? "" : "es", schedulers, th_log_plural(schedulers));
     if (seen.functions)
-        th_buffer_printf(&lines[0], ", %llu functions that only calls from other modules tell",
+        th_buffer_printf(&lines[0], ", %llu functions counted for calls from other modules only",
                          (unsigned long long)seen.functions);
     add_untold(&lines[1], counts.suppressed, "calls and events that callbacks caused");
     add_untold(&lines[1], counts.strangers, "calls timed, of threads that run no process");
-    add_untold(&lines[1], th_runtime_calls_not_kept(), "ends of calls, as too many were open");
+    add_untold(&lines[1], th_runtime_calls_not_kept(),
+               "ends of calls, as too many calls were open");
 }
 
 /* --- A replay --------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ static enum th_status begin_holding(void)
     copied = 0;
     if (file < 0 || was_stderr < 0 || (both && was_stdout < 0)) {
         enum th_status status = th_error_raise(
-            TH_FAILED, "cannot hold back what others print meanwhile: %s", strerror(errno));
+            TH_FAILED, "cannot redirect stdout and stderr to a file: %s", strerror(errno));
         close(file);
         close(was_stderr);
         close(was_stdout);
@@ -236,11 +236,10 @@ enum th_status th_top_terminal_check(void)
     const char *type = getenv("TERM");
 
     if (!isatty(STDERR_FILENO))
-        return th_error_raise(TH_USAGE, "--top is shown on stderr, which is no terminal");
+        return th_error_raise(TH_USAGE, "--top needs a terminal: stderr is not a terminal");
     if (!type || !*type || strcmp(type, "dumb") == 0)
         return th_error_raise(
-            TH_USAGE,
-            "--top moves the cursor, which a terminal of type '%s' cannot: what is it, in TERM?",
+            TH_USAGE, "--top needs a terminal that can move the cursor: the type in $TERM is '%s'",
             type ? type : "");
     return TH_OK;
 }

@@ -50,7 +50,7 @@ static enum th_status read_words(const struct th_control_host *host,
                                  struct asked *asked)
 {
     if (!host->runs_code)
-        return th_error_raise(TH_USAGE, "code is loaded by hosts that run it: tracehost run");
+        return th_error_raise(TH_USAGE, "this host runs no code; `tracehost run` does");
     return th_control_take(command, count, words, asked);
 }
 
@@ -114,7 +114,7 @@ static enum th_status carry_out_load(void *context, int count, char **words, jso
 const struct th_control_command th_control_command_load = {
     "load",
     load_arguments,
-    "load which LIBRARY?",
+    "argument LIBRARY is missing",
     "loads libraries, or new code of those that are there, all of them at one instant "
     "or none; --purge=hard kills who is still in code that must go first; --load-info "
     "as `run` has it, and else what that was given; the answer names functions whose "
@@ -172,7 +172,7 @@ static enum th_status carry_out_purge(void *context, int count, char **words, js
 const struct th_control_command th_control_command_purge = {
     "purge",
     purge_arguments,
-    "which MODULE? `modules` lists them",
+    "argument MODULE is missing; `modules` lists the modules",
     "unloads a module's old code, which was replaced or deleted, if "
     "nobody is in it any more; --hard kills who is",
     carry_out_purge,
@@ -196,7 +196,7 @@ static enum th_status carry_out_delete(void *context, int count, char **words, j
 const struct th_control_command th_control_command_delete = {
     "delete",
     delete_arguments,
-    "which MODULE? `modules` lists them",
+    "argument MODULE is missing; `modules` lists the modules",
     "a module can be called no more; what it was is old code",
     carry_out_delete,
     .takes_long = true,

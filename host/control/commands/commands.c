@@ -175,15 +175,15 @@ enum th_status th_control_session(const struct th_control_host *host, const char
     if (!which && count == 0)
         return th_error_raise(TH_USAGE, "there is no session; `attach TRACER` begins one");
     if (!which)
-        return th_error_raise(TH_USAGE,
-                              "there are %zu sessions: say which one, with --session=NUMBER, as "
-                              "`sessions` lists them",
-                              count);
+        return th_error_raise(
+            TH_USAGE,
+            "there are %zu sessions: choose one with --session=NUMBER; `sessions` lists them",
+            count);
     if (count > 0)
-        return th_error_raise(TH_USAGE,
-                              "tracer '%.60s' has %zu sessions: name one by its number, as "
-                              "`sessions` lists them",
-                              which, count);
+        return th_error_raise(
+            TH_USAGE,
+            "tracer '%.60s' has %zu sessions: give the number of one; `sessions` lists them", which,
+            count);
     for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
         const struct th_session *other = th_trace_session(host->tracing, i);
         if (!other || !th_trace_session_has_tracer(other))

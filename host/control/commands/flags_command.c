@@ -28,7 +28,7 @@ static enum th_status take_mode_or_whom(const struct th_argument *argument, cons
         return TH_OK;
     }
     if (flagging->options.items[0].tracee_count > 0)
-        return th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
+        return th_error_raise(TH_USAGE, "unexpected argument '%.60s'", value);
     return th_control_session_options_tracees(&flagging->options, false, value);
 }
 
@@ -94,7 +94,7 @@ static enum th_status carry_out_flags(void *context, int count, char **words, js
 }
 
 const struct th_control_command th_control_command_flags = {
-    "flags", flags_arguments, "which flags? a LIST such as call,send",
+    "flags", flags_arguments, "argument LIST is missing: give flags such as call,send",
     "gives trace flags, or takes them: of all, existing, new, pids "
     "or names",
     .carry_out = carry_out_flags};

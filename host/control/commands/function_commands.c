@@ -204,7 +204,8 @@ static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
 {
     if (th_trace_pattern_parse(text, pattern))
         return TH_OK;
-    return th_error_raise(TH_USAGE, "'%.60s' is none of M:F/A, M:F/_, M:_/_ or _:_/_", text);
+    return th_error_raise(TH_USAGE, "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_, not '%.60s'",
+                          text);
 }
 
 static const struct th_argument *const functions_arguments[] = {
@@ -260,7 +261,7 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
     if (status == TH_OK)
         status = read_pattern(&listing.pattern, text);
     if (status == TH_OK && listing.pattern.arity == TH_ANY_ARITY)
-        status = th_error_raise(TH_USAGE, "'%.60s' is no M:F/A", text);
+        status = th_error_raise(TH_USAGE, "a function must be M:F/A, not '%.60s'", text);
     if (status != TH_OK)
         return status;
     th_trace_functions(listing.host->tracing, function_commands_add_function, &listing);
@@ -276,7 +277,7 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
 }
 
 const struct th_control_command th_control_command_info = {
-    "info", info_arguments, "of which function, M:F/A, or on_load?",
+    "info", info_arguments, "argument M:F/A is missing: give a function, or on_load",
     "what each session has set for a function, and counted; on_load: "
     "for functions to come",
     .carry_out = carry_out_info};

@@ -80,11 +80,10 @@ enum th_status th_control_main_thread_ask(struct th_control_main_thread *thread,
     if (asked.begun)
         return asked.status;
     if (ended)
-        return th_error_raise(TH_FAILED, "all that was to be done is done; the host ends");
-    return th_error_raise(TH_FAILED,
-                          "no event has ended in %d seconds, and this can be done between two "
-                          "events alone",
-                          TH_CONTROL_MAIN_THREAD_PATIENCE);
+        return th_error_raise(TH_FAILED, "the host has finished its work and ends");
+    return th_error_raise(
+        TH_FAILED, "no event has ended in %d seconds: the command can only run between two events",
+        TH_CONTROL_MAIN_THREAD_PATIENCE);
 }
 
 void th_control_main_thread_end(struct th_control_main_thread *thread)

@@ -113,5 +113,5 @@ enum th_status th_control_load_info_read(const char *text, th_env *env, th_term 
     *info = th_small(0);
     if (!text || th_text_parse(env, text, strlen(text), info) == TH_OK)
         return TH_OK;
-    return th_error_raise(TH_USAGE, "--load-info is no Erlang term: %s", th_error_link(0));
+    return th_error_raise(TH_USAGE, "--load-info is not an Erlang term: %s", th_error_link(0));
 }

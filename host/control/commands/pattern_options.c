@@ -16,7 +16,7 @@ enum th_status th_control_match_read(th_env *env, const char *text, th_term *spe
     *spec = th_match_short(env, text);
     if (*spec != TH_NONE || th_text_parse(env, text, strlen(text), spec) == TH_OK)
         return TH_OK;
-    return th_error_context("the match specification cannot be read");
+    return th_error_context("cannot parse the match specification");
 }
 
 enum th_status th_control_pattern_take(const char *value,
@@ -37,10 +37,11 @@ enum th_status th_control_pattern_take(const char *value,
         option->pattern = (struct th_pattern){.arity = TH_ANY_ARITY, .on_load = true};
     else if (option->object == TH_PATTERN_FUNCTIONS &&
              !th_trace_pattern_parse(value, &option->pattern))
-        return th_error_raise(TH_USAGE,
-                              "-p wants M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
-                              "on_load, send or receive, not '%s'",
-                              value);
+        return th_error_raise(
+            TH_USAGE,
+            "-p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
+            "on_load, send or receive, not '%s'",
+            value);
     return TH_OK;
 }
 
@@ -104,7 +105,7 @@ enum th_status th_control_pattern_option_set(const struct th_control_pattern_opt
     th_env_release(&env);
     if (status == TH_OK)
         return TH_OK;
-    th_error_context("-p %s cannot be set", option->text);
+    th_error_context("cannot set -p %s", option->text);
     return TH_USAGE;
 }
 
@@ -127,9 +128,8 @@ static enum th_status take_pattern(const struct th_argument *argument, const cha
         &((struct th_control_session_options *)input)->items[0].patterns;
 
     (void)argument;
-    return options->count == 0
-               ? th_control_pattern_take(value, options)
-               : th_error_raise(TH_USAGE, "what is '%.60s' for? it is one word too many", value);
+    return options->count == 0 ? th_control_pattern_take(value, options)
+                               : th_error_raise(TH_USAGE, "unexpected argument '%.60s'", value);
 }
 
 static const struct th_argument *const pattern_arguments[] = {
@@ -215,7 +215,7 @@ static enum th_status carry_out_pattern(void *context, int count, char **words, 
 const struct th_control_command th_control_command_pattern = {
     "pattern",
     pattern_arguments,
-    "which PATTERN? M:F/A, M:F/_, M:_/_, _:_/_, on_load, send or receive",
+    "argument PATTERN is missing: give M:F/A, M:F/_, M:_/_, _:_/_, on_load, send or receive",
     "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are "
     "for counts",
     carry_out_pattern,

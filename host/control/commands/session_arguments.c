@@ -77,8 +77,7 @@ static enum th_status take_flags(const struct th_argument *argument, const char 
     }
     if (!(option->flags & TH_FLAGS_EVENTS))
         return th_error_raise(
-            TH_USAGE, "--flags=%s lets no event pass; add what to trace, such as call or send",
-            value);
+            TH_USAGE, "--flags=%s selects no event: add a flag such as call or send", value);
     option->flag_list = value;
     return TH_OK;
 }
@@ -126,13 +125,13 @@ enum th_status th_control_session_options_tracees(struct th_control_session_opti
         chosen = &option->tracees[option->tracee_count++];
         if (!parse_chosen(list, length, ports, chosen))
             return th_error_raise(
-                TH_USAGE, "--%s wants all, existing, new, %s or registered names, not '%.*s'",
+                TH_USAGE, "--%s must be all, existing, new, %s or registered names, not '%.*s'",
                 ports ? "ports" : "processes",
                 ports ? "ports such as #Port<0.5>" : "processes such as <0.95.0>", (int)length,
                 list);
         if (options->live && !options->running && chosen->one != TH_NONE)
             return th_error_raise(
-                TH_USAGE, "--%s wants all, existing or new, not '%.*s', who is not there yet",
+                TH_USAGE, "--%s must be all, existing or new, not '%.*s', which does not exist yet",
                 ports ? "ports" : "processes", (int)length, list);
         list += length;
         if (!*list)
@@ -155,10 +154,11 @@ static enum th_status begin_session(const struct th_argument *argument, const ch
 
     (void)argument;
     if (!*value)
-        return th_error_raise(TH_USAGE, "--session wants a name");
+        return th_error_raise(TH_USAGE, "--session needs a name");
     for (size_t i = 1; i < options->count; i++)
         if (strcmp(options->items[i].title, value) == 0)
-            return th_error_raise(TH_USAGE, "there is a session '%s' already", value);
+            return th_error_raise(TH_USAGE, "session '%s' exists already: choose another name",
+                                  value);
     add_option(options, value);
     return TH_OK;
 }
@@ -186,7 +186,8 @@ static enum th_status parse_kinds(const char *list, bool live, uint32_t *kinds)
                (strlen(name) != length || memcmp(list, name, length) != 0))
             i++;
         if (!name)
-            return th_error_raise(TH_USAGE, "--kind wants local, global, meta, count%s, not '%.*s'",
+            return th_error_raise(TH_USAGE,
+                                  "--kind must be local, global, meta, count%s, not '%.*s'",
                                   live ? ", time or memory" : " or time", (int)length, list);
         *kinds |= th_trace_pattern_kinds[i];
         list += length;
@@ -206,12 +207,12 @@ static enum th_status take_pattern_option(const struct th_argument *argument, co
     enum th_status status = TH_OK;
 
     if (!options->count)
-        return th_error_raise(TH_USAGE, "--%s stands before the first -p that it could be for",
+        return th_error_raise(TH_USAGE, "--%s must follow the -p to which it applies",
                               argument->name);
     option = &options->items[options->count - 1];
     if (option->object != TH_PATTERN_FUNCTIONS && which != TH_SESSION_SPEC)
-        return th_error_raise(TH_USAGE, "-p %s is about messages, --%s about calls", option->text,
-                              argument->name);
+        return th_error_raise(TH_USAGE, "-p %s is for messages: --%s is for calls only",
+                              option->text, argument->name);
     if (which == TH_SESSION_SPEC) {
         option->spec = value;
     } else if (which == TH_SESSION_META_TRACER) {
@@ -227,9 +228,13 @@ static enum th_status take_pattern_option(const struct th_argument *argument, co
     if (status != TH_OK)
         return status;
     if (option->spec && th_control_pattern_option_asks(option))
-        return th_error_raise(TH_USAGE, "-p %s has --match-spec: say the rest there", option->text);
+        return th_error_raise(TH_USAGE,
+                              "-p %s: --match-spec cannot be combined with --return, --exception, "
+                              "--caller or --caller-line: write their actions in the specification",
+                              option->text);
     if (option->kind_list && option->kinds & TH_BP_GLOBAL && option->kinds != TH_BP_GLOBAL)
-        return th_error_raise(TH_USAGE, "-p %s: global goes with no other kind", option->text);
+        return th_error_raise(TH_USAGE, "-p %s: the kind global cannot be combined with another",
+                              option->text);
     return TH_OK;
 }
 
@@ -257,10 +262,10 @@ static enum th_status check_patterns(struct th_control_session_option *option)
         bool traces = flag != TH_FLAG_CALL || pattern->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL);
         flags |= flag;
         if (option->flag_list && traces && !(option->flags & flag))
-            return th_error_raise(TH_USAGE, "-p %s traces %ss, but %s is not among --flags=%s",
-                                  pattern->text, name, name, option->flag_list);
+            return th_error_raise(TH_USAGE, "-p %s needs the flag %s: add it to --flags=%s",
+                                  pattern->text, name, option->flag_list);
         if (pattern->meta_tracer && !(pattern->kinds & TH_BP_META))
-            return th_error_raise(TH_USAGE, "-p %s has a --meta-tracer, but is not of --kind=meta",
+            return th_error_raise(TH_USAGE, "-p %s: --meta-tracer needs --kind=meta",
                                   pattern->text);
     }
     if (flags & TH_FLAG_CALL && !option->flag_list)
@@ -275,8 +280,7 @@ enum th_status th_control_session_options_check(struct th_control_session_option
     enum th_status status = TH_OK;
 
     if (options->count > 1 && !first->tracer_count && !options->optional && loose)
-        return th_error_raise(TH_USAGE, "%s stands before the first --session, and belongs to none",
-                              loose);
+        return th_error_raise(TH_USAGE, "%s must follow the --session to which it applies", loose);
     for (size_t i = 0; i < options->count && status == TH_OK; i++)
         status = check_patterns(&options->items[i]);
     return status;

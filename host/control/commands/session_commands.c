@@ -133,7 +133,7 @@ static enum th_status take_title(const struct th_argument *argument, const char 
 
     (void)argument;
     if (!*value)
-        return th_error_raise(TH_USAGE, "--session wants a name");
+        return th_error_raise(TH_USAGE, "--session needs a name");
     attaching->sessions.items[0].title = value; /* its position is free */
     return TH_OK;
 }
@@ -166,7 +166,9 @@ static enum th_status refuse_taken(const struct attaching *attaching)
         other = session ? th_trace_session_title(session) : NULL;
         taken = other && strcmp(other, title) == 0;
     }
-    return taken ? th_error_raise(TH_USAGE, "there is a session '%s' already", title) : TH_OK;
+    return taken
+               ? th_error_raise(TH_USAGE, "session '%s' exists already: choose another name", title)
+               : TH_OK;
 }
 
 static enum th_status session_commands_attach(void *argument)
@@ -228,7 +230,7 @@ static enum th_status carry_out_attach(void *context, int count, char **words, j
 const struct th_control_command th_control_command_attach = {
     "attach",
     attach_arguments,
-    "attach which TRACER? `tracers` lists them",
+    "argument TRACER is missing; `tracers` lists the tracers",
     "loads a tracer and has it trace, as -t does with the options "
     "behind it",
     carry_out_attach,
@@ -274,7 +276,7 @@ static enum th_status carry_out_detach(void *context, int count, char **words, j
 const struct th_control_command th_control_command_detach = {
     "detach",
     detach_arguments,
-    "detach which SESSION? `sessions` lists them",
+    "argument SESSION is missing; `sessions` lists the sessions",
     "ends a session: its number, its name or its tracer",
     carry_out_detach,
     .takes_long = true};
@@ -310,7 +312,7 @@ static enum th_status carry_out_replace(void *context, int count, char **words, 
     status = th_trace_tracer_replace(session, &search, replacing.tracer, &host->lock);
     th_library_search_free(&search);
     if (status != TH_OK)
-        return th_error_context("the session keeps the tracer that it has");
+        return th_error_context("cannot replace the tracer: the session keeps its tracer");
     th_control_watch_look(&host->watch);
     session = th_trace_session_find(host->tracing, id); /* NULL: ended meanwhile */
     if (session)
@@ -321,7 +323,7 @@ static enum th_status carry_out_replace(void *context, int count, char **words, 
 const struct th_control_command th_control_command_replace = {
     "replace",
     replace_arguments,
-    "replace the tracer of which SESSION by which TRACER?",
+    "arguments SESSION and TRACER are needed; `sessions` and `tracers` list them",
     "another tracer, or new code of the same, takes the session over; without a state "
     "it stays",
     carry_out_replace,

@@ -38,7 +38,8 @@ enum th_status th_control_chosen_trace(const struct th_control_chosen *chosen,
     if (th_is_atom(one))
         one = th_process_whereis(one);
     if (one == TH_NONE)
-        return th_error_raise(TH_USAGE, "nobody has the name %s", th_atom_name(chosen->one)->text);
+        return th_error_raise(TH_USAGE, "there is no registered name '%s'",
+                              th_atom_name(chosen->one)->text);
     return th_trace_session_trace_one(session, one, on, flags);
 }
 
@@ -56,9 +57,9 @@ static enum th_status set_up(const struct th_control_session_option *option, boo
         status =
             th_control_chosen_trace(&option->tracees[i], session, true, option->flags, running);
         if (status != TH_OK && (running || !option->flag_list))
-            th_error_context("%s cannot be traced", option->chosen);
+            th_error_context("cannot trace the tracees of %s", option->chosen);
         else if (status != TH_OK)
-            th_error_context("%s and --flags=%s do not go together", option->chosen,
+            th_error_context("%s cannot be combined with --flags=%s", option->chosen,
                              option->flag_list);
     }
     if (live && !option->chosen)
@@ -141,7 +142,7 @@ enum th_status th_control_session_options_preload(const struct th_control_sessio
             if (patterns->items[k].meta_tracer)
                 status = preload(loaded, &search, patterns->items[k].meta_tracer);
         if (status != TH_OK && option->title)
-            th_error_context("session '%s' could not begin", option->title);
+            th_error_context("cannot start session '%s'", option->title);
     }
     th_trace_tracer_lock_return(&host->lock);
     th_library_search_free(&search);
@@ -174,7 +175,7 @@ enum th_status th_control_session_options_attach(const struct th_control_session
             status = session_options_attach(option, option->tracers[k], k == 0, options->running,
                                             search, tracing);
         if (status != TH_OK && option->title)
-            th_error_context("session '%s' could not begin", option->title);
+            th_error_context("cannot start session '%s'", option->title);
     }
     return status;
 }

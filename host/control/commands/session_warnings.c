@@ -69,7 +69,7 @@ void th_control_pattern_warn_of_spelling(const struct th_pattern *pattern, const
     char *question = th_control_pattern_question(pattern, tracing);
 
     if (*question)
-        th_warn("%.60s: there is no such function%s", text, question);
+        th_warn("there is no function %.60s%s", text, question);
     th_free(question);
 }
 
@@ -97,12 +97,12 @@ void th_control_pattern_option_report_left_out(const struct th_control_pattern_o
     for (size_t i = 0; i < refusals.count && sets; i++) {
         struct th_buffer text = {0};
         th_trace_pattern_refusal_print(&text, &refusals.items[i]);
-        th_warn("-p %s leaves out %s", option->text, th_buffer_text(&text));
+        th_warn("-p %s skips %s", option->text, th_buffer_text(&text));
         th_buffer_free(&text);
         told += refusals.items[i].functions;
     }
     if (told < refusals.functions && sets)
-        th_warn("-p %s leaves out %zu more function%s", option->text, refusals.functions - told,
+        th_warn("-p %s skips %zu more function%s", option->text, refusals.functions - told,
                 th_log_plural(refusals.functions - told));
 }
 
@@ -141,7 +141,7 @@ void th_control_sessions_report_unmet(struct th_tracing *tracing)
         th_trace_session_each_unmet(th_trace_session(tracing, i), add_unmet, &unmet);
     if (unmet.count > 0) {
         joined = th_library_names_join(&unmet, 8);
-        th_warn("nothing was seen of %s, which --processes or --ports names", joined);
+        th_warn("there is no event of %s, which --processes or --ports names", joined);
         th_free(joined);
     }
     th_library_names_free(&unmet);

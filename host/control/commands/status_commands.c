@@ -159,7 +159,7 @@ static enum th_status carry_out_stop(void *context, int count, char **words, jso
     (void)words;
     (void)result;
     if (!host->stop)
-        return th_error_raise(TH_USAGE, "this program ends by itself alone");
+        return th_error_raise(TH_USAGE, "this program cannot be stopped by a command");
     host->stop(host->context);
     return TH_OK;
 }

@@ -248,14 +248,14 @@ static void watch_renew(struct th_control_watch *watch, struct th_session *sessi
         return;
     path = th_strdup(path_of(session));
     if (th_trace_tracer_renew(session, &watch->host->lock) == TH_OK) {
-        th_control_watch_report(watch, "the new %s is at work\n", path);
+        th_control_watch_report(watch, "the new %s is in use\n", path);
     } else if (th_control_watch_is_still(path, &file)) {
         if (i == watch->refusal_count) {
             TH_ARRAY_GROW(watch->refusals, watch->refusal_count, watch->refusal_capacity);
             watch->refusal_count++;
         }
         watch->refusals[i] = (struct th_control_watch_refusal){id, file};
-        th_error_context("the new %s is not used, the old one goes on", path);
+        th_error_context("cannot use the new %s: the old one stays in use", path);
         th_control_watch_report_failure(watch);
     }
     th_error_clear();

@@ -101,7 +101,7 @@ static void tell_refused(const struct th_control_watch *watch,
                          const struct th_control_watch_module *module, const char *outcome)
 {
     if (th_control_watch_is_still(module->path, &module->file)) {
-        th_error_context("the new %s is not loaded%s", module->path, outcome);
+        th_error_context("cannot load the new %s%s", module->path, outcome);
         th_control_watch_report_failure(watch);
     }
     th_error_clear();
@@ -127,9 +127,9 @@ static void watch_modules_renew(struct th_control_watch *watch,
     if (module->waits && waited)
         th_error_clear();
     else if (module->waits)
-        tell_refused(watch, module, " yet, but when old code is not in use any more");
+        tell_refused(watch, module, " yet: old code of its module is in use");
     else if (watch_modules_load(watch, module) != TH_OK)
-        tell_refused(watch, module, ", the old code goes on");
+        tell_refused(watch, module, ": the old code stays in use");
 }
 
 bool th_control_watch_modules_renew(struct th_control_watch *watch)

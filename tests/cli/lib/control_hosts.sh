@@ -26,7 +26,7 @@ ended() {
 # without_patience FILE: prints a host's messages without those about an end that takes longer than a second, which
 # come on a busy machine.
 without_patience() {
-    grep -v -e ': waiting for functions that run to return; ' -e '; tracers draw or write what they have left; ' "$1"
+    grep -v -e ': waiting for running functions to return; ' -e '; tracers write their remaining output; ' "$1"
 }
 
 ctl() {

@@ -399,7 +399,7 @@ unknown_values() ->
                             {[1], [], [{message, {{{set_seq_token, send, true}}}}]}]),
         unlike => without(down, [[1]]),
         says => [says("undecided matches", 1),
-                 says("actions of match specifications left out, as what they depend on is unknown", 2)]}}].
+                 says("actions of match specifications skipped, as a value that they need is unknown", 2)]}}].
 
 unrecorded() ->
     Arity = recorded({exception_trace}, {caller}),
@@ -411,12 +411,12 @@ unrecorded() ->
         unlike => without(down, [1]), says => says("undecided matches", 5)}},
      {"calls that may be local",
       #{set => on(far, 1, true, [global]) ++ on(answer, 1, true, [global]), unlike => fun(_) -> none end,
-        says => says("calls left out of global patterns, as they may be local", 2)}},
+        says => says("calls skipped by global patterns, as they may be local", 2)}},
      {"returns that were not recorded",
       #{recorded => Calls, set => on(first, 1, [{'_', [], [{return_trace}]}]),
         unlike => fun({_, <<"return_from">>, _}) -> none; (Line) -> Line end,
         says => [says("returns unknown, though calls have ended", 1),
-                 "tracehost replay: returns that ended other calls, too, which have none of their own: ",
+                 "tracehost replay: returns that also ended other calls, whose own returns are missing: ",
                  "20\n"]}}].
 
 says(What, Count) -> io_lib:format("tracehost replay: tracer 'logging': ~s: ~b~n", [What, Count]).
