@@ -76,10 +76,9 @@ static void read_patchable(struct th_code_map *map, const struct th_memory *memo
             map->patchable[kept++] = map->patchable[i];
     map->patchable_count = kept;
     if (wrong > 0)
-        th_library_names_take(remarks,
-                              th_printf("its section %s is damaged: %zu of its addresses are not "
-                                        "of its code, and ignored",
-                                        TH_SECTION_PATCHABLE, wrong));
+        th_library_names_take(remarks, th_printf("section %s is damaged: %zu addresses, which are "
+                                                 "not in the library's code, are ignored",
+                                                 TH_SECTION_PATCHABLE, wrong));
 }
 
 /* --- Functions that only the library calls --------------------------------------------------- */
@@ -107,7 +106,7 @@ static void add_locals(struct th_code_map *map, const struct th_memory *memory,
     for (size_t i = 0; i < count; i++) {
         const char *fault = NULL;
         if (!is_name(memory, locals[i].name))
-            fault = "has no name that an atom can be";
+            fault = "has a name that is not an atom's";
         else if (locals[i].arity > MOST_PARAMETERS)
             fault = "has more than five parameters";
         else if (!code_map_is_code(memory, (uintptr_t)locals[i].code))
@@ -121,10 +120,9 @@ static void add_locals(struct th_code_map *map, const struct th_memory *memory,
             locals[i].name, (unsigned)locals[i].arity, (void *)(uintptr_t)locals[i].code};
     }
     if (wrong > 0)
-        th_library_names_take(remarks,
-                              th_printf("its section %s is damaged: %zu of its functions are "
-                                        "ignored, the first %s",
-                                        TH_SECTION_LOCALS, wrong, first));
+        th_library_names_take(
+            remarks, th_printf("section %s is damaged: %zu functions are ignored, the first %s",
+                               TH_SECTION_LOCALS, wrong, first));
 }
 
 /* 0 if name and arity are equal. */
@@ -175,10 +173,10 @@ static void drop_twins(struct th_code_map *map, struct th_names *remarks)
         sorted[i]->code = NULL;
     }
     if (twins > 0)
-        th_library_names_take(
-            remarks, th_printf("it has local functions of the same name, of which one can be "
-                               "traced (give them different names): %s/%u%s",
-                               first->name, first->arity, twins > 1 ? " and others" : ""));
+        th_library_names_take(remarks,
+                              th_printf("of local functions with the same name, only one can be "
+                                        "traced (give them different names): %s/%u%s",
+                                        first->name, first->arity, twins > 1 ? " and others" : ""));
     th_free(sorted);
     drop_empty(map);
 }
@@ -190,10 +188,11 @@ void th_library_code_map_yield(struct th_code_map *map, const struct th_entry *e
         struct th_local *local = &map->locals[i];
         if (!th_library_entry_function(entry, local->name, local->arity))
             continue;
-        th_library_names_take(remarks,
-                              th_printf("its local function %s/%u cannot be traced: its table has "
-                                        "one of that name",
-                                        local->name, local->arity));
+        th_library_names_take(
+            remarks,
+            th_printf(
+                "the local function %s/%u cannot be traced: the entry has a function of that name",
+                local->name, local->arity));
         local->code = NULL;
     }
     drop_empty(map);
@@ -341,7 +340,7 @@ void th_library_memory_of(struct th_memory *memory, void *handle)
 
 void th_library_memory_of_process(struct th_memory *memory)
 {
-    static const char give_up[] = "cannot list what memory is mapped";
+    static const char give_up[] = "cannot list the mapped memory";
     FILE *maps = fopen("/proc/self/maps", "re");
     struct th_memory_part *last = NULL;
     char *line = NULL;
@@ -412,10 +411,10 @@ enum th_status th_library_memory_check(const struct th_memory *memory, const cha
 {
     return readable_at(memory, address) >= size
                ? TH_OK
-               : th_error_raise(TH_REFUSED,
-                                "its %s would be at %p, which is no memory of this "
-                                "process that can be read",
-                                name, address);
+               : th_error_raise(
+                     TH_REFUSED,
+                     "the pointer to %s is %p, which is not the address of readable memory", name,
+                     address);
 }
 
 enum th_status th_library_memory_check_text(const struct th_memory *memory, const char *name,

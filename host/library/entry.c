@@ -43,7 +43,8 @@ static enum th_status check_code(const struct reading *reading, const char *name
     return address == 0 || reading->memory.count == 0 ||
                    th_library_memory_after(&reading->memory, address, TH_MEMORY_EXECUTABLE) > 0
                ? TH_OK
-               : th_error_raise(TH_REFUSED, "its %s would be at %p, where there is no code", name,
+               : th_error_raise(TH_REFUSED,
+                                "the pointer to %s is %p, which is not the address of code", name,
                                 (const void *)address);
 }
 
@@ -56,22 +57,22 @@ static enum th_status check_version(const struct reading *reading)
     const char *variant, *runtime;
     size_t size;
 
-    if (th_library_memory_check(&reading->memory, "entry", from, offsetof(ErlNifEntry, name)))
+    if (th_library_memory_check(&reading->memory, "the entry", from, offsetof(ErlNifEntry, name)))
         return th_error_status();
     is_newer_major = from->major > ERL_NIF_MAJOR_VERSION;
     is_newer = is_newer_major ||
                (from->major == ERL_NIF_MAJOR_VERSION && from->minor > ERL_NIF_MINOR_VERSION);
     if (from->major < ERL_NIF_MIN_REQUIRED_MAJOR_VERSION_ON_LOAD || from->minor < 0)
         return th_error_raise(TH_REFUSED,
-                              "it was compiled for NIF version %d.%d, older than 2.0; compile it "
-                              "with a newer erl_nif.h",
+                              "the library was compiled for NIF version %d.%d, older than 2.0; "
+                              "compile it with a newer erl_nif.h",
                               from->major, from->minor);
     size = !is_at_least(from, 2, 1)    ? offsetof(ErlNifEntry, vm_variant)
            : !is_at_least(from, 2, 7)  ? offsetof(ErlNifEntry, options)
            : !is_at_least(from, 2, 12) ? offsetof(ErlNifEntry, sizeof_ErlNifResourceTypeInit)
            : !is_at_least(from, 2, 14) ? offsetof(ErlNifEntry, min_erts)
                                        : sizeof *from;
-    if (th_library_memory_check(&reading->memory, "entry", from, size))
+    if (th_library_memory_check(&reading->memory, "the entry", from, size))
         return th_error_status();
     if (is_newer) {
         /* A later minor version has min_erts at the same place; the layout of a later major one is
@@ -80,19 +81,21 @@ static enum th_status check_version(const struct reading *reading)
         if (check_text(reading, "min_erts", runtime))
             return th_error_status();
         return th_error_raise(TH_REFUSED,
-                              "it was compiled for NIF version %d.%d%s%s, this host has %d.%d; "
-                              "compile it with an older erl_nif.h",
+                              "the library was compiled for NIF version %d.%d%s%s; this host "
+                              "provides %d.%d: compile it with an older erl_nif.h",
                               from->major, from->minor, runtime ? " of " : "",
                               runtime ? runtime : "", ERL_NIF_MAJOR_VERSION, ERL_NIF_MINOR_VERSION);
     }
     if (from->major == 2 && from->minor == 5)
-        return th_error_raise(TH_REFUSED, "it was compiled for NIF version 2.5, an experiment that "
-                                          "no other version is compatible with");
+        return th_error_raise(TH_REFUSED,
+                              "the library was compiled for NIF version 2.5, which is compatible "
+                              "with no other version; compile it with a newer erl_nif.h");
     variant = is_at_least(from, 2, 1) ? from->vm_variant : ERL_NIF_VM_VARIANT;
     if (check_text(reading, "vm_variant", variant))
         return th_error_status();
     if (!variant || strcmp(variant, ERL_NIF_VM_VARIANT) != 0)
-        return th_error_raise(TH_REFUSED, "it was compiled for the VM variant \"%s\", not \"%s\"",
+        return th_error_raise(TH_REFUSED,
+                              "the library was compiled for the VM variant '%s', not '%s'",
                               variant ? variant : "", ERL_NIF_VM_VARIANT);
     return TH_OK;
 }
@@ -103,25 +106,24 @@ static enum th_status check_function(const struct reading *reading, size_t i)
 {
     const ErlNifFunc *function = &reading->entry->functions[i];
 
-    if (check_text(reading, "function's name", function->name))
-        return th_error_context("function %zu of its entry is damaged", i + 1);
+    if (check_text(reading, "the function's name", function->name))
+        return th_error_context("function %zu of the entry is damaged", i + 1);
     if (!function->name || !*function->name || strlen(function->name) > TH_ATOM_BYTES)
-        return th_error_raise(TH_REFUSED,
-                              "function %zu of its entry has no name that an atom can "
-                              "be",
-                              i + 1);
+        return th_error_raise(
+            TH_REFUSED,
+            "function %zu of the entry has no name, or one that is too long for an atom", i + 1);
     if (function->arity > MOST_ARGUMENTS)
-        return th_error_raise(TH_REFUSED, "its function %s has %u arguments", function->name,
-                              function->arity);
+        return th_error_raise(TH_REFUSED, "the arity of function %s must be at most %d, not %u",
+                              function->name, MOST_ARGUMENTS, function->arity);
     if (!function->fptr)
-        return th_error_raise(TH_REFUSED, "its function %s/%u has no code", function->name,
-                              function->arity);
-    if (check_code(reading, "code", (uintptr_t)function->fptr))
-        return th_error_context("its function %s/%u is damaged", function->name, function->arity);
+        return th_error_raise(TH_REFUSED, "function %s/%u has no code: the pointer to it is NULL",
+                              function->name, function->arity);
+    if (check_code(reading, "the function", (uintptr_t)function->fptr))
+        return th_error_context("function %s/%u is damaged", function->name, function->arity);
     if (function->flags != 0 && function->flags != ERL_NIF_DIRTY_JOB_CPU_BOUND &&
         function->flags != ERL_NIF_DIRTY_JOB_IO_BOUND)
-        return th_error_raise(TH_REFUSED, "its function %s/%u has unknown flags (%u)",
-                              function->name, function->arity, function->flags);
+        return th_error_raise(TH_REFUSED, "function %s/%u has unknown flags (%u)", function->name,
+                              function->arity, function->flags);
     return TH_OK;
 }
 
@@ -145,7 +147,7 @@ static enum th_status check_twins(const struct th_entry *entry)
     qsort(sorted, count, sizeof(*sorted), compare_functions);
     for (size_t i = 1; i < count && !status; i++)
         if (compare_functions(&sorted[i - 1], &sorted[i]) == 0)
-            status = th_error_raise(TH_REFUSED, "its entry has the function %s/%u twice",
+            status = th_error_raise(TH_REFUSED, "the entry has function %s/%u twice",
                                     sorted[i]->name, sorted[i]->arity);
     th_free(sorted);
     return status;
@@ -164,11 +166,14 @@ static enum th_status read_functions(const struct reading *reading)
     size_t count = (size_t)from->num_of_funcs;
     enum th_status status = TH_OK;
 
-    if (from->num_of_funcs < 0 || from->num_of_funcs > MOST_FUNCTIONS ||
-        (from->num_of_funcs > 0 && !functions))
-        return th_error_raise(TH_REFUSED, "its entry has %d functions%s", from->num_of_funcs,
-                              functions ? "" : " but no array of them");
-    if (count > 0 && th_library_memory_check(&reading->memory, "array of functions", functions,
+    if (from->num_of_funcs < 0 || from->num_of_funcs > MOST_FUNCTIONS)
+        return th_error_raise(TH_REFUSED,
+                              "the number of functions of the entry must be from 0 to %d, not %d",
+                              MOST_FUNCTIONS, from->num_of_funcs);
+    if (from->num_of_funcs > 0 && !functions)
+        return th_error_raise(TH_REFUSED, "the entry has %d functions, but no array of functions",
+                              from->num_of_funcs);
+    if (count > 0 && th_library_memory_check(&reading->memory, "the array of functions", functions,
                                              count * (has_flags ? sizeof *present : sizeof *old)))
         return th_error_status();
     entry->functions = th_alloc(count * sizeof *entry->functions);
@@ -200,13 +205,14 @@ static enum th_status entry_read_entry(const struct reading *reading)
         .oldest_runtime = is_at_least(from, 2, 14) ? from->min_erts : NULL,
     };
     if (check_text(reading, "min_erts", entry->oldest_runtime) ||
-        check_text(reading, "module's name", entry->name) ||
+        check_text(reading, "the module's name", entry->name) ||
         check_code(reading, "load()", (uintptr_t)entry->load) ||
         check_code(reading, "upgrade()", (uintptr_t)entry->upgrade) ||
         check_code(reading, "unload()", (uintptr_t)entry->unload))
         return th_error_status();
     if (!entry->name || !*entry->name || strlen(entry->name) > TH_ATOM_BYTES)
-        return th_error_raise(TH_REFUSED, "its entry has no name that an atom can be");
+        return th_error_raise(TH_REFUSED,
+                              "the entry has no module name, or one that is too long for an atom");
     return read_functions(reading);
 }
 
@@ -302,19 +308,19 @@ void th_library_slots_remarks(const struct th_entry *entry, struct th_names *rem
 static enum th_status check_setting(const struct th_memory *memory,
                                     const struct th_tracer_setting *setting)
 {
-    if (th_library_memory_check_text(memory, "name", setting->name) ||
-        th_library_memory_check_text(memory, "words", setting->words) ||
-        th_library_memory_check_text(memory, "otherwise", setting->otherwise) ||
-        th_library_memory_check_text(memory, "help", setting->help))
+    if (th_library_memory_check_text(memory, "the setting's name", setting->name) ||
+        th_library_memory_check_text(memory, "the setting's words", setting->words) ||
+        th_library_memory_check_text(memory, "the setting's otherwise", setting->otherwise) ||
+        th_library_memory_check_text(memory, "the setting's help", setting->help))
         return th_error_status();
     if (!*setting->name || strlen(setting->name) > TH_ATOM_BYTES)
-        return th_error_raise(TH_REFUSED, "its name is none that an atom can have");
+        return th_error_raise(TH_REFUSED, "the name is empty, or too long for an atom");
     if (setting->type < 0 || setting->type > TH_SETTING_NUMBER)
-        return th_error_raise(TH_REFUSED, "its type is %d; this tracehost knows 0 to %d",
-                              setting->type, TH_SETTING_NUMBER);
+        return th_error_raise(TH_REFUSED, "the type must be from 0 to %d, not %d",
+                              TH_SETTING_NUMBER, setting->type);
     if (setting->type == TH_SETTING_WORD &&
         (!setting->words || !setting->words[strspn(setting->words, " ")]))
-        return th_error_raise(TH_REFUSED, "it is of TH_SETTING_WORD, but has no words");
+        return th_error_raise(TH_REFUSED, "the type is TH_SETTING_WORD, but there are no words");
     return TH_OK;
 }
 
@@ -325,13 +331,13 @@ enum th_status th_library_declared_check(const struct th_tracer_setting *setting
     enum th_status status;
 
     th_library_memory_of_process(&memory);
-    status = th_library_memory_check(&memory, "table", settings, size);
+    status = th_library_memory_check(&memory, "the table", settings, size);
     for (; !status && i < count && settings[i].name; i++)
         if (check_setting(&memory, &settings[i]))
-            status = th_error_context("row %zu of its th_tracer_settings is damaged", i + 1);
+            status = th_error_context("row %zu of th_tracer_settings is damaged", i + 1);
     if (!status && i == count)
         status = th_error_raise(
-            TH_REFUSED, "its th_tracer_settings has no end: none of its %zu rows is {0}", count);
+            TH_REFUSED, "th_tracer_settings has no end: none of its %zu rows is {0}", count);
     th_library_memory_free(&memory);
     return status;
 }

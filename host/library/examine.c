@@ -153,13 +153,13 @@ static enum th_status check_form(struct th_examination *e, const struct th_elf *
         length = strlen(name);
         if (length > 9 && strcmp(name + length - 9, "_nif_init") == 0)
             return th_error_raise(TH_REFUSED,
-                                  "it has %s() instead of nif_init(); compile it without "
-                                  "STATIC_ERLANG_NIF",
+                                  "the library exports %s() instead of nif_init(); compile it "
+                                  "without STATIC_ERLANG_NIF",
                                   name);
     }
     return th_error_raise(TH_REFUSED,
-                          "it is neither plugin nor tracer: it exports neither nif_init(), which "
-                          "ERL_NIF_INIT makes, nor enabled() and trace()");
+                          "the library is neither a plugin nor a tracer: it exports neither "
+                          "nif_init(), which ERL_NIF_INIT makes, nor enabled() and trace()");
 }
 
 static enum th_status examine(struct th_examination *e, struct th_elf *elf)
@@ -182,18 +182,18 @@ static enum th_status examine(struct th_examination *e, struct th_elf *elf)
     note_sections(e, elf, TH_SECTION_LOCALS, sizeof(struct th_local_function), &e->locals);
 
     if (flags & DF_1_PIE)
-        return th_error_raise(TH_REFUSED, "it is a program; link it with -shared");
+        return th_error_raise(TH_REFUSED, "the file is a program; link it with -shared");
     if (flags & DF_1_NOOPEN)
-        return th_error_raise(TH_REFUSED, "it was linked with -z nodlopen: it wants not to be "
-                                          "opened at run time");
+        return th_error_raise(TH_REFUSED, "the library was linked with -z nodlopen, which forbids "
+                                          "to open it at run time; link it without");
     /* Such a library would load a second host into the process and call that host's functions. */
     for (size_t i = 0; i < e->needed.count; i++)
         if (strncmp(e->needed.items[i], host, strlen(host)) == 0)
-            return th_error_raise(TH_REFUSED,
-                                  "it is linked with %s, which is for programs that are hosts; "
-                                  "compile it with `pkg-config --cflags tracehost-plugin` and "
-                                  "link it without -ltracehost",
-                                  e->needed.items[i]);
+            return th_error_raise(
+                TH_REFUSED,
+                "the library is linked with %s, which is for programs that embed a host; compile "
+                "it with `pkg-config --cflags tracehost-plugin` and link it without -ltracehost",
+                e->needed.items[i]);
     return check_form(e, elf) ? th_error_status() : th_elf_imports_check(e);
 }
 
@@ -268,7 +268,7 @@ void th_library_examination_remarks(const struct th_examination *e, struct th_na
         th_library_names_add(remarks, "cannot be unloaded: it was linked with -z nodelete");
     if (e->static_tls)
         th_library_names_add(remarks,
-                             "its thread-local variables take early memory, of which there is "
+                             "its thread-local variables need static memory, of which there is "
                              "little (compile with -fPIC, without -ftls-model=initial-exec)");
     if (e->executable_stack)
         th_library_names_add(remarks, "makes the stacks of the process executable (link with -z "
@@ -277,16 +277,15 @@ void th_library_examination_remarks(const struct th_examination *e, struct th_na
         th_library_names_add(remarks,
                              "its code is changed while it is loaded (compile with -fPIC)");
     if (e->nameless_sections)
-        th_library_names_add(remarks,
-                             "its local functions are not known, nor where breakpoints can be: it "
-                             "was stripped of the names of its sections");
+        th_library_names_add(remarks, "its local functions and the places for breakpoints are "
+                                      "unknown: the names of its sections were stripped");
     for (size_t i = 0; i < e->damaged.count; i++)
         th_library_names_take(
-            remarks, th_printf("its section %s is damaged, and ignored", e->damaged.items[i]));
+            remarks, th_printf("its section %s is damaged and ignored", e->damaged.items[i]));
     for (size_t i = 0; i < e->overridden.count; i++)
         th_library_names_take(remarks,
-                              th_printf("its own %s gives way to the program's of that name "
-                                        "(make it static, or link with -Bsymbolic)",
+                              th_printf("its symbol %s is replaced by the program's symbol of that "
+                                        "name (make it static, or link with -Bsymbolic)",
                                         e->overridden.items[i]));
     if (e->form != TH_LIBRARY_PLAIN)
         return;

@@ -199,11 +199,11 @@ static enum th_status refuse_missing(const struct th_search *search, const char 
     if (nearest)
         th_error_raise(TH_REFUSED, "did you mean '%s'?", nearest);
     else if (is_file(name))
-        th_error_raise(TH_REFUSED, "a path needs a '/': ./%s is there", name);
+        th_error_raise(TH_REFUSED, "a path needs a '/': use ./%s", name);
     else
         th_error_raise(TH_REFUSED,
                        "add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a "
-                       "'/'; `tracehost %s` lists what is found",
+                       "'/'; `tracehost %s` lists all that are found",
                        th_library_search_kind_text(search->kind));
     th_library_names_free(&names);
     th_library_found_list_free(&list);
@@ -216,7 +216,7 @@ static enum th_status refuse_missing(const struct th_search *search, const char 
     th_error_context("looked for %s.so in %s", name, names.count ? joined : "no folder at all");
     th_free(joined);
     th_library_names_free(&names);
-    return th_error_context("no library '%s' was found", name);
+    return th_error_context("there is no library '%s'", name);
 }
 
 enum th_status th_library_search_find(const struct th_search *search, const char *name, char **path)
@@ -225,7 +225,7 @@ enum th_status th_library_search_find(const struct th_search *search, const char
         struct stat st;
         if (stat(name, &st) != 0) {
             th_error_raise(TH_REFUSED, "%s", strerror(errno));
-            return th_error_context("%s cannot be opened", name);
+            return th_error_context("cannot open %s", name);
         }
         *path = th_strdup(name);
         return TH_OK;

@@ -33,7 +33,7 @@ enum th_status th_library_check_tracer(const struct th_library *library)
 
     if (enabled && trace)
         return TH_OK;
-    th_error_raise(TH_REFUSED, "it is no tracer: it lacks %s",
+    th_error_raise(TH_REFUSED, "the library is not a tracer: it lacks %s",
                    trace     ? "enabled/3"
                    : enabled ? "trace/5"
                              : "enabled/3 and trace/5");
@@ -67,10 +67,10 @@ static void set_state(struct th_library *library, enum th_library_state state)
 static enum th_status check_replaces(const struct th_library *library, const struct th_library *old)
 {
     if (old->name != library->name)
-        return th_error_raise(TH_REFUSED, "the module in it is called %s, so it cannot replace %s",
+        return th_error_raise(TH_REFUSED, "the library's module is %s, so it cannot replace %s",
                               th_atom_name(library->name)->text, th_atom_name(old->name)->text);
     if (!library->entry.upgrade)
-        return th_error_raise(TH_REFUSED, "it has no upgrade(), and so cannot replace %s",
+        return th_error_raise(TH_REFUSED, "the library has no upgrade(), so it cannot replace %s",
                               old->facts.path);
     return TH_OK;
 }
@@ -95,7 +95,7 @@ static enum th_status call_upgrade(struct th_library *library, struct th_library
                                     &old_private_data, info);
     th_library_end(&call);
     if (answer != 0)
-        return th_error_raise(TH_REFUSED, "its upgrade() returned %d", answer);
+        return th_error_raise(TH_REFUSED, "upgrade() returned %d", answer);
     if (in_use)
         __atomic_store_n(&library->private_data, private_data, __ATOMIC_RELAXED);
     __atomic_store_n(&old->private_data, old_private_data, __ATOMIC_RELAXED);
@@ -122,7 +122,7 @@ static enum th_status call_either(struct th_library *library, struct th_library 
         answer = library->entry.load(&env, &library->private_data, info);
         th_library_end(&call);
         if (answer != 0)
-            status = th_error_raise(TH_REFUSED, "its load() returned %d", answer);
+            status = th_error_raise(TH_REFUSED, "load() returned %d", answer);
     }
     library->predecessor = NULL;
     atomic_store_explicit(&library->loading, NULL, memory_order_relaxed);
@@ -210,7 +210,7 @@ enum th_status th_library_upgrade_check(struct th_library *library, struct th_li
         th_library_end(&call);
         th_env_release(&env);
         if (answer != 0)
-            status = th_error_raise(TH_REFUSED, "its th_upgrade_check() returned %d", answer);
+            status = th_error_raise(TH_REFUSED, "th_upgrade_check() returned %d", answer);
     }
     return status ? th_error_context("%s was refused", library->facts.path) : TH_OK;
 }
@@ -257,7 +257,8 @@ void th_library_undo_load(struct th_library *library)
 enum th_status th_library_hand_back(struct th_library *old, struct th_library *new_, th_term info)
 {
     if (call_either(old, new_, info))
-        return th_error_context("%s did not take back what it had handed over", old->facts.path);
+        return th_error_context("cannot hand private data and resource types back to %s",
+                                old->facts.path);
     th_resource_types_settle(old);
     th_resource_types_give_back(new_, old);
     unload_again(new_);
@@ -356,8 +357,8 @@ void th_library_retire(struct th_library *library)
 
     /* Acquire, with the release in th_library_thread_ends(): closing comes after the threads. */
     if (!library->pinned && atomic_load_explicit(&library->threads, memory_order_acquire) > 0)
-        library->pinned = th_strdup("threads that it has made by enif_thread_create() still run "
-                                    "(join them in unload())");
+        library->pinned =
+            th_strdup("threads made by enif_thread_create() still run (join them in unload())");
     if (library->pinned) {
         th_library_registry_pin(library);
         return;

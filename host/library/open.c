@@ -53,10 +53,11 @@ static enum th_status begin_opening(struct opening *opening, const struct th_exa
         *opening = (struct opening){all, facts, pthread_self()};
         all = opening;
     } else if (pthread_equal(other->opener, pthread_self())) {
-        status = th_error_raise(TH_REFUSED, "it is just being opened by this thread, whose "
-                                            "constructor wants to open it again");
+        status = th_error_raise(
+            TH_REFUSED,
+            "the library is opened by this thread already: its constructor must not open it again");
     } else {
-        status = th_error_raise(TH_REFUSED, "it is just being opened by another thread, for "
+        status = th_error_raise(TH_REFUSED, "the library is being opened by another thread, for "
                                             "which code of a library cannot wait");
     }
     pthread_mutex_unlock(&lock);
@@ -85,16 +86,16 @@ static enum th_status refuse_by_loader(const struct th_examination *facts, const
     const char *path = "", *remedy = "";
 
     if (!message)
-        message = "it does not say why";
+        message = "no reason";
     if (length > 0 && strncmp(message, facts->copy, length) == 0) {
         path = facts->path;
         message += length;
     }
     if (strstr(message, missing))
-        remedy = "; install the library that is missing, or tell where it is with $LD_LIBRARY_PATH";
+        remedy = "; install the missing library, or add its folder to $LD_LIBRARY_PATH";
     else if (strstr(message, "undefined symbol"))
-        remedy = "; link it with the library that has it";
-    return th_error_raise(TH_REFUSED, "the loader says: %s%s%s", path, message, remedy);
+        remedy = "; link it with the library that defines the symbol";
+    return th_error_raise(TH_REFUSED, "the loader reports: %s%s%s", path, message, remedy);
 }
 
 /* *BUSY: threads may run the library's code already. */
@@ -132,7 +133,7 @@ static enum th_status open_read_entry(struct th_library *library)
     entry = init();
     th_library_end(&call);
     if (!entry)
-        return th_error_raise(TH_REFUSED, "its %s() returned NULL", library->facts.init);
+        return th_error_raise(TH_REFUSED, "%s() returned NULL", library->facts.init);
     return th_library_entry_read(entry, &library->entry);
 }
 
@@ -189,10 +190,11 @@ static enum th_status open_fill_in(struct th_library *library)
     if (library->name == TH_NONE)
         library->name = th_atom_latin1(name, strlen(name));
     if (library->name != TH_NONE && strcmp(name, stem) != 0)
-        th_library_names_take(&library->remarks, th_printf("the module in it is called %s", name));
+        th_library_names_take(&library->remarks, th_printf("its module is called %s", name));
     th_free(stem);
     if (library->name == TH_NONE)
-        return th_error_raise(TH_REFUSED, "its name is too long, or there are too many atoms");
+        return th_error_raise(
+            TH_REFUSED, "the module's name is too long for an atom, or there are too many atoms");
 
     th_library_code_map_yield(&library->code, &library->entry, &library->remarks);
     /* A library that declares a too low version is accepted by hosts that lack functions, and fails
@@ -200,7 +202,7 @@ static enum th_status open_fill_in(struct th_library *library)
     version = 100 * library->entry.major + library->entry.minor;
     if (newest && newest->since > version)
         th_library_names_take(&library->remarks,
-                              th_printf("it says that it needs NIF %d.%d, but %s is from %d.%d",
+                              th_printf("its entry declares NIF %d.%d, but %s is of NIF %d.%d",
                                         version / 100, version % 100, newest->name,
                                         newest->since / 100, newest->since % 100));
     th_library_slots_fill(&library->slots, &library->entry);
@@ -230,7 +232,7 @@ static enum th_status begin_use(struct th_library *library, bool busy)
 /* Opens LIBRARY, whose facts are known, or finds the instance that was opened before. */
 static enum th_status open_or_find(struct th_library *library, struct th_library **result)
 {
-    static const char other[] = "another file was put there while it was opened";
+    static const char other[] = "the file was replaced while it was opened; try again";
     const struct th_examination *facts = &library->facts;
     struct stat file = {.st_dev = facts->device,
                         .st_ino = facts->inode,
@@ -253,13 +255,15 @@ static enum th_status open_or_find(struct th_library *library, struct th_library
     }
     /* The loader returned a handle that it had returned before. */
     if (!in_use)
-        return th_error_raise(TH_REFUSED, "it is about to be unloaded, once its last resources "
-                                          "are gone; try again then");
+        return th_error_raise(
+            TH_REFUSED,
+            "the library is unloaded when its last resources are freed; try again then");
     if (th_library_examination_is_of(&(*result)->facts, &file))
         return TH_OK;
     th_library_release(*result);
-    return th_error_raise(TH_REFUSED, "the file was written in place while it is in use; put a new "
-                                      "file there instead, as linkers, install and mv do");
+    return th_error_raise(TH_REFUSED,
+                          "the file was overwritten while the library is in use; replace the file "
+                          "by a new one instead, as linkers, install and mv do");
 }
 
 static struct th_library *new_instance(void)

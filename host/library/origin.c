@@ -153,7 +153,7 @@ static enum th_status open_carrier(const struct th_examination *facts, const cha
     Elf64_Ehdr like;
 
     if (fd < 0 || pread(fd, &like, sizeof like, 0) != (ssize_t)sizeof like) {
-        status = th_error_raise(TH_FAILED, "its private copy %s cannot be read", facts->copy);
+        status = th_error_raise(TH_FAILED, "cannot read the private copy %s", facts->copy);
     } else {
         make_carrier(facts, places, &like, &file);
         status = th_library_copy_write(path, file.data, file.size);
@@ -162,9 +162,10 @@ static enum th_status open_carrier(const struct th_examination *facts, const cha
         close(fd);
     th_buffer_free(&file);
     if (!status && !(*handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)))
-        status =
-            th_error_raise(TH_REFUSED, "the loader says: %s; it needs that, and looks for it in %s",
-                           dlerror(), places);
+        status = th_error_raise(
+            TH_REFUSED,
+            "the loader reports: %s; the library needs this file and searches for it in %s",
+            dlerror(), places);
     if (status)
         th_library_copy_remove(path);
     th_free(path);
@@ -182,7 +183,7 @@ enum th_status th_library_origin_open(const struct th_examination *facts, void *
     for (size_t i = 0; i < facts->needed.count; i++)
         if (has_origin(facts->needed.items[i]))
             return th_error_raise(TH_REFUSED,
-                                  "it needs %s by that name, which a copy of it would look for "
+                                  "the library needs %s, which its private copy would search for "
                                   "beside the copy; link it with -rpath '$ORIGIN' instead",
                                   facts->needed.items[i]);
     if (facts->needed.count == 0 || !has_origin(facts->places))
@@ -192,14 +193,15 @@ enum th_status th_library_origin_open(const struct th_examination *facts, void *
     folder = realpath(below, NULL);
     th_free(below);
     if (!folder)
-        return th_error_raise(TH_REFUSED, "its folder is gone, in which it looks for what it "
-                                          "needs ($ORIGIN)");
+        return th_error_raise(
+            TH_REFUSED,
+            "the library searches its own folder ($ORIGIN), which does not exist any more");
     /* The loader would split such a path, or replace a part of it. */
     if (strpbrk(folder, ":$"))
-        status = th_error_raise(TH_REFUSED,
-                                "it looks for what it needs in its own folder ($ORIGIN), and a "
-                                "copy of it cannot be told of one with '%c' in its name: %s",
-                                *strpbrk(folder, ":$"), folder);
+        status = th_error_raise(
+            TH_REFUSED,
+            "the library searches its own folder ($ORIGIN), whose name must not contain '%c': %s",
+            *strpbrk(folder, ":$"), folder);
     else
         status = open_carrier(facts, folder, handle);
     free(folder);

@@ -171,8 +171,8 @@ static enum th_status private_copy_settle(void)
     if (!folder.path) {
         all = th_library_names_join(&refused, refused.count);
         th_error_raise(TH_FAILED,
-                       "there is no place for private copies of libraries, tried %s; set $TMPDIR "
-                       "to a folder that is not mounted noexec",
+                       "cannot make a folder for private copies of libraries in %s; set $TMPDIR to "
+                       "a folder that is not mounted noexec",
                        all);
         th_free(all);
     }
@@ -259,7 +259,8 @@ static void wait_for_next_tick(const struct stat *file)
 
 static enum th_status refuse_changed(void)
 {
-    return th_error_raise(TH_REFUSED, "it changed while it was read; try again when it is written");
+    return th_error_raise(TH_REFUSED,
+                          "the file changed while it was read; try again when it is complete");
 }
 
 /* --- The content ----------------------------------------------------------------------------- */
@@ -271,10 +272,10 @@ static enum th_status write_all(int to, const char *bytes, size_t size, const ch
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
-            return th_error_raise(TH_FAILED,
-                                  "its private copy %s cannot be written: %s; set $TMPDIR to "
-                                  "where there is room",
-                                  copy, strerror(errno));
+            return th_error_raise(
+                TH_FAILED,
+                "cannot write the private copy %s: %s; set $TMPDIR to a folder with more space",
+                copy, strerror(errno));
         bytes += written;
         size -= (size_t)written;
     }
@@ -292,7 +293,7 @@ static enum th_status copy_content(int from, off_t size, int to, const char *cop
         off_t left = size - done;
         ssize_t got = pread(from, block, left < BLOCK ? (size_t)left : BLOCK, done);
         if (got == 0 || (got < 0 && errno != EINTR))
-            status = got ? th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno))
+            status = got ? th_error_raise(TH_REFUSED, "cannot read the file: %s", strerror(errno))
                          : refuse_changed();
         else if (got > 0 && !(status = write_all(to, block, (size_t)got, copy)))
             done += got;
@@ -308,12 +309,12 @@ static enum th_status write_copy(const char *copy, int from, const void *bytes, 
     int to = open(copy, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
 
     if (to < 0)
-        return th_error_raise(TH_FAILED, "its private copy %s cannot be made: %s", copy,
+        return th_error_raise(TH_FAILED, "cannot make the private copy %s: %s", copy,
                               strerror(errno));
     status =
         from < 0 ? write_all(to, bytes, size, copy) : copy_content(from, (off_t)size, to, copy);
     if (close(to) != 0 && !status)
-        status = th_error_raise(TH_FAILED, "its private copy %s cannot be written: %s", copy,
+        status = th_error_raise(TH_FAILED, "cannot write the private copy %s: %s", copy,
                                 strerror(errno));
     return status;
 }

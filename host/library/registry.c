@@ -22,7 +22,7 @@ static char *warning_of(struct th_library *pinned)
     for (const struct th_library *other = all; pinned->facts.copy && other; other = other->next)
         if (other->users > 0 && other->name == pinned->name) {
             pinned->warned = true;
-            return th_printf("%s was replaced, and stays in memory: %s", pinned->facts.path,
+            return th_printf("%s was replaced, but stays in memory: %s", pinned->facts.path,
                              pinned->pinned);
         }
     return NULL;

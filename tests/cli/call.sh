@@ -44,14 +44,14 @@ EOF
 expect 'a variable alone' call V <<'EOF'
 -- stderr
 tracehost call: 'V' was read as the name of a library: end an expression with a full stop
-  no library 'V' was found
+  there is no library 'V'
   looked for V.so in BUILD/lib/tracehost/plugins (built in)
-  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists what is found
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists all that are found
 -- status 5
 EOF
 expect 'a library that is refused' call "$tracers/../../../SConstruct" '1.' <<'EOF'
 -- stderr
-tracehost call: BUILD/tests/tracers/../../../SConstruct cannot be opened
+tracehost call: cannot open BUILD/tests/tracers/../../../SConstruct
   No such file or directory
 -- status 5
 EOF

@@ -110,7 +110,7 @@ expect 'a veto in the second of three' three '{9,[{version_000b,check}]}' <<'END
 -- stderr
 tracehost ctl: none of the 3 libraries was loaded
   WORK/000b.so was refused
-  its th_upgrade_check() returned 3
+  th_upgrade_check() returned 3
 -- status 5
 END
 check 'leaves all as they were' as_before
@@ -123,7 +123,7 @@ expect 'an upgrade() that refuses in the second of three' three '{9,[{version_00
 -- stderr
 tracehost ctl: none of the 3 libraries was loaded
   WORK/000b.so was refused
-  its upgrade() returned 2
+  upgrade() returned 2
 -- status 5
 END
 check 'as well, as the first is handed back' as_before
@@ -139,7 +139,7 @@ check 'and was never another' sh -c "! grep -q -- '-> 9' '$work/text'"
 expect 'a load() that refuses' ctl load "$work/000a.so" ./nothing.so <<END
 -- stderr
 tracehost ctl: none of the 2 libraries was loaded
-  $PWD/nothing.so cannot be opened
+  cannot open $PWD/nothing.so
   No such file or directory
 -- status 5
 END
@@ -147,14 +147,14 @@ version 000d
 expect 'a load() that refuses, of a new module' ctl load "$work/000d.so" '--load-info={1,[{version_000d,load}]}' <<'END'
 -- stderr
 tracehost ctl: WORK/000d.so was refused
-  its load() returned 1
+  load() returned 1
 -- status 5
 END
 echo 'no library' >"$work/text.so"
 expect 'what is no library' ctl load "$work/text.so" <<'END'
 -- stderr
 tracehost ctl: WORK/text.so was refused
-  it is text, not a shared object; if it is C, compile it with -fPIC -shared
+  the file is text, not a shared object; compile C code with -fPIC -shared
 -- status 5
 END
 expect 'one module twice' ctl load "$work/000c.so" "$work/000c.so" <<'END'

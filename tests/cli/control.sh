@@ -156,7 +156,7 @@ nobody() {
 }
 expect 'replace by what is no tracer' nobody <<'EOF'
 tracehost ctl: cannot replace the tracer: the session keeps its tracer
-  WORK/nobody.so cannot be opened
+  cannot open WORK/nobody.so
   No such file or directory
 EOF
 elsewhere() {
@@ -172,7 +172,7 @@ expect 'paths of tracers are those from where ctl is' elsewhere <<'EOF'
 session 3 'here', tracer 'WORK/here/count.so': flags call, 1 breakpoint
 session 3 'here', tracer 'WORK/here/../count.so': flags call, 1 breakpoint
 session 3 'here', tracer 'WORK/here/../count.so': bank:deposit/2: 1 function
-tracehost ctl: WORK/here/nobody.so cannot be opened
+tracehost ctl: cannot open WORK/here/nobody.so
   No such file or directory
 session 3 'here', tracer 'WORK/here/../count.so' has ended
 events      none
@@ -229,7 +229,7 @@ wrong_tracer() {
 }
 expect 'attach a tracer that there is not' wrong_tracer <<'EOF'
 5
-tracehost ctl: no library 'nobody' was found
+tracehost ctl: there is no library 'nobody'
 EOF
 wrong 'a setting that is given twice' attach count,top=2,top=3 <<'EOF'
 -- stderr

@@ -455,7 +455,7 @@ EOF
 expect 'a file that cannot be read' "$tracehost" dump /proc/self/mem <<'EOF'
 -- stderr
 tracehost dump: cannot read /proc/self/mem
-  it cannot be read: Input/output error
+  cannot read the file: Input/output error
 -- status 3
 EOF
 expect 'an empty file' "$tracehost" info "$recordings/s20_empty.trace" <<'EOF'

@@ -13,14 +13,14 @@ replay() {
 
 expect 'a name that is not found' replay nothing <<'EOF'
 -- stderr
-tracehost replay: no library 'nothing' was found
+tracehost replay: there is no library 'nothing'
   looked for nothing.so in BUILD/lib/tracehost/tracers (built in)
-  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists all that are found
 -- status 5
 EOF
 expect 'a name that is misspelt' replay coutn <<'EOF'
 -- stderr
-tracehost replay: no library 'coutn' was found
+tracehost replay: there is no library 'coutn'
   looked for coutn.so in BUILD/lib/tracehost/tracers (built in)
   did you mean 'count'?
 -- status 5
@@ -30,9 +30,9 @@ everywhere() {
 }
 expect 'all places are told, in the order of the search' everywhere <<'EOF'
 -- stderr
-tracehost replay: no library 'nothing' was found
+tracehost replay: there is no library 'nothing'
   looked for nothing.so in WORK (-L), /three (-L), /one ($TRACEHOST_PATH), /two ($TRACEHOST_PATH) and BUILD/lib/tracehost/tracers (built in)
-  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists all that are found
 -- status 5
 EOF
 here() {
@@ -41,26 +41,26 @@ here() {
 }
 expect 'a file name is no path' here <<'EOF'
 -- stderr
-tracehost replay: no library 'here.so' was found
+tracehost replay: there is no library 'here.so'
   looked for here.so.so in BUILD/lib/tracehost/tracers (built in)
-  a path needs a '/': ./here.so is there
+  a path needs a '/': use ./here.so
 -- status 5
 EOF
 expect 'a path that is not there' replay "$work/nothing.so" <<'EOF'
 -- stderr
-tracehost replay: WORK/nothing.so cannot be opened
+tracehost replay: cannot open WORK/nothing.so
   No such file or directory
 -- status 5
 EOF
 expect 'a path to a folder' replay "$work" <<'EOF'
 -- stderr
 tracehost replay: WORK was refused
-  it is a folder; add it with -L and give the name alone
+  the path is a folder; add the folder with -L and give the library's name alone
 -- status 5
 EOF
 expect 'a path without .so' replay "$work/nothing" <<'EOF'
 -- stderr
-tracehost replay: WORK/nothing cannot be opened
+tracehost replay: cannot open WORK/nothing
   No such file or directory
 -- status 5
 EOF
@@ -83,7 +83,7 @@ expect 'the other one first' shadowed b a <<'EOF'
 mine                 NIF library    -L               WORK/b/mine.so
 mine                 plain symbols  -L               WORK/a/mine.so (shadowed by the one above)
 -- stderr
-tracehost replay: warning: tracer 'mine': the module in it is called erl_msg_tracer
+tracehost replay: warning: tracer 'mine': its module is called erl_msg_tracer
 EOF
 
 # --- refusals before any of its code runs ---
@@ -114,7 +114,7 @@ echo 'int enabled;' >"$work/text.so"
 expect 'a text' replay "$work/text.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/text.so was refused
-  it is text, not a shared object; if it is C, compile it with -fPIC -shared
+  the file is text, not a shared object; compile C code with -fPIC -shared
 -- status 5
 EOF
 echo 'int enabled(void) { return 0; } int trace(void) { return 0; }' >"$work/host.c"
@@ -122,36 +122,36 @@ echo 'int enabled(void) { return 0; } int trace(void) { return 0; }' >"$work/hos
 expect 'a tracer that is linked with the library for hosts' replay "$work/host.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/host.so was refused
-  it is linked with libtracehost.so.0, which is for programs that are hosts; compile it with `pkg-config --cflags tracehost-plugin` and link it without -ltracehost
+  the library is linked with libtracehost.so.0, which is for programs that embed a host; compile it with `pkg-config --cflags tracehost-plugin` and link it without -ltracehost
 -- status 5
 EOF
 : >"$work/empty.so"
 expect 'an empty file' replay "$work/empty.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/empty.so was refused
-  it is empty
+  the file is empty
 -- status 5
 EOF
 expect 'a program' replay "$tracehost" <<'EOF'
 -- stderr
 tracehost replay: BUILD/bin/tracehost was refused
-  it is a program; link it with -shared
+  the file is a program; link it with -shared
 -- status 5
 EOF
 head -c 700 "$samples/first_tracer.so" >"$work/short.so"
 short() {
-    replay "$work/short.so" 2>&1 | sed 's/end at [0-9]*/end at N/'
+    replay "$work/short.so" 2>&1 | sed 's/end at byte [0-9]*/end at byte N/'
 }
 expect 'a part of a library' short <<'EOF'
 tracehost replay: WORK/short.so was refused
-  it is cut short: it has 700 bytes, its section headers end at N
+  the file is truncated: 700 bytes, but its section headers end at byte N
 EOF
 cp "$samples/first_tracer.so" "$work/other.so"
 printf '\363' | dd of="$work/other.so" bs=1 seek=18 conv=notrunc 2>"$work/dd"
 expect 'a library for another machine' replay "$work/other.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/other.so was refused
-  it was compiled for RISC-V, this host runs on x86-64
+  the file was compiled for RISC-V; this host runs on x86-64
 -- status 5
 EOF
 
@@ -162,28 +162,28 @@ tracer_with 'enif_foo();' later
 expect 'a function that the NIF API does not have' replay "$work/later.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/later.so was refused
-  it needs enif_foo, which is in no NIF API up to 2.18; was it compiled for a later one?
+  the library needs enif_foo, which is in no NIF API up to 2.18; compile the library with an older erl_nif.h
 -- status 5
 EOF
 tracer_with 'enif_foo(); enif_bar();' two_later
 expect 'two of them' replay "$work/two_later.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/two_later.so was refused
-  it needs enif_bar and enif_foo, which are in no NIF API up to 2.18; was it compiled for a later one?
+  the library needs enif_bar and enif_foo, which are in no NIF API up to 2.18; compile the library with an older erl_nif.h
 -- status 5
 EOF
 tracer_with 'driver_output();' driver
 expect 'a function of the driver API' replay "$work/driver.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/driver.so was refused
-  it needs driver_output, which is of the driver API; this host has the NIF API only
+  the library needs driver_output, which is of the driver API; this host provides the NIF API only
 -- status 5
 EOF
 tracer_with 'th_foo();' other_module
 expect 'a function that nif_module.h does not have' "$tracehost" tracers "$work/other_module.so" <<'EOF'
 -- stderr
 tracehost tracers: WORK/other_module.so was refused
-  it needs th_foo, which is not in nif_module.h of this version; include that header, which lets a library do without what a host lacks
+  the library needs th_foo, which is not in nif_module.h of this version of the host; include that header, which makes such functions optional
 -- status 5
 EOF
 tracer_with 'if (th_bar) th_bar();' later_module
@@ -196,7 +196,7 @@ EOF
 expect 'neither tracer nor plugin' replay "$work/nothing.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/nothing.so was refused
-  it is neither plugin nor tracer: it exports neither nif_init(), which ERL_NIF_INIT makes, nor enabled() and trace()
+  the library is neither a plugin nor a tracer: it exports neither nif_init(), which ERL_NIF_INIT makes, nor enabled() and trace()
 -- status 5
 EOF
 compile half <<'EOF'
@@ -205,7 +205,7 @@ EOF
 expect 'symbols without enabled/3' replay "$work/half.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/half.so was refused
-  it is no tracer: it lacks enabled/3
+  the library is not a tracer: it lacks enabled/3
 -- status 5
 EOF
 
@@ -263,49 +263,49 @@ EOF
 expect 'load() says no' misfit load <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
-  its load() returned 17
+  load() returned 17
 -- status 5
 EOF
 expect 'an entry for a later version' misfit minor <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
-  it was compiled for NIF version 2.25 of erts-10.0, this host has 2.18; compile it with an older erl_nif.h
+  the library was compiled for NIF version 2.25 of erts-10.0; this host provides 2.18: compile it with an older erl_nif.h
 -- status 5
 EOF
 expect 'an entry for another version' misfit major <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
-  it was compiled for NIF version 3.18, this host has 2.18; compile it with an older erl_nif.h
+  the library was compiled for NIF version 3.18; this host provides 2.18: compile it with an older erl_nif.h
 -- status 5
 EOF
 expect 'an entry for another VM' misfit variant <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
-  it was compiled for the VM variant "beam.other", not "beam.vanilla"
+  the library was compiled for the VM variant 'beam.other', not 'beam.vanilla'
 -- status 5
 EOF
 expect 'no entry' misfit null <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
-  its nif_init() returned NULL
+  nif_init() returned NULL
 -- status 5
 EOF
 expect 'an entry without a name' misfit unnamed <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
-  its entry has no name that an atom can be
+  the entry has no module name, or one that is too long for an atom
 -- status 5
 EOF
 expect 'an entry without enabled/3' misfit enabled <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
-  it is no tracer: it lacks enabled/3
+  the library is not a tracer: it lacks enabled/3
 -- status 5
 EOF
 expect 'enabled/4' misfit arity <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
-  it is no tracer: it lacks enabled/3
+  the library is not a tracer: it lacks enabled/3
 -- status 5
 EOF
 expect 'trace_status says remove' misfit remove <<'EOF'
@@ -325,14 +325,14 @@ functions   1
 
 -- stderr
 tracehost tracers: WORK/misfit.so was refused
-  it is no tracer: it lacks enabled/3
+  the library is not a tracer: it lacks enabled/3
 EOF
 
 # --- warnings ---
 
 expect 'callbacks that are never called' replay "$tracers/never_called.so" <<'EOF'
 -- stderr
-tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': the module in it is called never_called_module
+tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': its module is called never_called_module
 tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': enabled_return_to/3 is never called: there is no such callback
 tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_spawn/5 is never called: there is no such callback
 tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': trace_call/4 is never called: the callback is trace_call/5
@@ -356,12 +356,12 @@ jsonl                NIF library    built in         BUILD/lib/tracehost/tracers
 misfit               NIF library    -L               WORK/list/misfit.so
 msg                  NIF library    built in         BUILD/lib/tracehost/tracers/msg.so
 other                refused        -L               WORK/list/other.so
-    it was compiled for RISC-V, this host runs on x86-64
+    the file was compiled for RISC-V; this host runs on x86-64
 otlp                 NIF library    built in         BUILD/lib/tracehost/tracers/otlp.so
 report               NIF library    built in         BUILD/lib/tracehost/tracers/report.so
 sequence             NIF library    built in         BUILD/lib/tracehost/tracers/sequence.so
 text                 refused        -L               WORK/list/text.so
-    it is text, not a shared object; if it is C, compile it with -fPIC -shared
+    the file is text, not a shared object; compile C code with -fPIC -shared
 text                 NIF library    built in         BUILD/lib/tracehost/tracers/text.so (shadowed by the one above)
 time                 NIF library    built in         BUILD/lib/tracehost/tracers/time.so
 trace_port           NIF library    built in         BUILD/lib/tracehost/tracers/trace_port.so
@@ -474,7 +474,7 @@ trace_garbage_collection/5    trace/5
 imports of the NIF API: 0
 
 remarks
-  the module in it is called never_called_module
+  its module is called never_called_module
   enabled_return_to/3 is never called: there is no such callback
   trace_spawn/5 is never called: there is no such callback
   trace_call/4 is never called: the callback is trace_call/5
@@ -482,14 +482,14 @@ EOF
 expect 'one that is refused' "$tracehost" tracers -L "$work" other <<'EOF'
 -- stderr
 tracehost tracers: WORK/other.so was refused
-  it was compiled for RISC-V, this host runs on x86-64
+  the file was compiled for RISC-V; this host runs on x86-64
 -- status 5
 EOF
 expect 'one that is not there' "$tracehost" tracers nothing <<'EOF'
 -- stderr
-tracehost tracers: no library 'nothing' was found
+tracehost tracers: there is no library 'nothing'
   looked for nothing.so in BUILD/lib/tracehost/tracers (built in)
-  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists what is found
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists all that are found
 -- status 5
 EOF
 

@@ -58,7 +58,7 @@ EOF
 expect 'a meta tracer that there is not' replay -L "$work" -p lists:_ --kind=meta --meta-tracer ./nix.so "$work/example.jsonl" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p lists:_
-  ./nix.so cannot be opened
+  cannot open ./nix.so
   No such file or directory
 -- status 5
 EOF

@@ -54,7 +54,7 @@ imports of the NIF API: 4, all in NIF 2.17 (the newest: enif_set_option)
   enif_make_badarg enif_make_binary enif_set_option enif_term_to_binary
 
 remarks
-  the module in it is called Elixir.Shapes
+  its module is called Elixir.Shapes
 EOF
 
 # With debug information each has its place.
@@ -168,7 +168,7 @@ imports of the NIF API: 4, all in NIF 2.0
   enif_get_int enif_make_badarg enif_make_int enif_priv_data
 
 remarks
-  the module in it is called old_entry
+  its module is called old_entry
 EOF
 
 # Compiled for a version whose functions it does not keep to.
@@ -179,8 +179,8 @@ hasty() {
 expect 'one that needs more than it says' hasty <<'EOF'
 form        NIF library, compiled for NIF 2.16, at least erts-12.0
 remarks
-  the module in it is called Elixir.Shapes
-  it says that it needs NIF 2.16, but enif_set_option is from 2.17
+  its module is called Elixir.Shapes
+  its entry declares NIF 2.16, but enif_set_option is of NIF 2.17
 EOF
 compile empty <<'EOF'
 #include <erl_nif.h>
@@ -222,14 +222,14 @@ EOF
 expect 'a function that the NIF API does not have' "$tracehost" plugins "$work/later.so" <<'EOF'
 -- stderr
 tracehost plugins: WORK/later.so was refused
-  it needs enif_of_the_future, which is in no NIF API up to 2.18; was it compiled for a later one?
+  the library needs enif_of_the_future, which is in no NIF API up to 2.18; compile the library with an older erl_nif.h
 -- status 5
 EOF
 expect 'one that is not there' "$tracehost" plugins nothing <<'EOF'
 -- stderr
-tracehost plugins: no library 'nothing' was found
+tracehost plugins: there is no library 'nothing'
   looked for nothing.so in BUILD/lib/tracehost/plugins (built in)
-  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists what is found
+  add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists all that are found
 -- status 5
 EOF
 expect 'two at once' "$tracehost" plugins one two <<'EOF'
@@ -249,7 +249,7 @@ listed() {
 }
 expect 'the list' listed <<'EOF'
 later                refused        -L               WORK/list/later.so
-    it needs enif_of_the_future, which is in no NIF API up to 2.18; was it compiled for a later one?
+    the library needs enif_of_the_future, which is in no NIF API up to 2.18; compile the library with an older erl_nif.h
 shapes               NIF library    -L               WORK/list/shapes.so
 
 looked in:

@@ -76,13 +76,13 @@ END
 expect 'no ELF file' "$tracehost" probes tests/cli/lib/assertions.sh </dev/null <<'END'
 -- stderr
 tracehost probes: cannot read the probes of tests/cli/lib/assertions.sh
-  it is no ELF file
+  the file is not an ELF file
 -- status 3
 END
 expect 'no file' "$tracehost" probes ./nowhere <<'END'
 -- stderr
 tracehost probes: cannot read the probes of ./nowhere
-  cannot open it: No such file or directory
+  cannot open the file: No such file or directory
 -- status 1
 END
 

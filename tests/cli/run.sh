@@ -350,14 +350,14 @@ Try `tracehost run --help' or `tracehost run --usage' for more information.
 EOF
 expect 'no such library' run jsn 'jsn:x()' <<'EOF'
 -- stderr
-tracehost run: no library 'jsn' was found
+tracehost run: there is no library 'jsn'
   looked for jsn.so in BUILD/lib/tracehost/plugins (built in)
   did you mean 'json'?
 -- status 5
 EOF
 expect 'no such tracer' run -t txt json 'json:encode(1)' <<'EOF'
 -- stderr
-tracehost run: no library 'txt' was found
+tracehost run: there is no library 'txt'
   looked for txt.so in BUILD/lib/tracehost/tracers (built in)
   did you mean 'text'?
 -- status 5

@@ -222,7 +222,7 @@ EOF
 expect 'a tracer that is not there' "$tracehost" replay --session a -t nowhere/to.so "$procs" <<'EOF'
 -- stderr
 tracehost replay: cannot start session 'a'
-  nowhere/to.so cannot be opened
+  cannot open nowhere/to.so
   No such file or directory
 -- status 5
 EOF

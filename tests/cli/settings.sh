@@ -183,30 +183,30 @@ pointers() {
 }
 expect 'pointers that lead nowhere' pointers <<'LINES'
 tracehost tracers: WORK/damaged.so was refused
-  row 2 of its th_tracer_settings is damaged
-  its name would be at 0x10, which is no memory of this process that can be read
+  row 2 of th_tracer_settings is damaged
+  the pointer to the setting's name is 0x10, which is not the address of readable memory
 status 5
-  its name would be at 0x10, which is no memory of this process that can be read
+  the pointer to the setting's name is 0x10, which is not the address of readable memory
 tracehost tracers: WORK/damaged.so was refused
-  row 2 of its th_tracer_settings is damaged
-  its words would be at 0x10, which is no memory of this process that can be read
+  row 2 of th_tracer_settings is damaged
+  the pointer to the setting's words is 0x10, which is not the address of readable memory
 status 5
-  its words would be at 0x10, which is no memory of this process that can be read
+  the pointer to the setting's words is 0x10, which is not the address of readable memory
 tracehost tracers: WORK/damaged.so was refused
-  row 2 of its th_tracer_settings is damaged
-  its words would be at 0x10, which is no memory of this process that can be read
+  row 2 of th_tracer_settings is damaged
+  the pointer to the setting's words is 0x10, which is not the address of readable memory
 status 5
-  its words would be at 0x10, which is no memory of this process that can be read
+  the pointer to the setting's words is 0x10, which is not the address of readable memory
 tracehost tracers: WORK/damaged.so was refused
-  row 2 of its th_tracer_settings is damaged
-  its otherwise would be at 0x10, which is no memory of this process that can be read
+  row 2 of th_tracer_settings is damaged
+  the pointer to the setting's otherwise is 0x10, which is not the address of readable memory
 status 5
-  its otherwise would be at 0x10, which is no memory of this process that can be read
+  the pointer to the setting's otherwise is 0x10, which is not the address of readable memory
 tracehost tracers: WORK/damaged.so was refused
-  row 2 of its th_tracer_settings is damaged
-  its help would be at 0x10, which is no memory of this process that can be read
+  row 2 of th_tracer_settings is damaged
+  the pointer to the setting's help is 0x10, which is not the address of readable memory
 status 5
-  its help would be at 0x10, which is no memory of this process that can be read
+  the pointer to the setting's help is 0x10, which is not the address of readable memory
 LINES
 rows() {
     damaged '{"x", 9}, {0}'
@@ -217,30 +217,30 @@ rows() {
 }
 expect 'rows that mean nothing' rows <<'LINES'
 tracehost tracers: WORK/damaged.so was refused
-  row 1 of its th_tracer_settings is damaged
-  its type is 9; this tracehost knows 0 to 4
+  row 1 of th_tracer_settings is damaged
+  the type must be from 0 to 4, not 9
 status 5
-  its type is 9; this tracehost knows 0 to 4
+  the type must be from 0 to 4, not 9
 tracehost tracers: WORK/damaged.so was refused
-  row 1 of its th_tracer_settings is damaged
-  its type is -1; this tracehost knows 0 to 4
+  row 1 of th_tracer_settings is damaged
+  the type must be from 0 to 4, not -1
 status 5
-  its type is -1; this tracehost knows 0 to 4
+  the type must be from 0 to 4, not -1
 tracehost tracers: WORK/damaged.so was refused
-  row 1 of its th_tracer_settings is damaged
-  its name is none that an atom can have
+  row 1 of th_tracer_settings is damaged
+  the name is empty, or too long for an atom
 status 5
-  its name is none that an atom can have
+  the name is empty, or too long for an atom
 tracehost tracers: WORK/damaged.so was refused
-  row 1 of its th_tracer_settings is damaged
-  it is of TH_SETTING_WORD, but has no words
+  row 1 of th_tracer_settings is damaged
+  the type is TH_SETTING_WORD, but there are no words
 status 5
-  it is of TH_SETTING_WORD, but has no words
+  the type is TH_SETTING_WORD, but there are no words
 tracehost tracers: WORK/damaged.so was refused
-  row 1 of its th_tracer_settings is damaged
-  it is of TH_SETTING_WORD, but has no words
+  row 1 of th_tracer_settings is damaged
+  the type is TH_SETTING_WORD, but there are no words
 status 5
-  it is of TH_SETTING_WORD, but has no words
+  the type is TH_SETTING_WORD, but there are no words
 LINES
 no_end() {
     damaged '{"x"}, {"y"}'
@@ -248,9 +248,9 @@ no_end() {
 }
 expect 'no end, and more after it' no_end <<'LINES'
 tracehost tracers: WORK/damaged.so was refused
-  its th_tracer_settings has no end: none of its 2 rows is {0}
+  th_tracer_settings has no end: none of its 2 rows is {0}
 status 5
-  its th_tracer_settings has no end: none of its 2 rows is {0}
+  th_tracer_settings has no end: none of its 2 rows is {0}
 setting       may be
 x             text
 y             text

@@ -116,7 +116,7 @@ echo 'no library' >"$folder/broken"
 mv "$folder/broken" "$tracer"
 check 'what is no library leaves the old one' refused 'stays in use'
 make "$tracer" four -DANSWER=7
-check 'so does one with a veto' refused 'its load() returned 7'
+check 'so does one with a veto' refused 'load() returned 7'
 make "$tracer" five -DTRACE='"show"'
 check 'and one that lacks a callback' refused 'trace/5'
 check 'nothing else is said' test "$(grep -c '^tracehost' "$work/err")" = 5

@@ -155,9 +155,9 @@ check 'that it waited was told once' test "$(grep -c 'cannot load the new .* yet
 
 echo 'no library' >"$folder/broken"
 mv "$folder/broken" "$plugin"
-check 'what is no library leaves the old code' said 'it is text, not a shared object'
+check 'what is no library leaves the old code' said 'the file is text, not a shared object'
 make "$plugin" five -DUPGRADES -DANSWER=7
-check 'so does one with a veto' said 'its upgrade() returned 7'
+check 'so does one with a veto' said 'upgrade() returned 7'
 check 'the old one still goes on' returns four
 link "$work/six.so" six -DUPGRADES
 cp "$work/six.so" "$plugin"
@@ -198,7 +198,7 @@ make "$work/other/edited.so" eleven -DUPGRADES -DBEATS="\"$work/beats.eleven\"" 
 check 'it is replaced' said 'module edited, generation 9'
 make "$work/other/edited.so" twelve -DUPGRADES -DBEATS="\"$work/beats.twelve\"" -pthread
 check 'and purged, when the next one comes' said 'module edited, generation 10'
-stays='warning: .*other/edited.so was replaced, and stays in memory: it uses pthread_create: a thread of it may still run'
+stays='warning: .*other/edited.so was replaced, but stays in memory: the library uses pthread_create: a thread of the library may still run'
 check 'what stays in memory is said' said "$stays"
 check 'as its thread goes on' beats ten
 make "$work/other/edited.so" thirteen -DUPGRADES

@@ -199,7 +199,7 @@ expect 'it ends as it is told' eval "grep -v '^ \|^$' '$work/end' | sed 's|$work
 reported: the new WORK/own.so is in use
 its session is gone
 stopped
-stderr: tracehost: warning: tracer 'WORK/own.so': the module in it is called count
+stderr: tracehost: warning: tracer 'WORK/own.so': its module is called count
 status 0
 EOF2
 check 'the socket is gone' test ! -e "$socket"

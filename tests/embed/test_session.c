@@ -31,8 +31,8 @@ static void refused_library(const char *tracer, const char *why)
 static void test_unloadable_tracers(void **state)
 {
     (void)state;
-    refused_library("erl_msg_tracr", "no library 'erl_msg_tracr' was found");
-    refused_library("./README.md", "it is text, not a shared object");
+    refused_library("erl_msg_tracr", "there is no library 'erl_msg_tracr'");
+    refused_library("./README.md", "the file is text, not a shared object");
     refused_library(build_folder("samples/counter.so"), "it lacks enabled/3 and trace/5");
     misused(create_named(NULL), "there is no name of a tracer");
     assert_int_equal(tracehost_session_list(host, 0, NULL, 0), 0);

@@ -71,7 +71,7 @@ static bool has_remark(const struct th_library *library, const char *part)
 /* Counts all remarks but that about the module name, which all modules of these tests share. */
 static size_t remark_count(const struct th_library *library)
 {
-    return th_library_remarks(library)->count - has_remark(library, "the module in it is called m");
+    return th_library_remarks(library)->count - has_remark(library, "its module is called m");
 }
 
 static const struct th_local *find_local(const struct th_code_map *map, const char *name,

@@ -104,12 +104,12 @@ static void what_is_refused_leaves_no_copy(void **state)
     make_number("good.so", 1);
     library = open_private(in_folder("good.so"));
     copies = folder_of(library);
-    refuse(in_folder("missing.so"), TH_REFUSED, "it cannot be read");
-    refuse(folder, TH_REFUSED, "it is a folder");
+    refuse(in_folder("missing.so"), TH_REFUSED, "cannot read the file");
+    refuse(folder, TH_REFUSED, "the path is a folder");
     write_file(in_folder("text.so"), "text", 4);
     refuse(in_folder("text.so"), TH_REFUSED, "");
     compile(in_folder("null.so"), "-shared", "void *nif_init(void) { return 0; }");
-    refuse(in_folder("null.so"), TH_REFUSED, "its nif_init() returned NULL");
+    refuse(in_folder("null.so"), TH_REFUSED, "nif_init() returned NULL");
     compile(in_folder("lacks.so"), "-shared",
             "void lacking(void); void *nif_init(void) { lacking(); return 0; }");
     refuse(in_folder("lacks.so"), TH_REFUSED, "undefined symbol: lacking");
@@ -164,9 +164,9 @@ static void a_cut_original_is_refused(void **state)
     (void)state;
     make_number("cut.so", 1);
     run("truncate -s 8000 '%s'", in_folder("cut.so"));
-    refuse(in_folder("cut.so"), TH_REFUSED, "it is ");
+    refuse(in_folder("cut.so"), TH_REFUSED, "the file is ");
     run(": > '%s'", in_folder("cut.so"));
-    refuse(in_folder("cut.so"), TH_REFUSED, "it is ");
+    refuse(in_folder("cut.so"), TH_REFUSED, "the file is ");
 }
 
 /* --- Changes during the copy ------------------------------------------------------------------ */
@@ -262,7 +262,7 @@ static void harm_while_copied(void (*what)(const char *path))
         unlink(path);
     }
     assert_true(in_time);
-    assert_error_has("it changed while it was read");
+    assert_error_has("the file changed while it was read");
     assert_error_has("large.so was refused");
     th_free(path);
 }

@@ -138,14 +138,15 @@ static void other_versions_are_refused(void **state)
 
     (void)state;
     entry.min_erts = "erts-99.0";
-    refuse(&entry, "it was compiled for NIF version 2.19 of erts-99.0, this host has 2.18");
+    refuse(&entry,
+           "the library was compiled for NIF version 2.19 of erts-99.0; this host provides 2.18");
     entry = entry_of(0);
     entry.major = 3;
-    refuse(&entry, "NIF version 3.0, this host");
+    refuse(&entry, "NIF version 3.0; this host");
     entry.major = 1;
     refuse(&entry, "older than 2.0");
     entry = entry_of(5);
-    refuse(&entry, "2.5, an experiment");
+    refuse(&entry, "2.5, which is compatible with no other version");
     entry = entry_of(-1);
     refuse(&entry, "2.-1");
 }
@@ -156,9 +157,9 @@ static void other_variants_are_refused(void **state)
 
     (void)state;
     entry.vm_variant = "beam.halfword";
-    refuse(&entry, "\"beam.halfword\", not \"beam.vanilla\"");
+    refuse(&entry, "'beam.halfword', not 'beam.vanilla'");
     entry.vm_variant = NULL;
-    refuse(&entry, "VM variant \"\"");
+    refuse(&entry, "VM variant ''");
 }
 
 static void names_must_be_atoms(void **state)
@@ -168,13 +169,13 @@ static void names_must_be_atoms(void **state)
 
     (void)state;
     entry.name = NULL;
-    refuse(&entry, "no name that an atom can be");
+    refuse(&entry, "the entry has no module name, or one that is too long for an atom");
     entry.name = "";
-    refuse(&entry, "no name that an atom can be");
+    refuse(&entry, "the entry has no module name, or one that is too long for an atom");
     memset(long_name, 'x', sizeof long_name);
     long_name[sizeof long_name - 1] = 0;
     entry.name = long_name;
-    refuse(&entry, "no name that an atom can be");
+    refuse(&entry, "the entry has no module name, or one that is too long for an atom");
 }
 
 static void refuse_functions(int minor, const ErlNifFunc *functions, int count, const char *reason)
@@ -191,12 +192,13 @@ static void refuse_functions(int minor, const ErlNifFunc *functions, int count, 
 static void wrong_functions_are_refused(void **state)
 {
     (void)state;
-    refuse_functions(16, NULL, 1, "1 functions but no array");
-    refuse_functions(16, two, -1, "-1 functions");
-    refuse_functions(16, two, 1 << 30, "1073741824 functions");
+    refuse_functions(16, NULL, 1, "1 functions, but no array");
+    refuse_functions(16, two, -1, "from 0 to 65536, not -1");
+    refuse_functions(16, two, 1 << 30, "not 1073741824");
     refuse_functions(16, FUNCTIONS({"a", 1, code, 0}, {NULL, 1, code, 0}), 2, "function 2");
     refuse_functions(16, FUNCTIONS({"", 1, code, 0}), 1, "function 1");
-    refuse_functions(16, FUNCTIONS({"a", 256, code, 0}), 1, "a has 256 arguments");
+    refuse_functions(16, FUNCTIONS({"a", 256, code, 0}), 1,
+                     "arity of function a must be at most 255, not 256");
     refuse_functions(16, FUNCTIONS({"a", 1, NULL, 0}), 1, "a/1 has no code");
     refuse_functions(16, FUNCTIONS({"a", 1, code, 3}), 1, "a/1 has unknown flags (3)");
     refuse_functions(16, FUNCTIONS({"a", 1, code, 0}, {"b", 1, code, 0}, {"a", 1, code, 0}), 3,
@@ -211,26 +213,27 @@ static void pointers_must_lead_somewhere(void **state)
     struct th_entry result;
 
     (void)state;
-    refuse((const ErlNifEntry *)8, "its entry would be at 0x8, which is no memory");
-    refuse((const ErlNifEntry *)(beyond - 4), "its entry would be at");
-    refuse(put(&fence, &entry, sizeof entry - 8), "its entry would be at");
+    refuse((const ErlNifEntry *)8,
+           "the pointer to the entry is 0x8, which is not the address of readable");
+    refuse((const ErlNifEntry *)(beyond - 4), "the pointer to the entry is");
+    refuse(put(&fence, &entry, sizeof entry - 8), "the pointer to the entry is");
     for (int minor = 14; minor <= ERL_NIF_MINOR_VERSION + 1; minor++) {
         entry = entry_of(minor);
         entry.min_erts = (const char *)16;
-        refuse(&entry, "its min_erts would be at 0x10");
+        refuse(&entry, "the pointer to min_erts is 0x10");
     }
     entry = entry_of(16);
     entry.name = memset(beyond - 3, 'x', 3);
-    refuse(&entry, "its module's name would be at");
+    refuse(&entry, "the pointer to the module's name is");
     entry = entry_of(16);
     entry.vm_variant = (const char *)beyond;
-    refuse(&entry, "its vm_variant would be at");
+    refuse(&entry, "the pointer to vm_variant is");
     entry = entry_of(16);
     entry.funcs = put(&fence, two, sizeof two);
     assert_int_equal(th_library_entry_read(&entry, &result), TH_OK);
     th_library_entry_free(&result);
     entry.num_of_funcs = 3;
-    refuse(&entry, "its array of functions would be at");
+    refuse(&entry, "the pointer to the array of functions is");
     munmap(fence.start, 2 * fence.page);
 }
 
@@ -243,19 +246,20 @@ static void code_must_be_code(void **state)
     for (size_t i = 0; i < 2; i++) {
         ErlNifEntry entry = entry_of(16);
         entry.load = (int (*)(ErlNifEnv *, void **, ERL_NIF_TERM))(uintptr_t)places[i];
-        refuse(&entry, "its load() would be at");
+        refuse(&entry, "the pointer to load() is");
         entry = entry_of(16);
         entry.unload = (void (*)(ErlNifEnv *, void *))(uintptr_t)places[i];
-        refuse(&entry, "its unload() would be at");
+        refuse(&entry, "the pointer to unload() is");
         refuse_functions(
             16,
             FUNCTIONS(
                 {"a", 1,
                  (ERL_NIF_TERM(*)(ErlNifEnv *, int, const ERL_NIF_TERM[]))(uintptr_t)places[i], 0}),
-            1, "its function a/1 is damaged\nits code would be at");
+            1, "function a/1 is damaged\nthe pointer to the function is");
     }
-    refuse_functions(16, FUNCTIONS({"a", 1, code, 0}, {(const char *)8, 1, code, 0}), 2,
-                     "function 2 of its entry is damaged\nits function's name would be at 0x8");
+    refuse_functions(
+        16, FUNCTIONS({"a", 1, code, 0}, {(const char *)8, 1, code, 0}), 2,
+        "function 2 of the entry is damaged\nthe pointer to the function's name is 0x8");
 }
 
 static void arities_tell_functions_apart(void **state)

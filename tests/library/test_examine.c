@@ -100,7 +100,7 @@ static void callbacks_of_a_dependency_do_not_count(void **state)
     (void)state;
     compile(below, "-shared", "void enabled(void) {} void trace(void) {}");
     compile(above, flags, "void enabled(void); void *p = enabled;");
-    refuse(above, "neither plugin nor tracer");
+    refuse(above, "neither a plugin nor a tracer");
     th_free(flags);
 }
 
@@ -137,9 +137,9 @@ static void remarkable_things_are_seen(void **state)
     assert_true(th_library_names_contain(&e.overridden, "hsearch"));
     assert_true(has_remark(&e, "single is a unique symbol"));
     assert_true(has_remark(&e, "-z nodelete"));
-    assert_true(has_remark(&e, "early memory"));
+    assert_true(has_remark(&e, "static memory"));
     assert_true(has_remark(&e, "executable"));
-    assert_true(has_remark(&e, "hsearch gives way"));
+    assert_true(has_remark(&e, "hsearch is replaced"));
     th_library_examination_free(&e);
 }
 
@@ -181,12 +181,12 @@ static void missing_functions_are_named(void **state)
 
     (void)state;
     compile(path, "-shared", PLUGIN "void enif_frobnicate(void); void *p = enif_frobnicate;");
-    refuse(path, "it needs enif_frobnicate, which is in no NIF API up to 2.18");
+    refuse(path, "the library needs enif_frobnicate, which is in no NIF API up to 2.18");
     compile(path, "-shared", PLUGIN "void erl_drv_mutex_lock(void); void *p = erl_drv_mutex_lock;");
-    refuse(path, "it needs erl_drv_mutex_lock, which is of the driver API");
+    refuse(path, "the library needs erl_drv_mutex_lock, which is of the driver API");
     compile(path, "-shared",
             PLUGIN "void enif_a(void), enif_b(void); void *p[] = {enif_a, enif_b};");
-    refuse(path, "it needs enif_a and enif_b, which");
+    refuse(path, "the library needs enif_a and enif_b, which");
 }
 
 static void functions_of_this_host_are_told_from_others(void **state)
@@ -196,7 +196,8 @@ static void functions_of_this_host_are_told_from_others(void **state)
 
     (void)state;
     compile(path, "-shared", PLUGIN "void th_of_the_future(void); void *p = th_of_the_future;");
-    refuse(path, "it needs th_of_the_future, which is not in nif_module.h of this version");
+    refuse(path,
+           "the library needs th_of_the_future, which is not in nif_module.h of this version");
     compile(path, "-shared",
             PLUGIN
             "__attribute__((weak)) void th_of_the_future(void); void *p = th_of_the_future;");
@@ -274,7 +275,8 @@ static void functions_that_are_not_implemented_are_named(void **state)
         skip_because("the host has every function of the NIF API");
     source = th_printf("void *nif_init(void) { return 0; } void %s(void); void *p = %s;", missing,
                        missing);
-    reason = th_printf("it needs %s, which is not provided by this version", missing);
+    reason = th_printf("the library needs %s, which is not provided by this version of the host",
+                       missing);
     compile(path, "-shared", source);
     refuse(path, reason);
     th_free(source);
@@ -287,24 +289,24 @@ static void other_things_are_told_apart(void **state)
 {
     (void)state;
     write_file(in_folder("empty.so"), "", 0);
-    refuse(in_folder("empty.so"), "it is empty");
+    refuse(in_folder("empty.so"), "the file is empty");
     write_file(in_folder("text.so"), "#include <erl_nif.h>\n", 21);
-    refuse(in_folder("text.so"), "it is text");
+    refuse(in_folder("text.so"), "the file is text");
     write_file(in_folder("zeros.so"), (char[64]){0}, 64);
-    refuse(in_folder("zeros.so"), "it is no shared object (no ELF file)");
+    refuse(in_folder("zeros.so"), "the file is not a shared object (not an ELF file)");
     write_file(in_folder("archive.so"), "!<arch>\n\0", 9);
     refuse(in_folder("archive.so"), "archive of object files");
     write_file(in_folder("beam.so"), "FOR1\0\0\0\0BEAM", 12);
     refuse(in_folder("beam.so"), "compiled Erlang");
     write_file(in_folder("noise.so"), "\1\2\3\4\5", 5);
-    refuse(in_folder("noise.so"), "no shared object");
+    refuse(in_folder("noise.so"), "not a shared object");
     assert_int_equal(mkdir(in_folder("dir.so"), 0777), 0);
-    refuse(in_folder("dir.so"), "it is a folder");
+    refuse(in_folder("dir.so"), "the path is a folder");
     assert_int_equal(mkfifo(in_folder("pipe.so"), 0666), 0);
-    refuse(in_folder("pipe.so"), "no ordinary file");
+    refuse(in_folder("pipe.so"), "not a regular file");
     refuse(in_folder("nowhere.so"), "No such file");
     assert_int_equal(symlink("loop.so", in_folder("loop.so")), 0);
-    refuse(in_folder("loop.so"), "cannot be read");
+    refuse(in_folder("loop.so"), "cannot read the file");
 }
 
 static void unreadable_files_are_refused(void **state)
@@ -323,17 +325,17 @@ static void what_was_not_linked_so_is_refused(void **state)
 {
     (void)state;
     compile(in_folder("object.so"), "-c", PLUGIN);
-    refuse(in_folder("object.so"), "it is an object file; link it with -shared");
+    refuse(in_folder("object.so"), "the file is an object file; link it with -shared");
     compile(in_folder("program.so"), "-no-pie -fno-pie", "int main(void) { return 0; }");
-    refuse(in_folder("program.so"), "it is a program; link it with -shared");
+    refuse(in_folder("program.so"), "the file is a program; link it with -shared");
     compile(in_folder("pie.so"), "-pie", "int main(void) { return 0; }");
-    refuse(in_folder("pie.so"), "it is a program; link it with -shared");
+    refuse(in_folder("pie.so"), "the file is a program; link it with -shared");
     compile(in_folder("noopen.so"), "-shared -Wl,-z,nodlopen", PLUGIN);
     refuse(in_folder("noopen.so"), "-z nodlopen");
     compile(in_folder("static.so"), "-shared -DSTATIC_ERLANG_NIF", PLUGIN);
-    refuse(in_folder("static.so"), "it has m_nif_init() instead of nif_init()");
+    refuse(in_folder("static.so"), "the library exports m_nif_init() instead of nif_init()");
     compile(in_folder("other.so"), "-shared", "int x;");
-    refuse(in_folder("other.so"), "neither plugin nor tracer");
+    refuse(in_folder("other.so"), "neither a plugin nor a tracer");
 }
 
 /* --- Damage ---------------------------------------------------------------------------------- */
@@ -350,7 +352,7 @@ static void names_with_control_characters_are_refused(void **state)
     assert_non_null(name);
     name[2] = 27;
     write_file(in_folder("escape.so"), content.data, content.size);
-    refuse(in_folder("escape.so"), "damaged: wrong symbols");
+    refuse(in_folder("escape.so"), "damaged: invalid symbols");
     th_buffer_free(&content);
 }
 
@@ -377,15 +379,15 @@ static void wrong_headers_are_told_apart(void **state)
     refuse_header(EI_OSABI, ELFOSABI_FREEBSD, 1, "another system");
     refuse_header(EI_ABIVERSION, 9, 1, "another system");
     refuse_header(EI_VERSION, 7, 1, "ELF version");
-    REFUSE_HEADER(e_machine, EM_S390, "it was compiled for S/390");
+    REFUSE_HEADER(e_machine, EM_S390, "the file was compiled for S/390");
     REFUSE_HEADER(e_machine, 12345, "ELF machine 12345");
     REFUSE_HEADER(e_type, ET_CORE, "core dump");
     REFUSE_HEADER(e_type, 77, "ELF type 77");
-    REFUSE_HEADER(e_phnum, 0, "wrong program headers");
-    REFUSE_HEADER(e_phentsize, 1, "wrong program headers");
+    REFUSE_HEADER(e_phnum, 0, "invalid program headers");
+    REFUSE_HEADER(e_phentsize, 1, "invalid program headers");
     REFUSE_HEADER(e_phoff, (uint64_t)1 << 60, "damaged");
-    REFUSE_HEADER(e_shnum, 0, "wrong section headers");
-    REFUSE_HEADER(e_shoff, (uint64_t)1 << 60, "cut short");
+    REFUSE_HEADER(e_shnum, 0, "invalid section headers");
+    REFUSE_HEADER(e_shoff, (uint64_t)1 << 60, "truncated");
 }
 
 static void wherever_it_is_cut_it_is_refused(void **state)
@@ -398,7 +400,7 @@ static void wherever_it_is_cut_it_is_refused(void **state)
     assert_int_equal(stat(path, &st), 0);
     for (off_t size = st.st_size - 1; size > 0; size -= size < 4096 ? 61 : 997) {
         assert_int_equal(truncate(path, size), 0);
-        refuse(path, size < 4 ? "" : "cut short");
+        refuse(path, size < 4 ? "" : "truncated");
     }
 }
 

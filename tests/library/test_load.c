@@ -57,7 +57,7 @@ static void a_veto_leaves_it_open(void **state)
 
     (void)state;
     assert_int_equal(th_library_load(library, NULL, info_of(&journal)), TH_REFUSED);
-    assert_error_has("its load() returned 7");
+    assert_error_has("load() returned 7");
     assert_error_has(built("lifecycle"));
     assert_null(th_library_private_data(library));
     journal.answer = 0;
@@ -210,7 +210,7 @@ static void a_file_that_was_written_in_place_is_refused(void **state)
     assert_int_equal(fputs("more", file), 1);
     fclose(file);
     assert_int_equal(th_library_open(path, &library), TH_REFUSED);
-    assert_error_has("the file was written in place while it is in use");
+    assert_error_has("the file was overwritten while the library is in use");
     th_library_release(old);
     library = open_library(path);
     assert_int_equal(th_library_name(library), th_atom("lifecycle"));
@@ -247,7 +247,7 @@ static void a_vetoed_upgrade_changes_nothing(void **state)
     (void)state;
     assert_int_equal(th_library_load(old, NULL, info_of(&first)), TH_OK);
     assert_int_equal(th_library_load(new, old, info_of(&second)), TH_REFUSED);
-    assert_error_has("its upgrade() returned 1");
+    assert_error_has("upgrade() returned 1");
     assert_ptr_equal(th_library_private_data(old), &first);
     th_library_release(new);
     assert_string_equal(second.text, "upgrade");
@@ -266,11 +266,11 @@ static void an_upgrade_needs_upgrade_and_the_same_module(void **state)
     new = open_library(path);
     assert_int_equal(th_library_load(old, NULL, th_small(0)), TH_OK);
     assert_int_equal(th_library_load(new, old, TH_NIL), TH_REFUSED);
-    assert_error_has("it has no upgrade(), and so cannot replace");
+    assert_error_has("the library has no upgrade(), so it cannot replace");
     th_library_release(new);
     new = open_copy("other_module.so");
     assert_int_equal(th_library_load(new, old, TH_NIL), TH_REFUSED);
-    assert_error_has("called lifecycle, so it cannot replace old_entry");
+    assert_error_has("module is lifecycle, so it cannot replace old_entry");
     th_library_release(new);
     th_library_release(old);
 }
@@ -359,7 +359,7 @@ static void refuse(const char *name, const char *source, const char *reason)
 static void wrong_libraries_are_refused(void **state)
 {
     (void)state;
-    refuse("null.so", "void *nif_init(void) { return 0; }", "its nif_init() returned NULL");
+    refuse("null.so", "void *nif_init(void) { return 0; }", "nif_init() returned NULL");
     refuse("undefined.so",
            "void frobnicate(void); void *nif_init(void) { frobnicate; return 0; }\n"
            "void *p = frobnicate;",

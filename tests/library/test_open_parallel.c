@@ -174,7 +174,7 @@ static void constructors_may_open_others_but_not_themselves(void **state)
     nested_path = path;
     library = opened(path);
     assert_int_equal(nested, TH_REFUSED);
-    assert_error_has("being opened by this thread");
+    assert_error_has("opened by this thread already");
     th_library_release(library);
     th_free(path);
     th_free(flags);

@@ -188,7 +188,7 @@ static void a_resource_with_destructor_keeps_its_library(void **state)
     th_library_release(library);
     assert_string_equal(journal.text, "load");
     assert_int_equal(th_library_open(in_folder("kept.so"), &again), TH_REFUSED);
-    assert_error_has("it is about to be unloaded");
+    assert_error_has("unloaded when its last resources are freed");
     th_resource_release(object);
     th_resource_reap();
     assert_string_equal(journal.text, "load gone unload");

@@ -88,8 +88,9 @@ static void refuse_without(const char *path, const char *name, const char *reaso
 static void generic_slots_are_mandatory_with_entry(void **state)
 {
     (void)state;
-    refuse_without(built("every_slot"), "enabled", "it is no tracer: it lacks enabled/3");
-    refuse_without(built("every_slot"), "trace", "it is no tracer: it lacks trace/5");
+    refuse_without(built("every_slot"), "enabled",
+                   "the library is not a tracer: it lacks enabled/3");
+    refuse_without(built("every_slot"), "trace", "the library is not a tracer: it lacks trace/5");
 }
 
 /* --- With symbols ---------------------------------------------------------------------------- */
@@ -171,7 +172,7 @@ static void generic_slots_are_mandatory_with_symbols(void **state)
 
     (void)state;
     assert_int_equal(th_library_check_tracer(library), TH_REFUSED);
-    assert_error_has("it is no tracer: it lacks enabled/3");
+    assert_error_has("the library is not a tracer: it lacks enabled/3");
     th_library_release(library);
 }
 
@@ -184,8 +185,7 @@ static void lookalikes_are_remarked_on(void **state)
 
     (void)state;
     assert_int_equal(remarks->count, 4);
-    assert_true(
-        th_library_names_contain(remarks, "the module in it is called never_called_module"));
+    assert_true(th_library_names_contain(remarks, "its module is called never_called_module"));
     assert_true(th_library_names_contain(
         remarks, "enabled_return_to/3 is never called: there is no such callback"));
     assert_true(th_library_names_contain(

@@ -135,7 +135,7 @@ static void on_exit_pins(void **state)
     (void)state;
     load(library, &shared);
     call(library); /* the function runs at the end of this test */
-    expect_pinned(library, &shared, "it uses on_exit: ");
+    expect_pinned(library, &shared, "the library uses on_exit: ");
 }
 
 static void atexit_does_not(void **state)
@@ -162,7 +162,8 @@ static void threads_go_on(void **state)
     (void)state;
     load(library, &shared);
     expect_beats(&shared);
-    expect_pinned(library, &shared, "it uses pthread_create: a thread of it may still run");
+    expect_pinned(library, &shared,
+                  "the library uses pthread_create: a thread of the library may still run");
     expect_beats(&shared);
     join_thread();
 }
@@ -237,7 +238,7 @@ static void threads_of_what_was_refused_do_no_harm(void **state)
             "static void *stay(void *unused) { for (;;) usleep(100); return unused; }\n"
             "void *nif_init(void) { pthread_t t; pthread_create(&t, 0, stay, 0); return 0; }\n");
     assert_int_equal(th_library_open_copy(path, &library), TH_REFUSED);
-    assert_error_has("its nif_init() returned NULL");
+    assert_error_has("nif_init() returned NULL");
     assert_true(is_mapped("refused."));
     usleep(2000);
 }
@@ -265,7 +266,8 @@ static void threads_of_what_it_needs_go_on(void **state)
     library = made_with("needs.so", flags, "");
     load(library, &shared);
     expect_beats(&shared);
-    expect_pinned(library, &shared, "it needs libstarts.so, which uses pthread_create: a thread");
+    expect_pinned(library, &shared,
+                  "the library needs libstarts.so, which uses pthread_create: a thread");
     expect_beats(&shared);
     shared.stop = 1;
     th_free(linked);
@@ -284,7 +286,7 @@ static void a_handler_of_a_signal_is_called(void **state)
     (void)state;
     load(library, &shared);
     call(library);
-    expect_pinned(library, &shared, "it uses signal: ");
+    expect_pinned(library, &shared, "the library uses signal: ");
     raise(SIGUSR2);
     assert_int_equal(shared.beats, SIGUSR2);
     signal(SIGUSR2, SIG_DFL);

@@ -337,13 +337,13 @@ static void assert_refused(const char *info, const char *why)
 static void who_refuses_leaves_all_as_they_were(void **state)
 {
     (void)state;
-    assert_refused("{1,[{version_000b,load}]}", "its load() returned 1");
+    assert_refused("{1,[{version_000b,load}]}", "load() returned 1");
     assert_string_equal(of_all("number"), "error: undef error: undef error: undef");
     assert_int_equal(load_all("1"), TH_OK);
-    assert_refused("{2,[{version_000b,check}]}", "its th_upgrade_check() returned 3");
+    assert_refused("{2,[{version_000b,check}]}", "th_upgrade_check() returned 3");
     assert_string_equal(of_all("number"), "1 1 1");
     assert_string_equal(of_all("upgrades"), "0 0 0");
-    assert_refused("{2,[{version_000c,upgrade}]}", "its upgrade() returned 2");
+    assert_refused("{2,[{version_000c,upgrade}]}", "upgrade() returned 2");
     assert_string_equal(of_all("number"), "1 1 1");
     assert_string_equal(of_all("upgrades"), "0 0 0");
     assert_int_equal(load_all("2"), TH_OK);
@@ -356,7 +356,7 @@ static void loads_are_undone(void **state)
 {
     (void)state;
     assert_int_equal(version_load(all, 2, 1), TH_OK);
-    assert_refused("{2,[{version_000b,upgrade}]}", "its upgrade() returned 2");
+    assert_refused("{2,[{version_000b,upgrade}]}", "upgrade() returned 2");
     assert_string_equal(of_all("number"), "1 1 error: undef");
     assert_string_equal(call(a, "upgrades", "[]"), "0");
     assert_int_equal(load_all("3"), TH_OK);
@@ -375,7 +375,7 @@ static void what_was_deleted_hands_its_data_on(void **state)
     assert_string_equal(call(a, "upgrades", "[]"), "2");
     assert_non_null(strstr(seen(a), " old "));
     assert_int_equal(th_code_delete(th_atom(a), TH_PURGE_SOFT), TH_OK);
-    assert_refused("{4,[{version_000a,upgrade}]}", "its upgrade() returned");
+    assert_refused("{4,[{version_000a,upgrade}]}", "upgrade() returned");
     assert_ptr_equal(strstr(seen(a), "old "), seen(a));
     load(a, 5);
     assert_string_equal(call(a, "upgrades", "[]"), "3");

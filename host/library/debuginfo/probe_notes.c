@@ -116,7 +116,7 @@ static enum th_status read_elf(struct th_probe_notes *notes, Elf *elf)
     GElf_Nhdr note;
 
     if (!elf || elf_kind(elf) != ELF_K_ELF)
-        return th_error_raise(TH_MALFORMED, "it is no ELF file");
+        return th_error_raise(TH_MALFORMED, "the file is not an ELF file");
     if (elf_getshdrstrndx(elf, &names) != 0)
         return TH_OK;
     while ((section = elf_nextscn(elf, section)))
@@ -147,7 +147,7 @@ enum th_status th_debuginfo_probe_notes_read(struct th_probe_notes *notes, const
 
     *notes = (struct th_probe_notes){0};
     if (fd < 0)
-        return th_error_raise(TH_FAILED, "cannot open it: %s", strerror(errno));
+        return th_error_raise(TH_FAILED, "cannot open the file: %s", strerror(errno));
     elf_version(EV_CURRENT);
     elf = elf_begin(fd, ELF_C_READ, NULL);
     status = read_elf(notes, elf);

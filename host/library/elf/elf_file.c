@@ -53,7 +53,7 @@ Elf_Data *th_elf_at(const struct th_elf *elf, uint64_t address, uint64_t size, E
 
 enum th_status th_elf_refuse_damaged(const char *what)
 {
-    return th_error_raise(TH_REFUSED, "it is damaged: wrong %s", what);
+    return th_error_raise(TH_REFUSED, "the file is damaged: invalid %s", what);
 }
 
 static enum th_status elf_file_add_segment(struct th_elf *elf, const GElf_Phdr *header)
@@ -72,7 +72,7 @@ static enum th_status elf_file_add_segment(struct th_elf *elf, const GElf_Phdr *
     if (last && header->p_vaddr / page <= (last->address + last->memory_size - 1) / page)
         return th_elf_refuse_damaged("segments (they overlap)");
     if (header->p_offset + header->p_filesz > size)
-        return th_error_raise(TH_REFUSED, "it is cut short: it has %llu bytes of at least %llu",
+        return th_error_raise(TH_REFUSED, "the file is truncated: %llu of at least %llu bytes",
                               (unsigned long long)size,
                               (unsigned long long)(header->p_offset + header->p_filesz));
     TH_ARRAY_GROW(elf->segments, elf->segment_count, elf->segment_capacity);
@@ -102,7 +102,7 @@ static enum th_status read_dynamic(struct th_elf *elf, const GElf_Phdr *header)
         return th_elf_refuse_damaged("dynamic section (too long)");
     for (size_t i = elf->dynamic_count; i < all; i++)
         if (gelf_getdyn(elf->dynamic, (int)i, &entry) && entry.d_tag != DT_NULL)
-            return th_elf_refuse_damaged("dynamic section (it ends in its middle)");
+            return th_elf_refuse_damaged("dynamic section (entries follow its end)");
     return TH_OK;
 }
 
@@ -158,9 +158,9 @@ static enum th_status read_segments(struct th_elf *elf)
     if (status)
         return status;
     if (elf->segment_count == 0)
-        return th_elf_refuse_damaged("program headers (nothing to load)");
+        return th_elf_refuse_damaged("program headers (no segment to load)");
     if (!elf->dynamic)
-        return th_error_raise(TH_REFUSED, "it has no dynamic section; link it with -shared");
+        return th_error_raise(TH_REFUSED, "the file has no dynamic section; link it with -shared");
     return TH_OK;
 }
 
@@ -225,18 +225,18 @@ static enum th_status refuse_foreign(const unsigned char *start, size_t size)
     size_t text = 0;
 
     if (size == 0)
-        return th_error_raise(TH_REFUSED, "it is empty");
+        return th_error_raise(TH_REFUSED, "the file is empty");
     if (size >= 7 && memcmp(start, "!<arch>", 7) == 0)
-        return th_error_raise(TH_REFUSED, "it is an archive of object files; link them with "
-                                          "-shared");
+        return th_error_raise(TH_REFUSED,
+                              "the file is an archive of object files; link them with -shared");
     if (size >= 4 && memcmp(start, "FOR1", 4) == 0)
-        return th_error_raise(TH_REFUSED, "it is compiled Erlang, not a shared object");
+        return th_error_raise(TH_REFUSED, "the file is compiled Erlang code, not a shared object");
     while (text < size && (start[text] >= ' ' || (start[text] && strchr("\t\n\r\f", start[text]))))
         text++;
     if (text == size)
-        return th_error_raise(TH_REFUSED, "it is text, not a shared object; if it is C, compile it "
-                                          "with -fPIC -shared");
-    return th_error_raise(TH_REFUSED, "it is no shared object (no ELF file)");
+        return th_error_raise(
+            TH_REFUSED, "the file is text, not a shared object; compile C code with -fPIC -shared");
+    return th_error_raise(TH_REFUSED, "the file is not a shared object (not an ELF file)");
 }
 
 /* Checks that the first GOT bytes of a file of SIZE bytes are the header of a library for this
@@ -250,35 +250,40 @@ static enum th_status check_header(const Elf64_Ehdr *header, size_t got, uint64_
     if (got < SELFMAG || memcmp(ident, ELFMAG, SELFMAG) != 0)
         return refuse_foreign(ident, got);
     if (got < sizeof *header)
-        return th_error_raise(TH_REFUSED, "it is cut short: it has %zu bytes", got);
+        return th_error_raise(TH_REFUSED,
+                              "the file is truncated: %zu bytes are no whole ELF header", got);
     if (ident[EI_CLASS] != ELFCLASS64)
-        return th_error_raise(TH_REFUSED, "it is a 32-bit library, this host has 64 bits");
+        return th_error_raise(TH_REFUSED,
+                              "the file is a 32-bit library; this host loads 64-bit libraries");
     if (ident[EI_DATA] != (__BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB))
-        return th_error_raise(TH_REFUSED, "its byte order is not this machine's");
+        return th_error_raise(TH_REFUSED, "the file has another byte order than this machine");
     if (header->e_machine != OWN_MACHINE && machine)
-        return th_error_raise(TH_REFUSED, "it was compiled for %s, this host runs on %s", machine,
-                              machine_name(OWN_MACHINE));
+        return th_error_raise(TH_REFUSED, "the file was compiled for %s; this host runs on %s",
+                              machine, machine_name(OWN_MACHINE));
     if (header->e_machine != OWN_MACHINE)
         return th_error_raise(TH_REFUSED,
-                              "it was compiled for ELF machine %u, this host runs on %s",
+                              "the file was compiled for ELF machine %u; this host runs on %s",
                               header->e_machine, machine_name(OWN_MACHINE));
     switch (header->e_type) {
     case ET_DYN:
         break;
     case ET_REL:
-        return th_error_raise(TH_REFUSED, "it is an object file; link it with -shared");
+        return th_error_raise(TH_REFUSED, "the file is an object file; link it with -shared");
     case ET_EXEC:
-        return th_error_raise(TH_REFUSED, "it is a program; link it with -shared");
+        return th_error_raise(TH_REFUSED, "the file is a program; link it with -shared");
     case ET_CORE:
-        return th_error_raise(TH_REFUSED, "it is a core dump");
+        return th_error_raise(TH_REFUSED, "the file is a core dump");
     default:
-        return th_error_raise(TH_REFUSED, "it is no shared object (ELF type %u)", header->e_type);
+        return th_error_raise(TH_REFUSED, "the file is not a shared object (ELF type %u)",
+                              header->e_type);
     }
     if (ident[EI_VERSION] != EV_CURRENT || header->e_version != EV_CURRENT)
-        return th_error_raise(TH_REFUSED, "its ELF version %u is unknown", header->e_version);
+        return th_error_raise(TH_REFUSED, "the file has the unknown ELF version %u",
+                              header->e_version);
     if ((ident[EI_OSABI] != ELFOSABI_NONE && ident[EI_OSABI] != ELFOSABI_GNU) ||
         ident[EI_ABIVERSION] != 0)
-        return th_error_raise(TH_REFUSED, "it was compiled for another system (ABI %u version %u)",
+        return th_error_raise(TH_REFUSED,
+                              "the file was compiled for another system (ABI %u version %u)",
                               ident[EI_OSABI], ident[EI_ABIVERSION]);
     if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0)
         return th_elf_refuse_damaged("program headers");
@@ -290,7 +295,8 @@ static enum th_status check_header(const Elf64_Ehdr *header, size_t got, uint64_
         return th_elf_refuse_damaged("section headers");
     if (header->e_shoff > size || sections > size - header->e_shoff)
         return th_error_raise(
-            TH_REFUSED, "it is cut short: it has %llu bytes, its section headers end at %llu",
+            TH_REFUSED,
+            "the file is truncated: %llu bytes, but its section headers end at byte %llu",
             (unsigned long long)size, (unsigned long long)(header->e_shoff + sections));
     return TH_OK;
 }
@@ -305,14 +311,16 @@ enum th_status th_elf_open_file(const char *path, int *fd, struct stat *identity
     /* O_NONBLOCK: a pipe of that name must not hang the host. */
     *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (*fd < 0 || fstat(*fd, identity) != 0)
-        return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
+        return th_error_raise(TH_REFUSED, "cannot read the file: %s", strerror(errno));
     if (S_ISDIR(identity->st_mode))
-        return th_error_raise(TH_REFUSED, "it is a folder; add it with -L and give the name alone");
+        return th_error_raise(
+            TH_REFUSED,
+            "the path is a folder; add the folder with -L and give the library's name alone");
     if (!S_ISREG(identity->st_mode))
-        return th_error_raise(TH_REFUSED, "it is no ordinary file");
+        return th_error_raise(TH_REFUSED, "the path is not a regular file");
     got = pread(*fd, &header, sizeof header, 0);
     if (got < 0)
-        return th_error_raise(TH_REFUSED, "it cannot be read: %s", strerror(errno));
+        return th_error_raise(TH_REFUSED, "cannot read the file: %s", strerror(errno));
     return check_header(&header, (size_t)got, (uint64_t)identity->st_size);
 }
 
@@ -326,7 +334,7 @@ enum th_status th_elf_open(struct th_elf *elf, const char *path)
         elf_version(EV_CURRENT);
         elf->elf = elf_begin(elf->fd, ELF_C_READ, NULL);
         if (!elf->elf || elf_kind(elf->elf) != ELF_K_ELF)
-            status = th_error_raise(TH_REFUSED, "it is damaged: %s", elf_errmsg(-1));
+            status = th_error_raise(TH_REFUSED, "the file is damaged: %s", elf_errmsg(-1));
     }
     if (!status)
         status = read_segments(elf);

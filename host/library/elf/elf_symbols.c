@@ -155,8 +155,8 @@ enum th_status th_elf_read_symbols(struct th_elf *elf)
     if (!count_symbols(elf) || elf->symbol_count > INT32_MAX)
         return th_elf_refuse_damaged("symbol hash table");
     if (elf->symbol_count == 0)
-        return th_error_raise(TH_REFUSED,
-                              "it exports nothing, and so is neither plugin nor tracer");
+        return th_error_raise(
+            TH_REFUSED, "the library exports nothing, so it is neither a plugin nor a tracer");
     size = elf->symbol_count * sizeof(Elf64_Sym);
     if (!th_elf_dynamic(elf, DT_SYMTAB, &address) ||
         !(elf->symbols = th_elf_at(elf, address, size, ELF_T_SYM)))

@@ -97,11 +97,12 @@ enum th_status th_elf_imports_check(const struct th_examination *e)
         enum th_import_kind kind;
         const char *what_they_are;
     } reasons[] = {
-        {TH_IMPORT_UNIMPLEMENTED, "not provided by this version"},
-        {TH_IMPORT_UNKNOWN, "in no NIF API up to 2.18; was it compiled for a later one?"},
-        {TH_IMPORT_DRIVER, "of the driver API; this host has the NIF API only"},
-        {TH_IMPORT_MODULE, "not in nif_module.h of this version; include that header, which lets a "
-                           "library do without what a host lacks"},
+        {TH_IMPORT_UNIMPLEMENTED, "not provided by this version of the host"},
+        {TH_IMPORT_UNKNOWN,
+         "in no NIF API up to 2.18; compile the library with an older erl_nif.h"},
+        {TH_IMPORT_DRIVER, "of the driver API; this host provides the NIF API only"},
+        {TH_IMPORT_MODULE, "not in nif_module.h of this version of the host; include that header, "
+                           "which makes such functions optional"},
     };
     enum th_status status = TH_OK;
 
@@ -119,7 +120,7 @@ enum th_status th_elf_imports_check(const struct th_examination *e)
         }
         if (missing.count > 0) {
             char *joined = th_library_names_join(&missing, 8);
-            status = th_error_raise(TH_REFUSED, "it needs %s, which %s %s", joined,
+            status = th_error_raise(TH_REFUSED, "the library needs %s, which %s %s", joined,
                                     missing.count == 1 ? "is" : "are", reasons[r].what_they_are);
             th_free(joined);
         }
@@ -130,10 +131,10 @@ enum th_status th_elf_imports_check(const struct th_examination *e)
 
 /* --- Code that may run later ----------------------------------------------------------------- */
 
-#define THREAD "a thread of it may still run"
-#define HANDLER "a handler of a signal may still be set to its code"
-#define DESTRUCTOR "a destructor of thread-local data may still be to be called"
-#define ANYTHING "nobody knows what it has called by that"
+#define THREAD "a thread of the library may still run"
+#define HANDLER "the library's code may still be the handler of a signal"
+#define DESTRUCTOR "a destructor of thread-local data may still have to run"
+#define ANYTHING "the functions called by this are unknown"
 
 /* The functions by which a library can make its code run after its last use. atexit() and
  * pthread_atfork() are not here: the C library calls, or forgets, their functions at dlclose(). */
@@ -164,7 +165,7 @@ static const struct leaving {
     {"tss_create", NULL, DESTRUCTOR},
     {"__cxa_thread_atexit", "thread_local", DESTRUCTOR},
     {"__cxa_thread_atexit_impl", "thread_local", DESTRUCTOR},
-    {"on_exit", NULL, "what that was given is called when the program ends"},
+    {"on_exit", NULL, "functions registered by this run when the program ends"},
     {"syscall", NULL, ANYTHING},
     {"dlopen", NULL, ANYTHING},
     {"dlmopen", NULL, ANYTHING},
@@ -196,8 +197,8 @@ void th_elf_imports_note(struct th_examination *e)
     for (size_t i = 0; i < e->import_count && !e->leaves; i++) {
         const struct leaving *found = find_leaving(e->imports[i].name);
         if (found)
-            e->leaves =
-                th_printf("it uses %s: %s", found->shown ? found->shown : found->name, found->what);
+            e->leaves = th_printf("the library uses %s: %s",
+                                  found->shown ? found->shown : found->name, found->what);
     }
     e->constructors_may_start_threads =
         e->constructors > compilers && (e->leaves || imports(e, "enif_thread_create"));
@@ -261,12 +262,12 @@ char *th_elf_imports_brought(const struct th_examination *e)
             th_elf_open(&elf, map->l_name) == TH_OK) {
             found = look_into(&elf, &needed);
             if (found)
-                why = th_printf("it needs %s, which uses %s: %s", name,
+                why = th_printf("the library needs %s, which uses %s: %s", name,
                                 found->shown ? found->shown : found->name, found->what);
             th_elf_close(&elf);
         } else {
             th_error_clear();
-            why = th_printf("it needs %s, of which nobody knows what it leaves behind", name);
+            why = th_printf("the library needs %s, whose file cannot be examined", name);
         }
         if (handle)
             dlclose(handle);
