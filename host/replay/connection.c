@@ -96,7 +96,7 @@ static enum th_status connect_again(struct th_reader *reader, int64_t deadline)
     const struct th_reader_options *options = &reader->options;
     int64_t *pause = &reader->connection->pause;
     int64_t limit = reader->options.connect_ms * MS;
-    enum th_status status = th_error_raise(TH_MALFORMED, "it was sent away each time");
+    enum th_status status = th_error_raise(TH_MALFORMED, "the node closed each new connection");
     int64_t left;
 
     while (status == TH_MALFORMED && (left = deadline - th_clock_real_monotonic()) > 0) {
@@ -126,16 +126,15 @@ enum th_status th_replay_connection_again(struct th_reader *reader)
     if (!connection->again) { /* otherwise the node closed the new connection at once */
         connection->ended = th_clock_real_monotonic();
         connection->pause = FIRST_PAUSE_MS * MS;
-        tell_notice(
-            reader,
-            "the connection was %s after %llu record%s; trying for %g s to take it up again",
-            connection->lost ? "lost" : "closed", records, th_log_plural(records),
-            (double)reader->options.reconnect_ns / SECOND);
+        tell_notice(reader,
+                    "the connection was %s after %llu record%s; trying to connect again for %g s",
+                    connection->lost ? "lost" : "closed", records, th_log_plural(records),
+                    (double)reader->options.reconnect_ns / SECOND);
     }
     status = connect_again(reader, connection->ended + reader->options.reconnect_ns);
     connection->given_up = status != TH_OK;
     if (status == TH_MALFORMED)
-        tell_notice(reader, "it is not taken up again: %s", th_error_link(0));
+        tell_notice(reader, "cannot connect again: %s", th_error_link(0));
     th_error_clear();
     if (status != TH_OK)
         return TH_END;
@@ -215,9 +214,9 @@ static enum th_status at_end_of_connection(struct th_reader *reader)
     if (empty && reader->connection->again)
         return TH_END;
     if (empty && !reader->connection->lost) { /* closed by the peer; TH_PARTIAL once */
-        th_error_raise(TH_PARTIAL, "a trace port has one client, and sends others away: there may "
-                                   "be another; or the tracing has ended");
-        return th_error_context("the connection was closed before anything came");
+        th_error_raise(TH_PARTIAL, "a trace port accepts one client only: another client is "
+                                   "connected, or the tracing has ended");
+        return th_error_context("the connection was closed before data arrived");
     }
     if (!reader->connection->sought)
         return empty ? TH_END : TH_OK;
@@ -236,10 +235,10 @@ static enum th_status seek_record(struct th_reader *reader)
             return at_end_of_connection(reader);
         if (!reader->connection->sought) {
             reader->connection->sought = true;
-            th_error_raise(TH_PARTIAL, "the client before may have left in the middle of one; or "
-                                       "it is no trace port's");
-            return th_error_context("the connection begins with byte %u, and not with a record: "
-                                    "what comes before the next one is lost",
+            th_error_raise(TH_PARTIAL, "the previous client may have left within a record, or the "
+                                       "server is not a trace port");
+            return th_error_context("the connection begins with byte %u, not with a record: all "
+                                    "bytes up to the next record are lost",
                                     *th_replay_input_bytes(&reader->input));
         }
         search_message(input);
@@ -268,13 +267,13 @@ static enum th_status resume_connection(struct th_reader *reader)
 
     connection->again = connection->lost = false;
     if (lost) {
-        tell_notice(reader, "taken up again after %.1f s", seconds);
+        tell_notice(reader, "connected again after %.1f s", seconds);
         return TH_OK;
     }
-    return th_error_raise(TH_PARTIAL,
-                          "the connection was closed, and taken up again after %.1f s: what was on "
-                          "its way is lost",
-                          seconds);
+    return th_error_raise(
+        TH_PARTIAL,
+        "the connection was closed, and made again after %.1f s: events in between are lost",
+        seconds);
 }
 
 static enum th_status next_of_connection(struct th_reader *reader, struct th_event *event)

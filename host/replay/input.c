@@ -29,7 +29,7 @@ enum th_status th_replay_input_open(struct th_input *input, const char *name)
         return th_error_raise(TH_MALFORMED, "%s", strerror(errno));
     if (fstat(fd, &about) == 0 && S_ISDIR(about.st_mode)) {
         close(fd);
-        return th_error_raise(TH_MALFORMED, "it is a folder");
+        return th_error_raise(TH_MALFORMED, "the path is a folder");
     }
     th_replay_input_attach(input, fd, name);
     return TH_OK;

@@ -29,7 +29,7 @@ static const struct th_event_source source;
 
 static enum th_status field_is_wrong(enum th_json_field field, const char *why)
 {
-    return th_error_raise(TH_MALFORMED, "the field \"%s\" is wrong: %s", fields[field].name, why);
+    return th_error_raise(TH_MALFORMED, "the field \"%s\" %s", fields[field].name, why);
 }
 
 /* Fields of a line. */
@@ -63,14 +63,14 @@ static enum th_status take_time_kind(struct th_json_event *json, struct th_event
     if (!value)
         return TH_OK;
     if (!json_is_string(value))
-        return field_is_wrong(TH_JSON_FIELD_ts_kind, "it is no string");
+        return field_is_wrong(TH_JSON_FIELD_ts_kind, "is not a string");
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++)
         if (strcmp(json_string_value(value), th_replay_json_time_kinds[kind]) == 0) {
             event->time.kind = (enum th_time_kind)kind;
             return TH_OK;
         }
     return field_is_wrong(TH_JSON_FIELD_ts_kind,
-                          "it is none of timestamp, cpu_timestamp, monotonic, strict_monotonic");
+                          "must be timestamp, cpu_timestamp, monotonic or strict_monotonic");
 }
 
 /* Sets the kind and tag of EVENT, and the shape of the line. */
@@ -86,13 +86,14 @@ static enum th_status take_shape(struct th_json_event *json, struct th_event *ev
     }
 
     if (!tag)
-        return th_error_raise(TH_MALFORMED, "there is neither a tag nor \"drop\" nor \"other\"");
+        return th_error_raise(TH_MALFORMED,
+                              "one of the fields \"tag\", \"drop\" and \"other\" is needed");
     if (!json_is_string(tag))
-        return field_is_wrong(TH_JSON_FIELD_tag, "it is no string");
+        return field_is_wrong(TH_JSON_FIELD_tag, "is not a string");
     event->tag =
         th_trace_tag_of(th_atom_existing_utf8(json_string_value(tag), json_string_length(tag)));
     if (event->tag > TH_TAG_seq_trace)
-        return field_is_wrong(TH_JSON_FIELD_tag, "there is no such tag");
+        return field_is_wrong(TH_JSON_FIELD_tag, "is not a known tag");
 
     if (event->tag == TH_TAG_seq_trace) {
         json->shape = TH_JSON_SEQ_TRACE;
@@ -122,8 +123,8 @@ static enum th_status take_json_integer(const struct th_json_event *json, enum t
 {
     *value = json_integer_value(json->fields[field]);
     if (!json_is_integer(json->fields[field]))
-        return field_is_wrong(field, "it is no integer");
-    return *value < least || *value > most ? field_is_wrong(field, "it is out of range") : TH_OK;
+        return field_is_wrong(field, "is not an integer");
+    return *value < least || *value > most ? field_is_wrong(field, "is out of range") : TH_OK;
 }
 
 /* Reads an integer, or its decimal digits as a string, with an optional minus sign, for programs
@@ -141,8 +142,8 @@ static enum th_status take_exact(const struct th_json_event *json, enum th_json_
     errno = 0;
     *value = strtoll(text, &end, 10);
     if (*digits < '0' || *digits > '9' || errno != 0 || end != text + json_string_length(string))
-        return field_is_wrong(field, "it is no integer");
-    return *value < least ? field_is_wrong(field, "it is out of range") : TH_OK;
+        return field_is_wrong(field, "is not an integer");
+    return *value < least ? field_is_wrong(field, "is out of range") : TH_OK;
 }
 
 /* Reads decimal digits up to the byte END, and moves *TEXT behind END. Returns false if there are
@@ -185,7 +186,7 @@ static enum th_status take_term(const struct th_json_event *json, enum th_json_f
                                 th_env *env, th_term *term)
 {
     if (th_json_to_term(env, json->fields[field], &json->here, term) != TH_OK)
-        return th_error_context("the field \"%s\" is wrong", fields[field].name);
+        return th_error_context("cannot read the field \"%s\"", fields[field].name);
     return TH_OK;
 }
 
@@ -197,7 +198,7 @@ static enum th_status take_fact(const struct th_json_event *json, enum th_json_f
     if (!value)
         return TH_OK;
     if (!json_is_boolean(value))
-        return field_is_wrong(field, "it is neither true nor false");
+        return field_is_wrong(field, "must be true or false");
     *fact = json_is_true(value) ? TH_YES : TH_NO;
     return TH_OK;
 }
@@ -218,8 +219,8 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
         take_exact(json, TH_JSON_FIELD_ts, clock ? 0 : INT64_MIN, &event->time.ns) != TH_OK)
         return TH_MALFORMED;
     if (clock && event->time.ns % 1000 != 0)
-        return field_is_wrong(TH_JSON_FIELD_ts, "with this ts_kind it must be whole microseconds, "
-                                                "a multiple of 1000");
+        return field_is_wrong(TH_JSON_FIELD_ts,
+                              "must be whole microseconds with this ts_kind, a multiple of 1000");
     if (json->shape & TH_JSON_STRICT &&
         take_exact(json, TH_JSON_FIELD_ts_unique, INT64_MIN, &event->time.unique) != TH_OK)
         return TH_MALFORMED;
@@ -242,7 +243,7 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
     if (take_term(json, TH_JSON_FIELD_tracee, &json->scratch, &event->tracee) != TH_OK)
         return TH_MALFORMED;
     if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
-        return field_is_wrong(TH_JSON_FIELD_tracee, "it is neither a process nor a port");
+        return field_is_wrong(TH_JSON_FIELD_tracee, "is neither a process nor a port");
     return TH_OK;
 }
 
@@ -268,7 +269,7 @@ enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *ro
         return TH_MALFORMED;
     for (int i = 0; i < TH_JSON_FIELD_COUNT; i++) {
         if (json->fields[i] && !(fields[i].may & json->shape))
-            return th_error_raise(TH_MALFORMED, "the field \"%s\" has no place here",
+            return th_error_raise(TH_MALFORMED, "the field \"%s\" is not allowed in this record",
                                   fields[i].name);
         if (!json->fields[i] && (fields[i].must & json->shape))
             return th_error_raise(TH_MALFORMED, "the field \"%s\" is missing", fields[i].name);
@@ -310,8 +311,9 @@ static enum th_status decode_json(struct th_event *event, th_env *env)
             take_term(json, parts[i].field, env, parts[i].term) != TH_OK)
             return TH_MALFORMED;
     if (event->callers_told && !th_recorded_are_callers(event->callers))
-        return field_is_wrong(TH_JSON_FIELD_callers,
-                              "it is no list of {Module, Function, Arity, Location}, or too long");
+        return field_is_wrong(
+            TH_JSON_FIELD_callers,
+            "is not a list of {Module, Function, Arity, Location}, or is too long");
     event->decoded = true;
     return TH_OK;
 }
@@ -334,7 +336,7 @@ static enum th_status function_of_json(struct th_event *event, struct th_mfa *fu
         if (th_trace_event_function_from_term(term, function))
             return TH_OK;
     }
-    return th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
+    return th_error_raise(TH_MALFORMED, "the record has no module, function and arity");
 }
 
 static th_term actor_of_json(struct th_event *event)

@@ -112,6 +112,7 @@ enum th_status th_replay_json_write_event(struct th_buffer *out, struct th_event
     if (size <= TH_JSON_LINE_LIMIT)
         return TH_OK;
     out->size = before;
-    return th_error_raise(TH_FAILED, "it would be a JSON line of %zu bytes; %d can be read back",
-                          size, TH_JSON_LINE_LIMIT);
+    return th_error_raise(TH_FAILED,
+                          "the JSON line would have %zu bytes; at most %d can be read back", size,
+                          TH_JSON_LINE_LIMIT);
 }

@@ -68,7 +68,7 @@ static enum th_status get_line(struct th_reader *reader, struct line *line)
     *line = (struct line){(const char *)p, end ? (size_t)(end - p) : there, end != NULL};
     if (line->size <= longest)
         return TH_OK;
-    return th_error_raise(TH_MALFORMED, "it is longer than %zu bytes%s", longest,
+    return th_error_raise(TH_MALFORMED, "the line is longer than %zu bytes%s", longest,
                           longest < TH_JSON_LINE_LIMIT ? " (--max-memory)" : "");
 }
 
@@ -108,7 +108,7 @@ static json_t *parse_line(const struct line *line)
     root = th_json_read(line->text, line->size, PARSE_FLAGS);
     if (!root || json_is_object(root))
         return root;
-    th_error_raise(TH_MALFORMED, "it is no JSON object");
+    th_error_raise(TH_MALFORMED, "the line is not a JSON object");
     json_decref(root);
     return NULL;
 }
@@ -123,7 +123,7 @@ static enum th_status read_json_header(struct th_reader *reader, json_t *root)
     const char *wrong = NULL;
 
     if (!json_is_integer(version) || json_integer_value(version) != TH_JSON_VERSION)
-        wrong = "its version is another than 1, the only one that is known";
+        wrong = "the version must be 1";
     for (void *at = json_object_iter(root); at && !wrong; at = json_object_iter_next(root, at)) {
         const char *name = json_object_iter_key(at);
         const json_t *value = json_object_iter_value(at);
@@ -132,25 +132,25 @@ static enum th_status read_json_header(struct th_reader *reader, json_t *root)
             if (json_is_string(value))
                 info->node.node = th_atom_utf8(json_string_value(value), json_string_length(value));
             if (info->node.node == TH_NONE)
-                wrong = "\"node\" is no node's name";
+                wrong = "the field \"node\" is not a node's name";
         } else if (strcmp(name, "creation") == 0) {
             json_int_t creation = json_is_integer(value) ? json_integer_value(value) : -1;
             info->node.creation = (uint32_t)creation;
             if (creation < 0 || creation > UINT32_MAX)
-                wrong = "\"creation\" is no integer of 32 bits";
+                wrong = "the field \"creation\" is not an integer of 32 bits";
         } else if (strcmp(name, "atoms") == 0) {
             info->utf8_atoms =
                 json_is_string(value) && strcmp(json_string_value(value), "utf8") == 0;
             if (!info->utf8_atoms)
-                wrong = "\"atoms\" can only be \"utf8\"";
+                wrong = "the field \"atoms\" must be \"utf8\"";
         } else if (strcmp(name, "tracehost") != 0) {
-            wrong = "there is an unknown field in it";
+            wrong = "the header has an unknown field";
         }
     }
     if (!wrong)
         return TH_OK;
     th_error_raise(TH_MALFORMED, "%s", wrong);
-    return th_error_context("line %llu: the header is wrong", (unsigned long long)jsonl->line);
+    return th_error_context("cannot read the header in line %llu", (unsigned long long)jsonl->line);
 }
 
 /* Checks the format. Errors: TH_MALFORMED if there are lines, and none of the first is an
@@ -175,7 +175,8 @@ static enum th_status examine_lines(const struct th_reader *reader)
     }
     if (examined == 0)
         return TH_OK;
-    return th_error_context("it is no recorded stream: its first lines are no JSON objects");
+    return th_error_context(
+        "the input is not a recorded stream: its first lines are not JSON objects");
 }
 
 /* Reads the header, if the first line is one; any other line stays in the input. */
@@ -270,11 +271,11 @@ static enum th_status meet_header(struct th_reader *reader, const struct th_even
         return line_damaged(reader, event, "damaged");
     if (!th_recorded_streams_other_node(&node, &met))
         return TH_OK;
-    th_error_raise(TH_PARTIAL, "what follows is of another %s %s",
+    th_error_raise(TH_PARTIAL, "the records after the header are of another %s %s",
                    met.node == node.node ? "start of the node" : "node,",
                    th_atom_name(met.node)->text);
     th_replay_reader_skip_file(reader);
-    return line_damaged(reader, event, "a header: it and the rest are lost");
+    return line_damaged(reader, event, "a header: the header and the records after it are lost");
 }
 
 static enum th_status next_of_jsonl(struct th_reader *reader, struct th_event *event)
@@ -298,8 +299,8 @@ static enum th_status next_of_jsonl(struct th_reader *reader, struct th_event *e
             return status;
     }
     if (!root && !line.complete) {
-        th_error_raise(TH_PARTIAL, "%s; the line has no end", th_error_link(0));
-        return line_damaged(reader, event, "cut off");
+        th_error_raise(TH_PARTIAL, "%s; the line is incomplete", th_error_link(0));
+        return line_damaged(reader, event, "truncated");
     }
     if (!root || th_replay_json_event_begin(&jsonl->event, root, event) != TH_OK)
         return line_damaged(reader, event, "damaged");

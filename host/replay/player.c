@@ -169,8 +169,8 @@ static __attribute__((cold)) enum th_status change_node(struct th_player *player
         player->deserted = true;
         count_damage(player, &player->counts->damages);
         return th_error_raise(TH_PARTIAL,
-                              "it goes on with another %s %s, whose identifiers stand for other "
-                              "processes: the rest is not played",
+                              "the stream continues with another %s %s, whose identifiers name "
+                              "other processes: the rest is not played",
                               node->node == before.node ? "start of the node" : "node,",
                               th_atom_name(node->node)->text);
     }

@@ -15,19 +15,21 @@ static const struct {
     const char *what;
 } magics[] = {
     {"\x1F\x8B", 2,
-     "compressed with gzip: gunzip it, or pipe it: gunzip -c FILE | tracehost ... -"},
-    {"\x28\xB5\x2F\xFD", 4, "compressed with zstd: unzstd it, or pipe it: unzstd -c"},
+     "compressed with gzip; decompress it, or use a pipe: gunzip -c FILE | tracehost ... -"},
+    {"\x28\xB5\x2F\xFD", 4,
+     "compressed with zstd; decompress it, or use a pipe: unzstd -c FILE | tracehost ... -"},
     {"\xFD"
      "7zXZ",
-     5, "compressed with xz: unxz it, or pipe it: unxz -c"},
-    {"BZh", 3, "compressed with bzip2: bunzip2 it, or pipe it: bunzip2 -c"},
-    {"PK\x03\x04", 4, "a zip archive: unzip it"},
+     5, "compressed with xz; decompress it, or use a pipe: unxz -c FILE | tracehost ... -"},
+    {"BZh", 3,
+     "compressed with bzip2; decompress it, or use a pipe: bunzip2 -c FILE | tracehost ... -"},
+    {"PK\x03\x04", 4, "a zip archive; unzip it"},
     {"\x7F"
      "ELF",
-     4, "a program or shared object (ELF), no recording"},
-    {"FOR1", 4, "a BEAM file, no recording"},
-    {"\x83", 1, "one external term, no recording"},
-    {"\xEF\xBB\xBF", 3, "text with a byte order mark: JSON lines go without"},
+     4, "a program or shared object (ELF), not a recording"},
+    {"FOR1", 4, "a BEAM file, not a recording"},
+    {"\x83", 1, "one external term, not a recording"},
+    {"\xEF\xBB\xBF", 3, "text with a byte order mark; JSON lines must not have one"},
 };
 
 static enum th_status find_stream_format(struct th_reader *reader)
@@ -40,18 +42,18 @@ static enum th_status find_stream_format(struct th_reader *reader)
     p = th_replay_input_bytes(input);
     there = th_replay_input_there(input);
     if (input->error)
-        return th_error_raise(TH_MALFORMED, "it cannot be read: %s", strerror(input->error));
+        return th_error_raise(TH_MALFORMED, "%s", strerror(input->error));
     if (there == 0 || *p <= 1)
         reader->format = &th_trace_port_format;
     else if (strchr("{ \t\r\n", *p)) /* *P is not 0, which strchr() would find */
         reader->format = &th_replay_jsonl_format;
     for (size_t i = 0; !reader->format && i < sizeof magics / sizeof magics[0]; i++)
         if (there >= magics[i].size && memcmp(p, magics[i].bytes, magics[i].size) == 0)
-            return th_error_raise(TH_MALFORMED, "it is %s", magics[i].what);
+            return th_error_raise(TH_MALFORMED, "the input is %s", magics[i].what);
     if (!reader->format)
         return th_error_raise(TH_MALFORMED,
-                              "it begins with byte %u: neither a trace-port file (0 or 1) nor JSON "
-                              "lines ({)",
+                              "the input begins with byte %u; a trace-port file begins with 0 or "
+                              "1, JSON lines begin with {",
                               p[0]);
     reader->info.format = reader->format->name;
     return reader->format->begin(reader);
@@ -200,7 +202,7 @@ static enum th_status next_file(struct th_reader *reader)
     reader->info.file = reader->set.names[++reader->file];
     if (th_replay_input_open(&reader->input, reader->info.file) != TH_OK) {
         th_error_raise(TH_PARTIAL, "%s", th_error_link(0));
-        return th_error_context("a file of the wrap set cannot be read");
+        return th_error_context("cannot read %s of the wrap set", reader->info.file);
     }
     listen_to_options(reader);
     return TH_OK;
@@ -216,10 +218,11 @@ enum th_status th_replay_reader_check_input(struct th_reader *reader)
     reader->input.error = 0;
     th_replay_reader_skip_file(reader);
     th_error_raise(TH_PARTIAL, "%s: %s",
-                   reader->connection ? "the connection was lost" : "it cannot be read",
+                   reader->connection ? "the connection was lost" : "cannot read the input",
                    strerror(error));
-    return th_error_context("record %llu at byte %llu, and what follows it, is lost",
-                            th_replay_reader_number(reader), position);
+    return th_error_context("record %llu at byte %llu and the rest of the %s are lost",
+                            th_replay_reader_number(reader), position,
+                            reader->connection ? "connection" : "file");
 }
 
 enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event)

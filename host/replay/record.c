@@ -86,7 +86,7 @@ static bool raw_length(const unsigned char *p, const unsigned char *end, int64_t
 /* Raises TH_MALFORMED: the term ends before the record, at P. */
 static enum th_status too_long(const struct th_record *record, const unsigned char *p)
 {
-    return th_error_raise(TH_MALFORMED, "%td bytes follow its term", record->end - p);
+    return th_error_raise(TH_MALFORMED, "%td bytes follow the term", record->end - p);
 }
 
 enum th_status th_replay_record_whole(struct th_record *record, th_env *env, th_term *tuple)
@@ -123,7 +123,7 @@ static enum th_status decode_element(const struct th_record *record, th_env *env
     size_t used = th_etf_decode_mfa(env, *p, left, term);
 
     if (used == 0 && th_etf_decode(env, *p, left, false, &record->etf, term, &used) != TH_OK)
-        return th_error_context("the element at byte %td of its term is damaged",
+        return th_error_context("the element at byte %td of the term is damaged",
                                 *p - record->data);
     *p += used;
     return TH_OK;
@@ -238,7 +238,7 @@ static enum th_status time_of_record(struct th_event *event)
     for (uint32_t i = 0; !record->time && i < record->elements; i++) {
         size_t used = th_etf_skip(p, (size_t)(record->end - p));
         if (used == 0)
-            return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
+            return th_error_raise(TH_MALFORMED, "the term is damaged or truncated");
         p += used;
     }
     record->time = p;
@@ -251,7 +251,7 @@ static enum th_status time_of_record(struct th_event *event)
         if (decode_element(record, &record->scratch, &p, &term) != TH_OK)
             return TH_MALFORMED;
         if (!th_trace_event_time_from_term(term, &time))
-            return th_error_raise(TH_MALFORMED, "its last element is no time");
+            return th_error_raise(TH_MALFORMED, "the last element is not a time stamp");
         if (p < record->end)
             return too_long(record, p);
     }
@@ -291,7 +291,8 @@ static enum th_status function_of_record(struct th_event *event, struct th_mfa *
         (record->whole == TH_NONE ? raw_function(record, function)
                                   : th_trace_event_function_from_term(event->term, function));
 
-    return found ? TH_OK : th_error_raise(TH_MALFORMED, "it tells no module, function and arity");
+    return found ? TH_OK
+                 : th_error_raise(TH_MALFORMED, "the record has no module, function and arity");
 }
 
 /* Skips the message, which may be long, without decoding it. */

@@ -55,12 +55,12 @@ enum th_status th_replay_tcp_parse(const char *name, struct th_tcp_address *addr
     *address = (struct th_tcp_address){0};
     host += bracket;
     if (!port || *port != ':' || end == host)
-        return th_error_raise(TH_MALFORMED,
-                              "an address is tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6");
+        return th_error_raise(
+            TH_MALFORMED, "an address must be tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6");
     digits = strspn(++port, "0123456789");
     if (digits == 0 || digits > 5 || port[digits] || atoi(port) == 0 || atoi(port) > HIGHEST_PORT)
-        return th_error_raise(TH_MALFORMED, "'%s' is no port: that is a number from 1 to %d", port,
-                              HIGHEST_PORT);
+        return th_error_raise(TH_MALFORMED, "the port must be a number from 1 to %d, not '%s'",
+                              HIGHEST_PORT, port);
     address->host = th_printf("%.*s", (int)(end - host), host);
     address->port = th_strdup(port);
     return TH_OK;
@@ -195,8 +195,8 @@ static enum th_status tcp_look_up(const struct th_tcp_address *address, const vo
         return TH_OK;
     if (error == EAI_INPROGRESS && is_stopped(stop))
         return TH_END;
-    return th_error_raise(TH_MALFORMED, "the address of %s is not known: %s", address->host,
-                          error == EAI_INPROGRESS ? "it could not be looked up in time"
+    return th_error_raise(TH_MALFORMED, "cannot look up the address of %s: %s", address->host,
+                          error == EAI_INPROGRESS ? "no answer in time"
                           : error == EAI_SYSTEM   ? strerror(errno)
                                                   : gai_strerror(error));
 }
@@ -293,10 +293,10 @@ static enum th_status try_all(const struct th_tcp_address *address, const struct
     if (!error || error == EINPROGRESS) {
         status = error ? TH_END : TH_OK;
     } else if (refused) {
-        th_error_raise(TH_MALFORMED,
-                       "nobody listens there; dbg:tracer(port, dbg:trace_port(ip, %s)) makes a "
-                       "node do so",
-                       address->port);
+        th_error_raise(
+            TH_MALFORMED,
+            "no node listens there; dbg:tracer(port, dbg:trace_port(ip, %s)) makes a node listen",
+            address->port);
         status = th_error_context("cannot connect to %s", th_buffer_text(&why));
     } else {
         status = th_error_raise(TH_MALFORMED, "cannot connect to %s", th_buffer_text(&why));

@@ -204,9 +204,9 @@ static enum th_status trace_port_no_message(const struct th_record *record, stru
 
     th_trace_event_begin(event, TH_EVENT_OTHER);
     if (used == 0)
-        return th_error_raise(TH_MALFORMED, "its term is damaged or cut off");
+        return th_error_raise(TH_MALFORMED, "the term is damaged or truncated");
     if (used < size)
-        return th_error_raise(TH_MALFORMED, "%zu bytes follow its term", size - used);
+        return th_error_raise(TH_MALFORMED, "%zu bytes follow the term", size - used);
     return TH_OK;
 }
 
@@ -280,7 +280,7 @@ static enum th_status skim_seq_trace(struct th_record *record, struct th_event *
     size_t label = th_etf_skip(p, (size_t)(record->end - p));
 
     if (label == 0)
-        return th_error_raise(TH_MALFORMED, "its label is damaged or cut off");
+        return th_error_raise(TH_MALFORMED, "the label is damaged or truncated");
     if (record->etf.here.node == TH_NONE)
         learn_node(record, th_replay_record_actor(p + label, record->end));
     th_env_clear(&record->scratch);
@@ -301,10 +301,11 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
     uint32_t arity;
 
     if (p == record->end)
-        return th_error_raise(TH_MALFORMED, "it is empty");
+        return th_error_raise(TH_MALFORMED, "the record is empty");
     if (*p != TH_ETF_VERSION)
-        return th_error_raise(TH_MALFORMED, "it begins with byte %u, not with %u as a term does",
-                              *p, TH_ETF_VERSION);
+        return th_error_raise(TH_MALFORMED,
+                              "the record begins with byte %u, not with %u as a term does", *p,
+                              TH_ETF_VERSION);
     if (record->end - p > 1 && p[1] == TH_ETF_COMPRESSED) {
         th_env_clear(&record->scratch);
         status = th_replay_record_whole(record, &record->scratch, &record->whole);
@@ -378,9 +379,8 @@ static enum th_status examine_messages(struct th_input *input)
     }
     if (messages == 0)
         return TH_OK;
-    return th_error_raise(TH_MALFORMED,
-                          "it is no recorded stream: it begins with byte 0, as a trace-port file "
-                          "does, but then no external term follows");
+    return th_error_raise(TH_MALFORMED, "the input is not a recorded stream: byte 0 stands first, "
+                                        "as in a trace-port file, but no external term follows");
 }
 
 /* Adds the place of the record at byte POSITION to the chain. */
@@ -463,15 +463,17 @@ static enum th_status at_end_of_file(struct th_reader *reader)
     if (there == 0 || reader->input.stopped)
         return TH_END;
     if (there < TH_PORT_HEAD)
-        th_error_raise(TH_PARTIAL, "%zu of the %d bytes of its head are there", there,
-                       TH_PORT_HEAD);
+        th_error_raise(TH_PARTIAL, "the input ends after %zu of the %d bytes of the record's head",
+                       there, TH_PORT_HEAD);
     else if (there == TH_PORT_HEAD)
-        th_error_raise(TH_PARTIAL, "its head is there, its %u bytes are not", th_etf_get32(p + 1));
-    else
-        th_error_raise(TH_PARTIAL, "%zu of its %u bytes are there", there - TH_PORT_HEAD,
+        th_error_raise(TH_PARTIAL,
+                       "the input ends after the head of the record, before its %u bytes",
                        th_etf_get32(p + 1));
+    else
+        th_error_raise(TH_PARTIAL, "the input ends after %zu of the record's %u bytes",
+                       there - TH_PORT_HEAD, th_etf_get32(p + 1));
     th_replay_reader_skip_file(reader);
-    return record_is(reader, position, "cut off");
+    return record_is(reader, position, "truncated");
 }
 
 /* Skips the rest of the file, or, for a connection, all bytes up to the next recognised record. The
@@ -485,9 +487,9 @@ static enum th_status lose_place(struct th_reader *reader)
         th_replay_live_port_lose(reader);
     else
         th_replay_reader_skip_file(reader);
-    return th_error_context("record %llu at byte %llu is damaged: what follows it%s is lost",
-                            th_replay_reader_number(reader), position,
-                            live ? ", up to where one is found again," : "");
+    return th_error_context(
+        "record %llu at byte %llu is damaged: %s lost", th_replay_reader_number(reader), position,
+        live ? "all bytes up to the next record are" : "the rest of the file is");
 }
 
 bool th_replay_trace_port_shows_message(const unsigned char *p)
@@ -517,10 +519,10 @@ static enum th_status pass_over(struct th_reader *reader, size_t size)
         return TH_PARTIAL;
     if (input->stopped)
         return TH_END;
-    th_error_raise(TH_PARTIAL, "%llu of its %zu bytes are there",
+    th_error_raise(TH_PARTIAL, "the input ends after %llu of the record's %zu bytes",
                    (unsigned long long)th_replay_input_position(input) - position - TH_PORT_HEAD,
                    size);
-    return record_is(reader, position, "cut off");
+    return record_is(reader, position, "truncated");
 }
 
 /* Checks a long message of SIZE bytes. TH_OK: its missing bytes may be awaited. */
@@ -530,13 +532,15 @@ static enum th_status begin_long(struct th_reader *reader, size_t size)
 
     if (th_replay_input_there(input) < TH_PORT_HEAD + size) {
         if (reader->connection && size > TH_PORT_LONGEST) {
-            th_error_raise(TH_PARTIAL, "it claims to have %zu bytes; no more than %d are believed",
-                           size, TH_PORT_LONGEST);
+            th_error_raise(TH_PARTIAL,
+                           "the record claims to have %zu bytes; at most %d are accepted", size,
+                           TH_PORT_LONGEST);
             return lose_place(reader);
         }
         if (th_replay_input_have(input, TH_PORT_SHOWN) &&
             !th_replay_trace_port_shows_message(th_replay_input_bytes(input))) {
-            th_error_raise(TH_PARTIAL, "it claims to have %zu bytes, and begins as no message does",
+            th_error_raise(TH_PARTIAL,
+                           "the record claims to have %zu bytes, but does not begin as a message",
                            size);
             return lose_place(reader);
         }
@@ -575,7 +579,7 @@ static enum th_status next_of_trace_port(struct th_reader *reader, struct th_eve
     }
     if (__builtin_expect(p[0] != TH_PORT_MESSAGE, 0)) {
         th_error_raise(TH_PARTIAL,
-                       "it begins with byte %u; a record begins with 0 (a message) or 1 (a drop)",
+                       "the record begins with byte %u, not with 0 (a message) or 1 (a drop)",
                        p[0]);
         return lose_place(reader);
     }

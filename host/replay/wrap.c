@@ -93,12 +93,13 @@ static int ascending(const void *a, const void *b)
 /* Reads the folder. */
 static enum th_status collect_numbers(struct family *family)
 {
-    DIR *folder = opendir(*family->folder ? family->folder : ".");
+    const char *path = *family->folder ? family->folder : ".";
+    DIR *folder = opendir(path);
     struct dirent *entry;
     uint32_t number;
 
     if (!folder)
-        return th_error_raise(TH_MALFORMED, "%s: %s", family->folder, strerror(errno));
+        return th_error_raise(TH_MALFORMED, "cannot open the folder %s: %s", path, strerror(errno));
     while ((entry = readdir(folder)))
         if (number_in(family, entry->d_name, &number)) {
             TH_ARRAY_GROW(family->numbers, family->count, family->capacity);
@@ -151,7 +152,8 @@ static enum th_status find_pattern(const char *name, struct family *family, stru
     struct th_buffer missing = {0};
 
     if (strchr(star + 1, '*'))
-        return th_error_raise(TH_MALFORMED, "one * stands for the number of a wrap set's files");
+        return th_error_raise(
+            TH_MALFORMED, "only one * is possible: it stands for the number of a wrap set's file");
     family->folder = copy_part(name, (size_t)(base - name));
     family->name = copy_part(base, (size_t)(star - base));
     family->tail = th_strdup(star + 1);
@@ -166,11 +168,11 @@ static enum th_status find_pattern(const char *name, struct family *family, stru
         return TH_OK;
     }
     th_error_raise(TH_MALFORMED,
-                   "the numbers %s are missing; a wrap set has one gap, of one number. Files that "
-                   "belong together in another way can be given one by one",
+                   "the numbers %s are missing; a wrap set has one gap, of one number; files that "
+                   "belong together in another way must be given one by one",
                    th_buffer_text(&missing));
     th_buffer_free(&missing);
-    return th_error_context("inconsistent wrap set");
+    return th_error_context("the wrap set is inconsistent");
 }
 
 /* Single files. */

@@ -72,12 +72,12 @@ static enum th_status add_message(struct th_writer *writer, struct th_event *eve
     add_head(buffer, TH_PORT_MESSAGE, 0);
     if (th_etf_encode(buffer, term, true, &etf) != TH_OK) {
         buffer->size = before;
-        return th_error_context("it cannot be encoded");
+        return th_error_context("cannot encode the record");
     }
     size = buffer->size - before - TH_PORT_HEAD;
     if (size > UINT32_MAX) {
         buffer->size = before;
-        return th_error_raise(TH_FAILED, "it has %zu bytes; a record has at most %u", size,
+        return th_error_raise(TH_FAILED, "the record has %zu bytes; at most %u are possible", size,
                               UINT32_MAX);
     }
     th_etf_put32(buffer->data + before + 1, (uint32_t)size);
@@ -94,13 +94,13 @@ enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *e
         status = th_replay_json_write_event(&writer->buffer, event, env, &writer->options.here);
     else if (event->kind == TH_EVENT_DROP && event->dropped > UINT32_MAX)
         status =
-            th_error_raise(TH_FAILED, "a record can tell of at most %u dropped events", UINT32_MAX);
+            th_error_raise(TH_FAILED, "a record can count at most %u dropped events", UINT32_MAX);
     else if (event->kind == TH_EVENT_DROP)
         add_head(&writer->buffer, TH_PORT_DROP, (uint32_t)event->dropped);
     else
         status = add_message(writer, event, env);
     if (status == TH_FAILED)
-        return th_error_context("record %llu at byte %llu cannot be written",
+        return th_error_context("cannot write record %llu at byte %llu",
                                 (unsigned long long)event->number,
                                 (unsigned long long)event->position);
     return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush_writer(writer) : status;

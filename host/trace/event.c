@@ -101,7 +101,7 @@ static enum th_status take_time(struct th_event *event, th_term t)
 {
     return th_trace_event_time_from_term(t, &event->time)
                ? TH_OK
-               : event_no_message("its last element is no time");
+               : event_no_message("the last element is not a time stamp");
 }
 
 enum th_status th_trace_event_take_optional(struct th_event *event, th_term first, th_term second,
@@ -110,7 +110,7 @@ enum th_status th_trace_event_take_optional(struct th_event *event, th_term firs
     bool has_result = th_trace_tag_has_result(event->tag);
 
     if (second != TH_NONE && !has_result)
-        return event_no_message("it has too many elements");
+        return event_no_message("there are too many elements");
     if (second != TH_NONE || (has_result && !(scheduler_id && th_is_small(first)))) {
         event->match_spec_result = first;
         event->scheduler_id = second;
@@ -118,7 +118,7 @@ enum th_status th_trace_event_take_optional(struct th_event *event, th_term firs
         event->scheduler_id = first;
     }
     if (event->scheduler_id != TH_NONE && !th_is_small(event->scheduler_id))
-        return event_no_message("its scheduler is no integer");
+        return event_no_message("the scheduler is not an integer");
     return TH_OK;
 }
 
@@ -129,22 +129,22 @@ static enum th_status from_trace(struct th_event *event, const th_term *e, size_
     size_t fixed;
 
     if (count < (timed ? 5 : 4))
-        return event_no_message("it has too few elements");
+        return event_no_message("there are too few elements");
     event->kind = timed ? TH_EVENT_TRACE_TS : TH_EVENT_TRACE;
     event->tracee = e[1];
     event->tag = th_trace_tag_of(e[2]);
     if (!th_is_pid(event->tracee) && !th_is_port(event->tracee))
-        return event_no_message("its tracee is neither a process nor a port");
+        return event_no_message("the tracee is neither a process nor a port");
     if (event->tag >= TH_TAG_seq_trace)
-        return event_no_message("its tag is unknown");
+        return event_no_message("the tag is unknown");
     if (timed && take_time(event, e[--count]) != TH_OK)
         return TH_MALFORMED;
 
     fixed = 4 + th_trace_tag_has_extra(event->tag);
     if (count < fixed)
-        return event_no_message("it has too few elements");
+        return event_no_message("there are too few elements");
     if (count > fixed + 2)
-        return event_no_message("it has too many elements");
+        return event_no_message("there are too many elements");
     event->term = e[3];
     event->extra = fixed == 5 ? e[4] : TH_NONE;
     if (count == fixed)
@@ -168,9 +168,9 @@ static enum th_status from_elements(struct th_event *event, const th_term *e, si
         return count == 4 ? take_time(event, e[3]) : TH_OK;
     }
     if (e[0] != TH_AM(drop))
-        return event_no_message("it begins with neither trace, trace_ts, seq_trace nor drop");
+        return event_no_message("the first element is neither trace, trace_ts, seq_trace nor drop");
     if (count != 2 || !th_get_uint64(e[1], &event->dropped))
-        return event_no_message("drop wants the number of dropped events");
+        return event_no_message("drop needs the number of dropped events");
     event->kind = TH_EVENT_DROP;
     return TH_OK;
 }
@@ -184,7 +184,7 @@ enum th_status th_trace_event_from_tuple(struct th_event *event, th_term tuple, 
         status =
             from_elements(event, th_tuple_elements(tuple), th_tuple_arity(tuple), scheduler_id);
     else
-        status = event_no_message("it is no tuple");
+        status = event_no_message("the term is not a tuple");
     if (status == TH_OK) {
         event->tuple_size = (uint32_t)th_tuple_arity(tuple);
     } else {

@@ -96,61 +96,61 @@ for name in trunc_body trunc_hdr trunc_hdr_only s22_killed_vm; do
     } >"$work/$name"
 done
 expect 'cut off in a record' cat "$work/trunc_body" <<'EOF'
-tracehost dump: samples/recordings/trunc_body.trace: record 15 at byte 1172 is cut off
-  72 of its 79 bytes are there
+tracehost dump: samples/recordings/trunc_body.trace: record 15 at byte 1172 is truncated
+  the input ends after 72 of the record's 79 bytes
 tracehost dump: samples/recordings/trunc_body.trace: recovered 14 records
 status 4
-tracehost info: samples/recordings/trunc_body.trace: record 15 at byte 1172 is cut off
-  72 of its 79 bytes are there
+tracehost info: samples/recordings/trunc_body.trace: record 15 at byte 1172 is truncated
+  the input ends after 72 of the record's 79 bytes
 tracehost info: samples/recordings/trunc_body.trace: recovered 14 records
 status 4
-tracehost replay: samples/recordings/trunc_body.trace: record 15 at byte 1172 is cut off
-  72 of its 79 bytes are there
+tracehost replay: samples/recordings/trunc_body.trace: record 15 at byte 1172 is truncated
+  the input ends after 72 of the record's 79 bytes
 tracehost replay: samples/recordings/trunc_body.trace: recovered 14 records
 status 4
 status 0 with --allow-partial
 EOF
 expect 'cut off in the head of a record' cat "$work/trunc_hdr" <<'EOF'
-tracehost dump: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
-  2 of the 5 bytes of its head are there
+tracehost dump: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is truncated
+  the input ends after 2 of the 5 bytes of the record's head
 tracehost dump: samples/recordings/trunc_hdr.trace: recovered 14 records
 status 4
-tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
-  2 of the 5 bytes of its head are there
+tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is truncated
+  the input ends after 2 of the 5 bytes of the record's head
 tracehost info: samples/recordings/trunc_hdr.trace: recovered 14 records
 status 4
-tracehost replay: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
-  2 of the 5 bytes of its head are there
+tracehost replay: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is truncated
+  the input ends after 2 of the 5 bytes of the record's head
 tracehost replay: samples/recordings/trunc_hdr.trace: recovered 14 records
 status 4
 status 0 with --allow-partial
 EOF
 expect 'cut off behind the head of a record' cat "$work/trunc_hdr_only" <<'EOF'
-tracehost dump: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is cut off
-  its head is there, its 79 bytes are not
+tracehost dump: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is truncated
+  the input ends after the head of the record, before its 79 bytes
 tracehost dump: samples/recordings/trunc_hdr_only.trace: recovered 14 records
 status 4
-tracehost info: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is cut off
-  its head is there, its 79 bytes are not
+tracehost info: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is truncated
+  the input ends after the head of the record, before its 79 bytes
 tracehost info: samples/recordings/trunc_hdr_only.trace: recovered 14 records
 status 4
-tracehost replay: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is cut off
-  its head is there, its 79 bytes are not
+tracehost replay: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is truncated
+  the input ends after the head of the record, before its 79 bytes
 tracehost replay: samples/recordings/trunc_hdr_only.trace: recovered 14 records
 status 4
 status 0 with --allow-partial
 EOF
 expect 'a VM that was killed' cat "$work/s22_killed_vm" <<'EOF'
-tracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
-  48 of its 109 bytes are there
+tracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
+  the input ends after 48 of the record's 109 bytes
 tracehost dump: samples/recordings/s22_killed_vm.trace: recovered 1156 records
 status 4
-tracehost info: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
-  48 of its 109 bytes are there
+tracehost info: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
+  the input ends after 48 of the record's 109 bytes
 tracehost info: samples/recordings/s22_killed_vm.trace: recovered 1156 records
 status 4
-tracehost replay: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
-  48 of its 109 bytes are there
+tracehost replay: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
+  the input ends after 48 of the record's 109 bytes
 tracehost replay: samples/recordings/s22_killed_vm.trace: recovered 1156 records
 status 4
 status 0 with --allow-partial
@@ -167,8 +167,8 @@ expect 'what came before is played' "$tracehost" replay -t count "$recordings/tr
            1    7.14  ex:lots/0
            1    7.14  ex:'of'/0
 -- stderr
-tracehost replay: samples/recordings/trunc_body.trace: record 15 at byte 1172 is cut off
-  72 of its 79 bytes are there
+tracehost replay: samples/recordings/trunc_body.trace: record 15 at byte 1172 is truncated
+  the input ends after 72 of the record's 79 bytes
 tracehost replay: samples/recordings/trunc_body.trace: recovered 14 records
 -- status 4
 EOF
@@ -192,8 +192,8 @@ damage      truncated or damaged in 1 place
          1  ex:lots/0
          1  ex:'of'/0
 -- stderr
-tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
-  2 of the 5 bytes of its head are there
+tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is truncated
+  the input ends after 2 of the 5 bytes of the record's head
 tracehost info: samples/recordings/trunc_hdr.trace: recovered 14 records
 -- status 4
 EOF
@@ -207,8 +207,8 @@ expect 'info as JSON says that it is partial' partial "$recordings/trunc_hdr.tra
   "damages": 1,
   "partial": true,
 -- stderr
-tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is cut off
-  2 of the 5 bytes of its head are there
+tracehost info: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is truncated
+  the input ends after 2 of the 5 bytes of the record's head
 tracehost info: samples/recordings/trunc_hdr.trace: recovered 14 records
 EOF
 
@@ -219,8 +219,8 @@ cut_in_two() {
 expect 'what came before is converted' cut_in_two <<'EOF'
 {trace,<0.79.0>,call,{ex,bar,[1]},{ex,foo,0}}.
 -- stderr
-tracehost convert: stdin: record 15 at byte 1172 is cut off
-  75 of its 79 bytes are there
+tracehost convert: stdin: record 15 at byte 1172 is truncated
+  the input ends after 75 of the record's 79 bytes
 tracehost convert: stdin: recovered 14 records
 EOF
 
@@ -232,8 +232,8 @@ expect 'a byte that begins no record' "$tracehost" dump "$work/op" <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
 -- stderr
-tracehost dump: WORK/op: record 3 at byte 162 is damaged: what follows it is lost
-  it begins with byte 7; a record begins with 0 (a message) or 1 (a drop)
+tracehost dump: WORK/op: record 3 at byte 162 is damaged: the rest of the file is lost
+  the record begins with byte 7, not with 0 (a message) or 1 (a drop)
 tracehost dump: WORK/op: recovered 2 records
 -- status 4
 EOF
@@ -243,8 +243,8 @@ expect 'a size that is beyond all' "$tracehost" replay -t text "$work/size" <<'E
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 -- stderr
-tracehost replay: WORK/size: record 3 at byte 162 is cut off
-  1089 of its 2130706507 bytes are there
+tracehost replay: WORK/size: record 3 at byte 162 is truncated
+  the input ends after 1089 of the record's 2130706507 bytes
 tracehost replay: WORK/size: recovered 2 records
 -- status 4
 EOF
@@ -268,7 +268,7 @@ expect 'a record that is no term' "$tracehost" replay "$work/payload" <<'EOF'
 <0.79.0>   call ex:bar(0) [result {ex,foo,0}]
 -- stderr
 tracehost replay: WORK/payload: record 3 at byte 162 is damaged
-  its term is damaged or cut off
+  the term is damaged or truncated
 tracehost replay: WORK/payload: recovered 14 records, skipped 1
 -- status 4
 EOF
@@ -283,7 +283,7 @@ expect 'a record that is no term, with --allow-partial' \
            3   21.43  3 more
 -- stderr
 tracehost replay: WORK/payload: record 3 at byte 162 is damaged
-  its term is damaged or cut off
+  the term is damaged or truncated
 tracehost replay: WORK/payload: recovered 14 records, skipped 1
 EOF
 expect 'a record that is no term is skipped by dump' "$tracehost" dump --max-events=4 "$work/payload" <<'EOF'
@@ -292,7 +292,7 @@ expect 'a record that is no term is skipped by dump' "$tracehost" dump --max-eve
 {trace,<0.79.0>,call,{ex,indirections,[]},{ex,foo,0}}.
 -- stderr
 tracehost dump: WORK/payload: record 3 at byte 162 is damaged
-  its term is damaged or cut off
+  the term is damaged or truncated
 tracehost dump: WORK/payload: recovered 3 records, skipped 1
 -- status 4
 EOF
@@ -306,7 +306,7 @@ deep() {
 expect 'damage that shows when terms are wanted' deep replay --max-records=4 <<'EOF'
 -- stderr
 tracehost replay: WORK/deep: record 3 at byte 162 was skipped
-  the element at byte 60 of its term is damaged
+  the element at byte 60 of the term is damaged
   external term, byte 13, tag 255: there is no such tag
 tracehost replay: WORK/deep: recovered 3 records, skipped 1
 -- status 4
@@ -337,7 +337,7 @@ damage      1 record skipped
          1  ex:lots/0
 -- stderr
 tracehost info: WORK/deep: record 3 at byte 162 was skipped
-  the element at byte 60 of its term is damaged
+  the element at byte 60 of the term is damaged
   external term, byte 13, tag 255: there is no such tag
 tracehost info: WORK/deep: recovered 3 records, skipped 1
 -- status 4
@@ -349,7 +349,7 @@ EOF
 expect 'nobody wants the terms, but --verify does' deep replay --verify --flags=ports <<'EOF'
 -- stderr
 tracehost replay: WORK/deep: record 3 at byte 162 was skipped
-  the element at byte 60 of its term is damaged
+  the element at byte 60 of the term is damaged
   external term, byte 13, tag 255: there is no such tag
 tracehost replay: WORK/deep: recovered 14 records, skipped 1
 tracehost replay: warning: tracer 'text': no event matches --flags=ports; there are call events
@@ -391,25 +391,25 @@ expect 'very many faults' "$tracehost" dump --allow-partial "$work/all" <<'EOF'
 {trace,<0.242.0>,call,{wl,id,[{n,367}]}}.
 -- stderr
 tracehost dump: WORK/all: record 3 at byte 162 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 4 at byte 243 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 5 at byte 324 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 6 at byte 405 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 7 at byte 486 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 8 at byte 567 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 9 at byte 648 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 10 at byte 729 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 11 at byte 810 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: record 12 at byte 891 is damaged
-  it begins with byte 255, not with 131 as a term does
+  the record begins with byte 255, not with 131 as a term does
 tracehost dump: WORK/all: recovered 25 records, skipped 26; only the first 10 faults are shown
 EOF
 
@@ -428,8 +428,8 @@ expect 'damage in a wrap set' set_with_damage <<'EOF'
        calls       %  function
          135  100.00  wl:id/1
 -- stderr
-tracehost replay: WORK/set/w2.log: record 54 at byte 162 is damaged: what follows it is lost
-  it begins with byte 7; a record begins with 0 (a message) or 1 (a drop)
+tracehost replay: WORK/set/w2.log: record 54 at byte 162 is damaged: the rest of the file is lost
+  the record begins with byte 7, not with 0 (a message) or 1 (a drop)
 tracehost replay: WORK/set/w*.log: recovered 135 records
 -- status 4
 EOF
@@ -449,13 +449,13 @@ EOF
 expect 'a folder' "$tracehost" info "$work" <<'EOF'
 -- stderr
 tracehost info: cannot read WORK
-  it is a folder
+  the path is a folder
 -- status 3
 EOF
 expect 'a file that cannot be read' "$tracehost" dump /proc/self/mem <<'EOF'
 -- stderr
 tracehost dump: cannot read /proc/self/mem
-  cannot read the file: Input/output error
+  Input/output error
 -- status 3
 EOF
 expect 'an empty file' "$tracehost" info "$recordings/s20_empty.trace" <<'EOF'
@@ -466,44 +466,44 @@ EOF
 expect 'text' is_not 'hello, world\n' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
-  it begins with byte 104: neither a trace-port file (0 or 1) nor JSON lines ({)
+  the input begins with byte 104; a trace-port file begins with 0 or 1, JSON lines begin with {
 -- status 3
 EOF
 expect 'other bytes' is_not '\377\376\n' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
-  it begins with byte 255: neither a trace-port file (0 or 1) nor JSON lines ({)
+  the input begins with byte 255; a trace-port file begins with 0 or 1, JSON lines begin with {
 -- status 3
 EOF
 expect 'zeros' is_not '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
-  it is no recorded stream: it begins with byte 0, as a trace-port file does, but then no external term follows
+  the input is not a recorded stream: byte 0 stands first, as in a trace-port file, but no external term follows
 -- status 3
 EOF
 expect 'a single byte' is_not '\0' <<'EOF'
 -- stderr
-tracehost dump: WORK/file: record 1 at byte 0 is cut off
-  1 of the 5 bytes of its head are there
+tracehost dump: WORK/file: record 1 at byte 0 is truncated
+  the input ends after 1 of the 5 bytes of the record's head
 tracehost dump: WORK/file: recovered 0 records
 -- status 4
 EOF
 expect 'a program' "$tracehost" dump "$tracehost" <<'EOF'
 -- stderr
 tracehost dump: cannot read BUILD/bin/tracehost
-  it is a program or shared object (ELF), no recording
+  the input is a program or shared object (ELF), not a recording
 -- status 3
 EOF
 expect 'an external term' is_not '\203h\1a\1' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
-  it is one external term, no recording
+  the input is one external term, not a recording
 -- status 3
 EOF
 expect 'terms as text' is_not '{trace,<0.1.0>,call,{a,b,[]}}.\n' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
-  it is no recorded stream: its first lines are no JSON objects
+  the input is not a recorded stream: its first lines are not JSON objects
   column 6: string or '}' expected near 'trace'
 -- status 3
 EOF
@@ -514,7 +514,7 @@ zipped() {
 expect 'a compressed file' zipped <<'EOF'
 -- stderr
 tracehost replay: cannot read WORK/calls.gz
-  it is compressed with gzip: gunzip it, or pipe it: gunzip -c FILE | tracehost ... -
+  the input is compressed with gzip; decompress it, or use a pipe: gunzip -c FILE | tracehost ... -
 -- status 3
 EOF
 unreadable() {
@@ -558,14 +558,14 @@ expect 'bad lines among good ones' with_bad_lines <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]}}.
 -- stderr
 tracehost dump: WORK/lines.jsonl: record 2 at byte 56 was skipped
-  the field "term" is wrong
+  cannot read the field "term"
   line 1, column 10: expected a term, found the end of the text
 tracehost dump: WORK/lines.jsonl: record 3 at byte 110 (line 3) is damaged
-  the field "tag" is wrong: there is no such tag
+  the field "tag" is not a known tag
 tracehost dump: WORK/lines.jsonl: record 4 at byte 166 (line 4) is damaged
   the field "term" is missing
 tracehost dump: WORK/lines.jsonl: record 5 at byte 201 (line 5) is damaged
-  the field "tracee" is wrong
+  cannot read the field "tracee"
   line 1, column 5: expected the end of the term (only constants are read, no expressions), found ".0"
 tracehost dump: WORK/lines.jsonl: record 6 at byte 255 (line 6) is damaged
   unknown field "colour"
@@ -581,8 +581,8 @@ no_end() {
 expect 'a last line that is cut off' no_end <<'EOF'
 <0.79.0>   call ex:foo()
 -- stderr
-tracehost replay: WORK/lines.jsonl: record 2 at byte 56 (line 2) is cut off
-  column 30: premature end of input near '"ca'; the line has no end
+tracehost replay: WORK/lines.jsonl: record 2 at byte 56 (line 2) is truncated
+  column 30: premature end of input near '"ca'; the line is incomplete
 tracehost replay: WORK/lines.jsonl: recovered 1 record
 -- status 4
 EOF
@@ -593,8 +593,8 @@ bad_header() {
 expect 'a header of another version' bad_header <<'EOF'
 -- stderr
 tracehost replay: cannot read WORK/lines.jsonl
-  line 1: the header is wrong
-  its version is another than 1, the only one that is known
+  cannot read the header in line 1
+  the version must be 1
 -- status 3
 EOF
 converted() {

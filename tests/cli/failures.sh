@@ -58,8 +58,8 @@ unload: status, for good
 unload: 'receive'
 unload
 -- stderr
-tracehost replay: WORK/torn.jsonl: record 2 at byte 48 (line 2) is cut off
-  column 22: premature end of input near '"t'; the line has no end
+tracehost replay: WORK/torn.jsonl: record 2 at byte 48 (line 2) is truncated
+  column 22: premature end of input near '"t'; the line is incomplete
 tracehost replay: WORK/torn.jsonl: recovered 1 record
 tracehost replay: tracer 'failing' failed: it cannot end
 -- status 1

@@ -13,8 +13,8 @@ for address in tcp:// tcp://host tcp://host:0; do
     expect "no address: $address" "$tracehost" info $address <<EOF
 -- stderr
 tracehost info: cannot read $address
-  $(case $address in *:0) echo "'0' is no port: that is a number from 1 to 65535" ;; *)
-        echo 'an address is tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6' ;; esac)
+  $(case $address in *:0) echo "the port must be a number from 1 to 65535, not '0'" ;; *)
+        echo 'an address must be tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6' ;; esac)
 -- status 3
 EOF
 done
@@ -22,7 +22,7 @@ expect 'nobody listens' "$tracehost" replay tcp://127.0.0.1:1 <<'EOF'
 -- stderr
 tracehost replay: cannot read tcp://127.0.0.1:1
   cannot connect to 127.0.0.1: Connection refused
-  nobody listens there; dbg:tracer(port, dbg:trace_port(ip, 1)) makes a node do so
+  no node listens there; dbg:tracer(port, dbg:trace_port(ip, 1)) makes a node listen
 -- status 3
 EOF
 expect '--reconnect for no time' "$tracehost" dump --reconnect=0 tcp://127.0.0.1:1 <<'EOF'
@@ -63,8 +63,8 @@ expect 'a connection that is cut off' cut dump "$from" <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
 -- stderr
-tracehost dump: tcp://127.0.0.1:PORT: record 3 at byte 162 is cut off
-  33 of its 75 bytes are there
+tracehost dump: tcp://127.0.0.1:PORT: record 3 at byte 162 is truncated
+  the input ends after 33 of the record's 75 bytes
 tracehost dump: tcp://127.0.0.1:PORT: recovered 2 records
 -- status 4
 EOF
@@ -116,10 +116,10 @@ another() {
     "$tracehost" dump "$work/node.trace"
 }
 expect 'a file has records of one node' another <<'EOF'
-tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 1 record; trying for 1 s to take it up again
-tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
-tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 3 records; trying for 1 s to take it up again
-tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
+tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 1 record; trying to connect again for 1 s
+tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and made again after N s: events in between are lost
+tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 3 records; trying to connect again for 1 s
+tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and made again after N s: events in between are lost
 tracehost convert: tcp://127.0.0.1:PORT: the rest is not written: its records are of another node
 tracehost convert: tcp://127.0.0.1:PORT: recovered 4 records
 {trace,<0.79.0>,call,{ex,foo,[]}}.
@@ -141,7 +141,7 @@ goes_on_with() {
     shift 4
     rm -f "$work/page.html"
     $served "$work/node1.trace" "$work/node2.trace" -- "$tracehost" "$@" 2>"$work/said"
-    grep -v 'taken up again\|take it up again' "$work/said"
+    grep -v 'made again after\|connect again' "$work/said"
 }
 plays() {
     goes_on_with "$@" replay --reconnect=1s --flags=call,monotonic_timestamp "$from"
@@ -154,19 +154,19 @@ tracehost replay: tcp://127.0.0.1:PORT: recovered 5 records
 EOF
 expect 'a stream ends where its node was started again' plays a@b 1 a@b 2 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
-tracehost replay: tcp://127.0.0.1:PORT: it goes on with another start of the node a@b, whose identifiers stand for other processes: the rest is not played
+tracehost replay: tcp://127.0.0.1:PORT: the stream continues with another start of the node a@b, whose identifiers name other processes: the rest is not played
 tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
 EOF
 expect 'a stream ends where another node goes on' plays a@b 1 c@b 1 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
-tracehost replay: tcp://127.0.0.1:PORT: it goes on with another node, c@b, whose identifiers stand for other processes: the rest is not played
+tracehost replay: tcp://127.0.0.1:PORT: the stream continues with another node, c@b, whose identifiers name other processes: the rest is not played
 tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
 EOF
 expect 'a node without a name is another than one with a name' plays a@b 1 nonode@nohost 0 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
-tracehost replay: tcp://127.0.0.1:PORT: it goes on with another node, nonode@nohost, whose identifiers stand for other processes: the rest is not played
+tracehost replay: tcp://127.0.0.1:PORT: the stream continues with another node, nonode@nohost, whose identifiers name other processes: the rest is not played
 tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
 EOF
@@ -175,7 +175,7 @@ page() {
     grep -o '"events":[0-9]*' "$work/page.html" | head -n 1
 }
 expect 'a page of the node before' page <<'EOF'
-tracehost report: tcp://127.0.0.1:PORT: it goes on with another node, c@b, whose identifiers stand for other processes: the rest is not played
+tracehost report: tcp://127.0.0.1:PORT: the stream continues with another node, c@b, whose identifiers name other processes: the rest is not played
 tracehost report: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost report: tcp://127.0.0.1:PORT: recovered 3 records
 "events":2

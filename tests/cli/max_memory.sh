@@ -51,7 +51,7 @@ status 4
 - long.trace
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.trace: record 2 at byte 89 was skipped
-  the element at byte 47 of its term is damaged
+  the element at byte 47 of the term is damaged
   it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.trace: recovered 2 records, skipped 1
@@ -89,14 +89,14 @@ status 4
 - list.jsonl
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.jsonl: record 2 at byte 69 (line 2) is damaged
-  it is longer than 1048576 bytes (--max-memory)
+  the line is longer than 1048576 bytes (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.jsonl: recovered 2 records, skipped 1
 status 4
 - long.jsonl
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.jsonl: record 2 at byte 69 (line 2) is damaged
-  it is longer than 1048576 bytes (--max-memory)
+  the line is longer than 1048576 bytes (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.jsonl: recovered 2 records, skipped 1
 status 4

@@ -133,20 +133,20 @@ status 4
 status 4
 status 4
 -- stderr
-tracehost replay: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
-  what follows is of another node, n2@h
+tracehost replay: others.jsonl: record 2 at byte 107 (line 3) is a header: the header and the records after it are lost
+  the records after the header are of another node, n2@h
 tracehost replay: others.jsonl: recovered 1 record
-tracehost dump: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
-  what follows is of another node, n2@h
+tracehost dump: others.jsonl: record 2 at byte 107 (line 3) is a header: the header and the records after it are lost
+  the records after the header are of another node, n2@h
 tracehost dump: others.jsonl: recovered 1 record
-tracehost convert: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
-  what follows is of another node, n2@h
+tracehost convert: others.jsonl: record 2 at byte 107 (line 3) is a header: the header and the records after it are lost
+  the records after the header are of another node, n2@h
 tracehost convert: others.jsonl: recovered 1 record
-tracehost info: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
-  what follows is of another node, n2@h
+tracehost info: others.jsonl: record 2 at byte 107 (line 3) is a header: the header and the records after it are lost
+  the records after the header are of another node, n2@h
 tracehost info: others.jsonl: recovered 1 record
-tracehost report: others.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
-  what follows is of another node, n2@h
+tracehost report: others.jsonl: record 2 at byte 107 (line 3) is a header: the header and the records after it are lost
+  the records after the header are of another node, n2@h
 tracehost report: others.jsonl: recovered 1 record
 EOF
 again_started() {
@@ -157,8 +157,8 @@ again_started() {
 expect 'JSON lines of two starts of a node, put together' again_started <<'EOF'
 <0.9.0>    send a -> <0.10.0>
 -- stderr
-tracehost replay: again.jsonl: record 2 at byte 107 (line 3) is a header: it and the rest are lost
-  what follows is of another start of the node n1@h
+tracehost replay: again.jsonl: record 2 at byte 107 (line 3) is a header: the header and the records after it are lost
+  the records after the header are of another start of the node n1@h
 tracehost replay: again.jsonl: recovered 1 record
 -- status 4
 EOF

@@ -263,7 +263,7 @@ status 4
 tracehost dump: cannot write to stdout: Bad file descriptor
 tracehost replay: cannot write to stdout: Bad file descriptor
 tracehost dump: cannot read stdin
-  it cannot be read: Bad file descriptor
+  Bad file descriptor
 EOF
 
 finish

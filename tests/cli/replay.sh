@@ -608,8 +608,8 @@ incomplete_set() {
 expect 'a wrap set with files missing' incomplete_set <<'EOF'
 -- stderr
 tracehost replay: cannot read WORK/wrap/w*.log
-  inconsistent wrap set
-  the numbers 0, 2-3 are missing; a wrap set has one gap, of one number. Files that belong together in another way can be given one by one
+  the wrap set is inconsistent
+  the numbers 0, 2-3 are missing; a wrap set has one gap, of one number; files that belong together in another way must be given one by one
 -- status 3
 EOF
 expect 'a wrap set that is not there' "$tracehost" replay "$work/none*.log" <<'EOF'

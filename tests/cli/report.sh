@@ -156,8 +156,8 @@ no_room() {
 }
 expect 'a disk that is full' no_room <<'EOF'
 status 1
-tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
-  48 of its 109 bytes are there
+tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
+  the input ends after 48 of the record's 109 bytes
 tracehost report: WORK/s22_killed_vm.trace: recovered 1156 records
 tracehost report: tracer 'report' failed: cannot write page.html: File too large
 tracehost report: cannot write page.html: the page is not complete
@@ -185,8 +185,8 @@ status 4
 ]
 {"events": 1156, "calls": 1156, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
 -- stderr
-tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
-  48 of its 109 bytes are there
+tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
+  the input ends after 48 of the record's 109 bytes
 tracehost report: WORK/s22_killed_vm.trace: recovered 1156 records
 EOF
 one_missing() {

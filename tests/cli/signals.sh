@@ -176,8 +176,8 @@ expect 'what is ignored stays ignored' ignored <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 -- stderr
-tracehost replay: stdin: record 3 at byte 162 is cut off
-  33 of its 75 bytes are there
+tracehost replay: stdin: record 3 at byte 162 is truncated
+  the input ends after 33 of the record's 75 bytes
 tracehost replay: stdin: recovered 2 records
 -- status 4
 EOF

@@ -22,8 +22,8 @@ waiting() {
     $terminal 1.2 "$tracehost" dump "$recordings/s22_killed_vm.trace" | grep -v '^{trace' | figures
 }
 expect 'progress, which makes way for what else there is to say' waiting <<'EOF'
-...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records, N/s\e[K\r\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is cut off
-  48 of its 109 bytes are there
+...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records, N/s\e[K\r\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
+  the input ends after 48 of the record's 109 bytes
 tracehost dump: samples/recordings/s22_killed_vm.trace: recovered 1156 records
 EOF
 

@@ -427,13 +427,12 @@ static void read_too_much(void)
     good(tracehost_stream_next(s.read, NULL));
     good(tracehost_stream_next(s.read, NULL));
     refused(tracehost_stream_get_term(s.read, s.env, &term), TRACEHOST_FAILED,
-            "the field \"term\" is wrong: out of memory (160000016 bytes wanted)");
+            "cannot read the field \"term\": out of memory (160000016 bytes wanted)");
     good(tracehost_stream_next(s.read, NULL));
     good(tracehost_stream_get_term(s.read, s.env, &term));
-    refused(
-        tracehost_replay_play(s.replay), TRACEHOST_FAILED,
-        "record 2 at byte 65 was skipped: the field \"term\" is wrong: out of memory (160000016 "
-        "bytes wanted)");
+    refused(tracehost_replay_play(s.replay), TRACEHOST_FAILED,
+            "record 2 at byte 65 was skipped: cannot read the field \"term\": out of memory "
+            "(160000016 bytes wanted)");
     good(tracehost_replay_play(s.replay));
     good(finish(&s));
     unlink(name);

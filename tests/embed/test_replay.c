@@ -199,13 +199,14 @@ static void test_damage(void **state)
     told = 0;
     good(tracehost_process_start(receive, NULL, &process));
     send_to(process, TRACEHOST_FLAGS_EVENTS);
-    refused(play(RECORDING("s22_killed_vm"), &options, &counts), TRACEHOST_PARTIAL,
-            RECORDING("s22_killed_vm") " is damaged: of 1156 records 0 were left out, and it is "
-                                       "broken off in 1 places: record 1157 at byte 131019 is cut "
-                                       "off: 48 of its 109 bytes are there");
+    refused(
+        play(RECORDING("s22_killed_vm"), &options, &counts), TRACEHOST_PARTIAL,
+        RECORDING("s22_killed_vm") " is damaged: of 1156 records 0 were left out, and it is broken "
+                                   "off in 1 places: record 1157 at byte 131019 is truncated: the "
+                                   "input ends after 48 of the record's 109 bytes");
     assert_int_equal(told, 1);
-    assert_string_equal(damage,
-                        "record 1157 at byte 131019 is cut off: 48 of its 109 bytes are there");
+    assert_string_equal(damage, "record 1157 at byte 131019 is truncated: the input ends after 48 "
+                                "of the record's 109 bytes");
     assert_int_equal(counts.records, 1156);
     assert_int_equal(counts.played, 1156);
     assert_int_equal(counts.damages, 1);
@@ -235,7 +236,7 @@ static void test_steps(void **state)
     for (int i = 1; i < 14; i++)
         good(tracehost_replay_step(replay, NULL));
     assert_int_equal(tracehost_replay_step(replay, &record), TRACEHOST_PARTIAL);
-    assert_string_equal(tracehost_error_link(0), "record 15 at byte 1172 is cut off");
+    assert_string_equal(tracehost_error_link(0), "record 15 at byte 1172 is truncated");
     assert_int_equal(record.number, 1);
     tracehost_error_clear();
     assert_int_equal(tracehost_replay_step(replay, &record), TRACEHOST_END);

@@ -81,7 +81,7 @@ ended() {
     wait $reader
     echo "status $?"
     sed "s/:$port/:PORT/; s/after [0-9.]* s/after N s/; s/byte [0-9][0-9]*/byte N/
-        s/^  [0-9]* of its [0-9]* bytes/  N of its N bytes/" "$work/err"
+        s/after [0-9]* of the record's [0-9]* bytes/after N of the record's N bytes/" "$work/err"
 }
 # "calls DROPPED": prints the counts of a dump, and whether they equal the node's counts.
 balance() {
@@ -157,8 +157,8 @@ second() {
     balance
 }
 expect 'a second reader is sent away' second <<'EOF'
-tracehost dump: tcp://localhost:PORT: the connection was closed before anything came
-  a trace port has one client, and sends others away: there may be another; or the tracing has ended
+tracehost dump: tcp://localhost:PORT: the connection was closed before data arrived
+  a trace port accepts one client only: another client is connected, or the tracing has ended
 tracehost dump: tcp://localhost:PORT: recovered 0 records
 status 0
 as many as the node has called
@@ -178,8 +178,8 @@ killed() {
 }
 expect 'the node is killed in the middle of a record' killed <<'EOF'
 status 4
-tracehost replay: tcp://localhost:PORT: record 11 at byte N is cut off
-  N of its N bytes are there
+tracehost replay: tcp://localhost:PORT: record 11 at byte N is truncated
+  the input ends after N of the record's N bytes
 tracehost replay: tcp://localhost:PORT: recovered 10 records
           10  100.00  all
 EOF
@@ -201,8 +201,8 @@ within() {
 }
 expect 'the client before has left in the middle of a message' within <<'EOF'
 status 4
-tracehost dump: tcp://localhost:PORT: the connection begins with byte N, and not with a record: what comes before the next one is lost
-  the client before may have left in the middle of one; or it is no trace port's
+tracehost dump: tcp://localhost:PORT: the connection begins with byte N, not with a record: all bytes up to the next record are lost
+  the previous client may have left within a record, or the server is not a trace port
 tracehost dump: tcp://localhost:PORT: recovered 6 records
 [1]}
 [1]}
@@ -229,8 +229,8 @@ again() {
 }
 expect 'a node that comes again' again <<'EOF'
 status 130
-tracehost dump: tcp://localhost:PORT: the connection was closed after 2 records; trying for 20 s to take it up again
-tracehost dump: tcp://localhost:PORT: the connection was closed, and taken up again after N s: what was on its way is lost
+tracehost dump: tcp://localhost:PORT: the connection was closed after 2 records; trying to connect again for 20 s
+tracehost dump: tcp://localhost:PORT: the connection was closed, and made again after N s: events in between are lost
 tracehost dump: tcp://localhost:PORT: recovered 6 records
 tracehost dump: tcp://localhost:PORT: received SIGINT after 6 records
 [1]}

@@ -168,9 +168,8 @@ static void a_huge_length(void **state)
     memcpy(stream.data + RECORD + 1, head, sizeof head);
     act = whole();
     assert_string_equal(play_for(&act, 1, NULL, &reader),
-                        "1@0 {trace,<0.1.0>,exit,normal}\n"
-                        "partial: record 2 at byte 61 is cut off: 56 of its 536870912 bytes are "
-                        "there\n");
+                        "1@0 {trace,<0.1.0>,exit,normal}\npartial: record 2 at byte 61 is "
+                        "truncated: the input ends after 56 of the record's 536870912 bytes\n");
     assert_true(reader->input.capacity < 1024 * 1024);
     th_replay_reader_close(reader);
 }
@@ -203,10 +202,10 @@ static void within_a_record(void **state)
         struct server_act act = {.data = stream.data + at, .size = stream.size - at};
         act.piece = at % 7;
         snprintf(expected, sizeof expected,
-                 "partial: the connection begins with byte %u, and not with a record: what comes "
-                 "before the next one is lost: the client before may have left in the middle of "
-                 "one; or it is no trace port's\n"
-                 "1@%zu {trace,<0.1.0>,exit,normal}\n2@%zu {trace,<0.1.0>,exit,normal}\n",
+                 "partial: the connection begins with byte %u, not with a record: all bytes up to "
+                 "the next record are lost: the previous client may have left within a record, or "
+                 "the server is not a trace port\n1@%zu {trace,<0.1.0>,exit,normal}\n2@%zu "
+                 "{trace,<0.1.0>,exit,normal}\n",
                  stream.data[at], RECORD - at, 2 * RECORD - at);
         assert_string_equal(play(&act), expected);
     }
@@ -238,10 +237,10 @@ static void no_trace_port(void **state)
 
     (void)state;
     for (act.piece = 0; act.piece < 3; act.piece++)
-        assert_string_equal(
-            play(&act), "partial: the connection begins with byte 83, and not with a record: what "
-                        "comes before the next one is lost: the client before may have left in the "
-                        "middle of one; or it is no trace port's\n");
+        assert_string_equal(play(&act),
+                            "partial: the connection begins with byte 83, not with a record: all "
+                            "bytes up to the next record are lost: the previous client may have "
+                            "left within a record, or the server is not a trace port\n");
 }
 
 static void nothing_at_all(void **state)
@@ -249,10 +248,9 @@ static void nothing_at_all(void **state)
     struct server_act act = {0};
 
     (void)state;
-    assert_string_equal(play(&act),
-                        "partial: the connection was closed before anything came: a trace port has "
-                        "one client, and sends others away: there may be another; or the tracing "
-                        "has ended\n");
+    assert_string_equal(
+        play(&act), "partial: the connection was closed before data arrived: a trace port accepts "
+                    "one client only: another client is connected, or the tracing has ended\n");
 }
 
 /* --- Damage ----------------------------------------------------------------------------------- */
@@ -281,17 +279,17 @@ static void lost(void **state)
     add_messages(2);
     act = whole();
     act.reset = true;
-    assert_string_equal(play_for(&act, 1, NULL, &reader),
-                        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\n"
-                        "partial: record 3 at byte 122, and what follows it, is lost: the "
-                        "connection was lost: Connection reset by peer\n");
+    assert_string_equal(
+        play_for(&act, 1, NULL, &reader),
+        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\npartial: record 3 at "
+        "byte 122 and the rest of the connection are lost: the connection was lost: Connection "
+        "reset by peer\n");
     assert_int_equal(th_replay_reader_info(reader)->damages, 1);
     th_replay_reader_close(reader);
     act.size -= 10;
-    assert_string_equal(play(&act),
-                        "1@0 {trace,<0.1.0>,exit,normal}\n"
-                        "partial: record 2 at byte 61, and what follows it, is lost: the "
-                        "connection was lost: Connection reset by peer\n");
+    assert_string_equal(
+        play(&act), "1@0 {trace,<0.1.0>,exit,normal}\npartial: record 2 at byte 61 and the rest of "
+                    "the connection are lost: the connection was lost: Connection reset by peer\n");
 }
 
 /* A node continues after damage, so the reader searches for the next record. */
@@ -307,11 +305,9 @@ static void no_record_in_between(void **state)
     for (act.piece = 0; act.piece < 4; act.piece++)
         assert_string_equal(
             play(&act),
-            "1@0 {trace,<0.1.0>,exit,normal}\n"
-            "partial: record 2 at byte 61 is damaged: what follows it, up to where one is found "
-            "again, is lost: it begins with byte 64; a record begins with 0 (a message) or 1 (a "
-            "drop)\n"
-            "2@76 {drop,0}\n3@76 {trace,<0.1.0>,exit,normal}\n");
+            "1@0 {trace,<0.1.0>,exit,normal}\npartial: record 2 at byte 61 is damaged: all bytes "
+            "up to the next record are lost: the record begins with byte 64, not with 0 (a "
+            "message) or 1 (a drop)\n2@76 {drop,0}\n3@76 {trace,<0.1.0>,exit,normal}\n");
 }
 
 /* A size beyond the limit is not believed: the bytes that follow are no part of that record. */
@@ -319,19 +315,17 @@ static void one_that_claims_to_be_long(void **state)
 {
     static const unsigned char sizes[][4] = {{0xff, 0xff, 0xff, 0xf0}, {0x30, 0, 0, 0}};
     static const char *const reasons[] = {
-        "it claims to have 4294967280 bytes; no more than 536870912 are believed",
-        "it claims to have 805306368 bytes; no more than 536870912 are believed",
+        "the record claims to have 4294967280 bytes; at most 536870912 are accepted",
+        "the record claims to have 805306368 bytes; at most 536870912 are accepted",
     };
     struct server_act act;
 
     (void)state;
     for (int i = 0; i < 2; i++) {
-        char *expected =
-            th_printf("1@0 {trace,<0.1.0>,exit,normal}\n"
-                      "partial: record 2 at byte 61 is damaged: what follows it, up to "
-                      "where one is found again, is lost: %s\n"
-                      "2@83 {drop,0}\n3@83 {trace,<0.1.0>,exit,normal}\n",
-                      reasons[i]);
+        char *expected = th_printf(
+            "1@0 {trace,<0.1.0>,exit,normal}\npartial: record 2 at byte 61 is damaged: all bytes "
+            "up to the next record are lost: %s\n2@83 {drop,0}\n3@83 {trace,<0.1.0>,exit,normal}\n",
+            reasons[i]);
         stream.size = 0;
         add_messages(1);
         th_buffer_add_byte(&stream, 0);
@@ -354,12 +348,11 @@ static void one_that_begins_as_none(void **state)
     th_buffer_add(&stream, "\0\1\0\0\0what is this, then?", 24);
     add_messages(1);
     act = whole();
-    assert_string_equal(play(&act),
-                        "1@0 {trace,<0.1.0>,exit,normal}\n"
-                        "partial: record 2 at byte 61 is damaged: what follows it, up to where one "
-                        "is found again, is lost: it claims to have 16777216 bytes, and begins as "
-                        "no message does\n"
-                        "2@85 {drop,0}\n3@85 {trace,<0.1.0>,exit,normal}\n");
+    assert_string_equal(
+        play(&act),
+        "1@0 {trace,<0.1.0>,exit,normal}\npartial: record 2 at byte 61 is damaged: all bytes up to "
+        "the next record are lost: the record claims to have 16777216 bytes, but does not begin as "
+        "a message\n2@85 {drop,0}\n3@85 {trace,<0.1.0>,exit,normal}\n");
 }
 
 /* --- Reconnections ---------------------------------------------------------------------------- */
@@ -398,17 +391,16 @@ static void a_lost_one(void **state)
     add_messages(3);
     acts[0] = acts[1] = whole();
     acts[0].size -= 10;
-    assert_string_equal(play_for(acts, 2, &again, &reader),
-                        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\n"
-                        "partial: record 3 at byte 122 is cut off: 46 of its 56 bytes are there\n"
-                        "3@0 {drop,0}\n"
-                        "4@0 {trace,<0.1.0>,exit,normal}\n5@61 {trace,<0.1.0>,exit,normal}\n"
-                        "6@122 {trace,<0.1.0>,exit,normal}\n");
-    assert_non_null(strstr(noted(),
-                           "the connection was lost after 2 records; trying for 1 s to take it up "
-                           "again\ntaken up again after N s\n"
-                           "the connection was closed after 6 records; trying for 1 s to take it "
-                           "up again\nit is not taken up again: "));
+    assert_string_equal(
+        play_for(acts, 2, &again, &reader),
+        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\npartial: record 3 at "
+        "byte 122 is truncated: the input ends after 46 of the record's 56 bytes\n3@0 "
+        "{drop,0}\n4@0 {trace,<0.1.0>,exit,normal}\n5@61 {trace,<0.1.0>,exit,normal}\n6@122 "
+        "{trace,<0.1.0>,exit,normal}\n");
+    assert_non_null(
+        strstr(noted(), "the connection was lost after 2 records; trying to connect again for 1 "
+                        "s\nconnected again after N s\nthe connection was closed after 6 records; "
+                        "trying to connect again for 1 s\ncannot connect again: "));
     assert_int_equal(th_replay_reader_info(reader)->damages, 1);
     assert_int_equal(th_replay_reader_info(reader)->gaps, 1);
     assert_int_equal(th_replay_reader_info(reader)->drops, 0);
@@ -428,10 +420,9 @@ static void a_closed_one(void **state)
     add_messages(1);
     acts[0] = acts[1] = whole();
     told = play_for(acts, 2, &again, &reader);
-    assert_non_null(strstr(told,
-                           "1@0 {trace,<0.1.0>,exit,normal}\n"
-                           "partial: the connection was closed, and taken up again after 0."));
-    assert_non_null(strstr(told, " s: what was on its way is lost\n"
+    assert_non_null(strstr(told, "1@0 {trace,<0.1.0>,exit,normal}\npartial: the connection was "
+                                 "closed, and made again after 0."));
+    assert_non_null(strstr(told, " s: events in between are lost\n"
                                  "2@0 {drop,0}\n3@0 {trace,<0.1.0>,exit,normal}\n"));
     assert_int_equal(th_replay_reader_info(reader)->damages, 1);
     assert_int_equal(th_replay_reader_info(reader)->nodes, 2);
@@ -451,14 +442,13 @@ static void after_being_sent_away(void **state)
     acts[0].reset = true;
     acts[3].data = stream.data + 20;
     acts[3].size -= 20;
-    assert_string_equal(play_for(acts, 4, &again, &reader),
-                        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\n"
-                        "partial: record 3 at byte 122, and what follows it, is lost: the "
-                        "connection was lost: Connection reset by peer\n"
-                        "partial: the connection begins with byte 110, and not with a record: what "
-                        "comes before the next one is lost: the client before may have left in the "
-                        "middle of one; or it is no trace port's\n"
-                        "3@41 {drop,0}\n4@41 {trace,<0.1.0>,exit,normal}\n");
+    assert_string_equal(
+        play_for(acts, 4, &again, &reader),
+        "1@0 {trace,<0.1.0>,exit,normal}\n2@61 {trace,<0.1.0>,exit,normal}\npartial: record 3 at "
+        "byte 122 and the rest of the connection are lost: the connection was lost: Connection "
+        "reset by peer\npartial: the connection begins with byte 110, not with a record: all bytes "
+        "up to the next record are lost: the previous client may have left within a record, or the "
+        "server is not a trace port\n3@41 {drop,0}\n4@41 {trace,<0.1.0>,exit,normal}\n");
     assert_int_equal(th_replay_reader_info(reader)->gaps, 1);
     th_replay_reader_close(reader);
 }
@@ -475,8 +465,8 @@ static void given_up(void **state)
     act = whole();
     assert_string_equal(play_for(&act, 1, &again, &reader), "1@0 {trace,<0.1.0>,exit,normal}\n");
     assert_true(th_clock_real_monotonic() - began >= again.reconnect_ns);
-    assert_non_null(strstr(noted(), "the connection was closed after 1 record; trying for 1 s to "
-                                    "take it up again\nit is not taken up again: "));
+    assert_non_null(strstr(noted(), "the connection was closed after 1 record; trying to connect "
+                                    "again for 1 s\ncannot connect again: "));
     notices.size = 0;
     assert_int_equal(th_replay_reader_next(reader, &event), TH_END);
     assert_int_equal(notices.size, 0);

@@ -185,79 +185,79 @@ static const struct {
     const char *line, *why;
 } wrong[] = {
     {"{\"tracee\":}", "column 11: "},
-    {"[1]", "it is no JSON object"},
+    {"[1]", "the line is not a JSON object"},
     {"x", "column 1: "},
     {"{} {}", "column 4: "},
     {"{\"drop\":1,\"drop\":2}", "column 16: duplicate object key"},
-    {"{}", "there is neither a tag nor \"drop\" nor \"other\""},
+    {"{}", "one of the fields \"tag\", \"drop\" and \"other\" is needed"},
     {"{\"tagg\":\"call\"}", "unknown field \"tagg\""},
-    {"{\"drop\":1,\"other\":2}", "the field \"other\" has no place here"},
-    {"{\"drop\":1,\"ts\":2}", "the field \"ts\" has no place here"},
-    {"{\"drop\":\"1\"}", "the field \"drop\" is wrong: it is no integer"},
-    {"{\"drop\":-1}", "the field \"drop\" is wrong: it is out of range"},
-    {"{\"drop\":4294967296}", "the field \"drop\" is wrong: it is out of range"},
-    {"{\"drop\":1.0}", "the field \"drop\" is wrong: it is no integer"},
-    {"{\"tag\":7}", "the field \"tag\" is wrong: it is no string"},
-    {"{\"tag\":\"cell\"}", "the field \"tag\" is wrong: there is no such tag"},
-    {"{\"tag\":\"trace_status\"}", "the field \"tag\" is wrong: there is no such tag"},
+    {"{\"drop\":1,\"other\":2}", "the field \"other\" is not allowed in this record"},
+    {"{\"drop\":1,\"ts\":2}", "the field \"ts\" is not allowed in this record"},
+    {"{\"drop\":\"1\"}", "the field \"drop\" is not an integer"},
+    {"{\"drop\":-1}", "the field \"drop\" is out of range"},
+    {"{\"drop\":4294967296}", "the field \"drop\" is out of range"},
+    {"{\"drop\":1.0}", "the field \"drop\" is not an integer"},
+    {"{\"tag\":7}", "the field \"tag\" is not a string"},
+    {"{\"tag\":\"cell\"}", "the field \"tag\" is not a known tag"},
+    {"{\"tag\":\"trace_status\"}", "the field \"tag\" is not a known tag"},
     {"{\"tag\":\"exit\",\"term\":1}", "the field \"tracee\" is missing"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\"}", "the field \"term\" is missing"},
     {"{\"tag\":\"send\",\"tracee\":\"<0.1.0>\",\"term\":1}", "the field \"extra\" is missing"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"extra\":1}",
-     "the field \"extra\" has no place here"},
+     "the field \"extra\" is not allowed in this record"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"match_spec_result\":1}",
-     "the field \"match_spec_result\" has no place here"},
+     "the field \"match_spec_result\" is not allowed in this record"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"tail\":true}",
-     "the field \"tail\" has no place here"},
+     "the field \"tail\" is not allowed in this record"},
     {"{\"tag\":\"call\",\"tracee\":\"<0.1.0>\",\"term\":1,\"tail\":1}",
-     "the field \"tail\" is wrong: it is neither true nor false"},
+     "the field \"tail\" must be true or false"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"callers\":\"[]\"}",
-     "the field \"callers\" has no place here"},
+     "the field \"callers\" is not allowed in this record"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"scheduler_id\":\"1\"}",
-     "the field \"scheduler_id\" is wrong: it is no integer"},
+     "the field \"scheduler_id\" is not an integer"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"scheduler_id\":576460752303423488}",
-     "the field \"scheduler_id\" is wrong: it is out of range"},
+     "the field \"scheduler_id\" is out of range"},
     {"{\"tag\":\"exit\",\"tracee\":\"me\",\"term\":1}",
-     "the field \"tracee\" is wrong: it is neither a process nor a port"},
-    {"{\"tag\":\"exit\",\"tracee\":\"<0.1\",\"term\":1}", "the field \"tracee\" is wrong: "},
+     "the field \"tracee\" is neither a process nor a port"},
+    {"{\"tag\":\"exit\",\"tracee\":\"<0.1\",\"term\":1}", "cannot read the field \"tracee\": "},
     {"{\"tag\":\"exit\",\"tracee\":[],\"term\":1}",
-     "the field \"tracee\" is wrong: it is neither a process nor a port"},
+     "the field \"tracee\" is neither a process nor a port"},
     {"{\"tag\":\"seq_trace\",\"label\":1}", "the field \"info\" is missing"},
     {"{\"tag\":\"seq_trace\",\"label\":1,\"info\":1,\"tracee\":\"<0.1.0>\"}",
-     "the field \"tracee\" has no place here"},
+     "the field \"tracee\" is not allowed in this record"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts_kind\":\"monotonic\"}",
-     "the field \"ts_kind\" has no place here"},
+     "the field \"ts_kind\" is not allowed in this record"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":\"utc\"}",
-     "the field \"ts_kind\" is wrong: it is none of "},
+     "the field \"ts_kind\" must be timestamp, cpu_timestamp, "},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":1}",
-     "the field \"ts_kind\" is wrong: it is no string"},
+     "the field \"ts_kind\" is not a string"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_unique\":1}",
-     "the field \"ts_unique\" has no place here"},
+     "the field \"ts_unique\" is not allowed in this record"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,"
      "\"ts_kind\":\"strict_monotonic\"}",
      "the field \"ts_unique\" is missing"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1.5}",
-     "the field \"ts\" is wrong: it is no integer"},
+     "the field \"ts\" is not an integer"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":1,\"ts_kind\":\"timestamp\"}",
-     "the field \"ts\" is wrong: with this ts_kind it must be whole microseconds"},
+     "the field \"ts\" must be whole microseconds with this ts_kind"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":-1000,"
      "\"ts_kind\":\"timestamp\"}",
-     "the field \"ts\" is wrong: it is out of range"},
+     "the field \"ts\" is out of range"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"-1000\","
      "\"ts_kind\":\"timestamp\"}",
-     "the field \"ts\" is wrong: it is out of range"},
+     "the field \"ts\" is out of range"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"\"}",
-     "the field \"ts\" is wrong: it is no integer"},
+     "the field \"ts\" is not an integer"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\" 1\"}",
-     "the field \"ts\" is wrong: it is no integer"},
+     "the field \"ts\" is not an integer"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"+1\"}",
-     "the field \"ts\" is wrong: it is no integer"},
+     "the field \"ts\" is not an integer"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"1e3\"}",
-     "the field \"ts\" is wrong: it is no integer"},
+     "the field \"ts\" is not an integer"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"9223372036854775808\"}",
-     "the field \"ts\" is wrong: it is no integer"},
+     "the field \"ts\" is not an integer"},
     {"{\"tag\":\"exit\",\"tracee\":\"<0.1.0>\",\"term\":1,\"ts\":\"1\\u0000\"}",
-     "the field \"ts\" is wrong: it is no integer"},
+     "the field \"ts\" is not an integer"},
 };
 
 static void wrong_lines(void **state)
@@ -298,7 +298,7 @@ static void wrong_terms(void **state)
         assert_int_equal(event.source->function(&event, &function), TH_MALFORMED);
         assert_int_equal(event.source->whole(&event, &env, &tuple), TH_MALFORMED);
         assert_int_equal(th_trace_event_decode(&event, &env), TH_MALFORMED);
-        assert_string_equal(th_error_link(0), "the field \"term\" is wrong");
+        assert_string_equal(th_error_link(0), "cannot read the field \"term\"");
         assert_false(event.decoded);
     }
 }
@@ -325,9 +325,8 @@ static void wrong_callers(void **state)
         next();
         assert_true(event.callers_told);
         assert_int_equal(th_trace_event_decode(&event, &env), TH_MALFORMED);
-        assert_string_equal(th_error_link(0),
-                            "the field \"callers\" is wrong: it is no list of {Module, Function, "
-                            "Arity, Location}, or too long");
+        assert_string_equal(th_error_link(0), "the field \"callers\" is not a list of {Module, "
+                                              "Function, Arity, Location}, or is too long");
     }
 }
 
@@ -352,8 +351,8 @@ static void cut_off_anywhere(void **state)
         memcpy(text, GOOD GOOD, sizeof text);
         assert_memory_equal(told, "1@0 " TOLD, 4 + strlen(TOLD));
         assert_memory_equal(told + 4 + strlen(TOLD),
-                            "partial: record 2 at byte 43 (line 2) is cut off: column ", 57);
-        assert_non_null(strstr(told, "; the line has no end\n"));
+                            "partial: record 2 at byte 43 (line 2) is truncated: column ", 57);
+        assert_non_null(strstr(told, "; the line is incomplete\n"));
         assert_null(strstr(told, "2@"));
     }
 }
@@ -382,20 +381,22 @@ static void wrong_headers(void **state)
     static const struct {
         const char *line, *why;
     } cases[] = {
-        {"{\"tracehost\":2}", "its version is another than 1, the only one that is known"},
-        {"{\"tracehost\":\"1\"}", "its version is another than 1, the only one that is known"},
-        {"{\"tracehost\":1,\"node\":7}", "\"node\" is no node's name"},
-        {"{\"tracehost\":1,\"creation\":-1}", "\"creation\" is no integer of 32 bits"},
-        {"{\"tracehost\":1,\"creation\":4294967296}", "\"creation\" is no integer of 32 bits"},
-        {"{\"tracehost\":1,\"atoms\":\"ebcdic\"}", "\"atoms\" can only be \"utf8\""},
-        {"{\"tracehost\":1,\"mode\":1}", "there is an unknown field in it"},
+        {"{\"tracehost\":2}", "the version must be 1"},
+        {"{\"tracehost\":\"1\"}", "the version must be 1"},
+        {"{\"tracehost\":1,\"node\":7}", "the field \"node\" is not a node's name"},
+        {"{\"tracehost\":1,\"creation\":-1}",
+         "the field \"creation\" is not an integer of 32 bits"},
+        {"{\"tracehost\":1,\"creation\":4294967296}",
+         "the field \"creation\" is not an integer of 32 bits"},
+        {"{\"tracehost\":1,\"atoms\":\"ebcdic\"}", "the field \"atoms\" must be \"utf8\""},
+        {"{\"tracehost\":1,\"mode\":1}", "the header has an unknown field"},
     };
     char expected[200];
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         snprintf(expected, sizeof expected,
-                 "refused: cannot read stream: line 1: the header is wrong: %s", cases[i].why);
+                 "refused: cannot read stream: cannot read the header in line 1: %s", cases[i].why);
         assert_string_equal(read_text(cases[i].line), expected);
     }
 }
@@ -424,12 +425,13 @@ static void identifiers_of_the_node_are_local(void **state)
 static void what_is_no_stream(void **state)
 {
     (void)state;
-    assert_string_equal(read_text("{trace,<0.1.0>,exit,normal}.\n{trace,<0.1.0>,exit,normal}.\n"),
-                        "refused: cannot read stream: it is no recorded stream: its first lines "
-                        "are no JSON objects: column 6: string or '}' expected near 'trace'");
+    assert_string_equal(
+        read_text("{trace,<0.1.0>,exit,normal}.\n{trace,<0.1.0>,exit,normal}.\n"),
+        "refused: cannot read stream: the input is not a recorded stream: its first lines are not "
+        "JSON objects: column 6: string or '}' expected near 'trace'");
     assert_string_equal(read_text("{\n  \"pretty\": 1\n}\n"),
-                        "refused: cannot read stream: it is no recorded stream: its first lines "
-                        "are no JSON objects: column 1: '[' or '{' expected near '}'");
+                        "refused: cannot read stream: the input is not a recorded stream: its "
+                        "first lines are not JSON objects: column 1: '[' or '{' expected near '}'");
     /* One damaged line does not change the format. */
     assert_string_equal(read_text("{\"tracee\n" GOOD),
                         "malformed: record 1 at byte 0 (line 1) is damaged: column 8: premature "

@@ -338,8 +338,8 @@ static void a_line_is_no_longer_than_that(void **state)
 
         assert_int_equal(stream_open(stream.data, stream.size, &options, &reader), TH_OK);
         assert_int_equal(th_replay_reader_next(reader, &event), TH_MALFORMED);
-        assert_string_equal(stream_causes(), "record 1 at byte 0 (line 1) is damaged: it is longer "
-                                             "than 1048576 bytes (--max-memory)");
+        assert_string_equal(stream_causes(), "record 1 at byte 0 (line 1) is damaged: the line is "
+                                             "longer than 1048576 bytes (--max-memory)");
         assert_string_equal(stream_tell(reader), "2@3145785 {drop,1}\n");
         assert_int_equal(th_replay_reader_next(reader, &event), TH_END);
         th_replay_reader_close(reader);
@@ -357,8 +357,8 @@ static void a_record_that_is_too_long_and_cut_off(void **state)
     add_message(false);
     assert_int_equal(stream_open(stream.data, stream.size - 10, &options, &reader), TH_OK);
     assert_int_equal(th_replay_reader_next(reader, &event), TH_PARTIAL);
-    assert_string_equal(stream_causes(), "record 1 at byte 0 is cut off: 2097183 of its 2097193 "
-                                         "bytes are there");
+    assert_string_equal(stream_causes(), "record 1 at byte 0 is truncated: the input ends after "
+                                         "2097183 of the record's 2097193 bytes");
     assert_int_equal(th_replay_reader_next(reader, &event), TH_END);
     th_replay_reader_close(reader);
 }

@@ -38,7 +38,8 @@ static void stop_soon(void)
 
 static void addresses(void **state)
 {
-    static const char form[] = "an address is tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6";
+    static const char form[] =
+        "an address must be tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6";
     static const struct {
         const char *name, *host, *port, *causes;
     } cases[] = {
@@ -53,13 +54,13 @@ static void addresses(void **state)
         {"tcp://[::1]80", NULL, NULL, form},
         {"tcp://[::1:80", NULL, NULL, form},
         {"tcp://::1:80", NULL, NULL, form},
-        {"tcp://host:", NULL, NULL, "'' is no port: that is a number from 1 to 65535"},
-        {"tcp://host:0", NULL, NULL, "'0' is no port: that is a number from 1 to 65535"},
-        {"tcp://host:65536", NULL, NULL, "'65536' is no port: that is a number from 1 to 65535"},
-        {"tcp://host:-1", NULL, NULL, "'-1' is no port: that is a number from 1 to 65535"},
-        {"tcp://host:80/", NULL, NULL, "'80/' is no port: that is a number from 1 to 65535"},
+        {"tcp://host:", NULL, NULL, "the port must be a number from 1 to 65535, not ''"},
+        {"tcp://host:0", NULL, NULL, "the port must be a number from 1 to 65535, not '0'"},
+        {"tcp://host:65536", NULL, NULL, "the port must be a number from 1 to 65535, not '65536'"},
+        {"tcp://host:-1", NULL, NULL, "the port must be a number from 1 to 65535, not '-1'"},
+        {"tcp://host:80/", NULL, NULL, "the port must be a number from 1 to 65535, not '80/'"},
         {"tcp://host:184467440737095516170", NULL, NULL,
-         "'184467440737095516170' is no port: that is a number from 1 to 65535"},
+         "the port must be a number from 1 to 65535, not '184467440737095516170'"},
     };
     struct th_tcp_address address;
 
@@ -156,8 +157,8 @@ static void refused(void **state)
 {
     char *name = deserted();
     char *expected =
-        th_printf("cannot read %s: cannot connect to 127.0.0.1: Connection refused: nobody listens "
-                  "there; dbg:tracer(port, dbg:trace_port(ip, %s)) makes a node do so",
+        th_printf("cannot read %s: cannot connect to 127.0.0.1: Connection refused: no node "
+                  "listens there; dbg:tracer(port, dbg:trace_port(ip, %s)) makes a node listen",
                   name, strrchr(name, ':') + 1);
 
     (void)state;
@@ -172,9 +173,9 @@ static void unknown(void **state)
     const struct th_reader_options options = {.connect_ms = 3000};
 
     (void)state;
-    assert_non_null(strstr(refusal("tcp://nobody.invalid:80", &options),
-                           "cannot read tcp://nobody.invalid:80: the address of nobody.invalid is "
-                           "not known: "));
+    assert_non_null(strstr(
+        refusal("tcp://nobody.invalid:80", &options),
+        "cannot read tcp://nobody.invalid:80: cannot look up the address of nobody.invalid: "));
 }
 
 /* A listener with a full queue, so the kernel keeps further clients waiting. */

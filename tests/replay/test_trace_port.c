@@ -236,11 +236,13 @@ static void strange_messages(void **state)
         const char *term, *decode, *time;
     } cases[] = {
         {"{trace,<0.1.0>,exit,normal,x}",
-         "the record is not a trace message: its scheduler is no integer", ""},
-        {"{trace_ts,<0.1.0>,exit,normal,never}", "", "its last element is no time"},
-        {"{trace_ts,<0.1.0>,exit,normal,{1,2,1000000}}", "", "its last element is no time"},
-        {"{trace_ts,<0.1.0>,exit,normal,18446744073709551616}", "", "its last element is no time"},
-        {"{seq_trace,0,x,never}", "", "its last element is no time"},
+         "the record is not a trace message: the scheduler is not an integer", ""},
+        {"{trace_ts,<0.1.0>,exit,normal,never}", "", "the last element is not a time stamp"},
+        {"{trace_ts,<0.1.0>,exit,normal,{1,2,1000000}}", "",
+         "the last element is not a time stamp"},
+        {"{trace_ts,<0.1.0>,exit,normal,18446744073709551616}", "",
+         "the last element is not a time stamp"},
+        {"{seq_trace,0,x,never}", "", "the last element is not a time stamp"},
     };
     struct th_event event = {0};
     struct th_reader *reader;
@@ -304,17 +306,18 @@ static const char *expected_of(size_t size)
                                number == 3 ? "{drop,9}" : "{trace,<0.1.0>,exit,normal}");
         else if (left > 5)
             snprintf(text + length, sizeof text - (size_t)length,
-                     "partial: record %d at byte %d is cut off: %zu of its 56 bytes are there\n",
+                     "partial: record %d at byte %d is truncated: the input ends after %zu of the "
+                     "record's 56 bytes\n",
                      number, 61 * (number - 1), left - 5);
         else if (left == 5)
             snprintf(text + length, sizeof text - (size_t)length,
-                     "partial: record %d at byte %d is cut off: its head is there, its 56 bytes "
-                     "are not\n",
+                     "partial: record %d at byte %d is truncated: the input ends after the head of "
+                     "the record, before its 56 bytes\n",
                      number, 61 * (number - 1));
         else if (left > 0)
             snprintf(text + length, sizeof text - (size_t)length,
-                     "partial: record %d at byte %d is cut off: %zu of the 5 bytes of its head are "
-                     "there\n",
+                     "partial: record %d at byte %d is truncated: the input ends after %zu of the "
+                     "5 bytes of the record's head\n",
                      number, 61 * (number - 1), left);
         if (left < whole)
             break;
@@ -346,9 +349,8 @@ static void size_beyond_the_end(void **state)
     stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
     stream_add_record(&stream, 0, UINT32_MAX, "\x83", 1);
     assert_string_equal(stream_read(&stream),
-                        "1@0 {trace,<0.1.0>,exit,normal}\n"
-                        "partial: record 2 at byte 61 is cut off: 1 of its 4294967295 bytes are "
-                        "there\n");
+                        "1@0 {trace,<0.1.0>,exit,normal}\npartial: record 2 at byte 61 is "
+                        "truncated: the input ends after 1 of the record's 4294967295 bytes\n");
 }
 
 /* In a program that embeds the host, reading goes on without memory. */
@@ -387,9 +389,8 @@ static void unknown_op(void **state)
     stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
     assert_string_equal(
         stream_read(&stream),
-        "1@0 {trace,<0.1.0>,exit,normal}\n"
-        "partial: record 2 at byte 61 is damaged: what follows it is lost: "
-        "it begins with byte 2; a record begins with 0 (a message) or 1 (a drop)\n");
+        "1@0 {trace,<0.1.0>,exit,normal}\npartial: record 2 at byte 61 is damaged: the rest of the "
+        "file is lost: the record begins with byte 2, not with 0 (a message) or 1 (a drop)\n");
 }
 
 /* A bad payload in a good frame costs one record. */
@@ -400,14 +401,14 @@ static void bad_payloads(void **state)
         size_t size;
         const char *why;
     } cases[] = {
-        {"", 0, "it is empty"},
-        {"\x82\x6a", 2, "it begins with byte 130, not with 131 as a term does"},
-        {"\x83", 1, "its term is damaged or cut off"},
-        {"\x83\xff", 2, "its term is damaged or cut off"},
-        {"\x83\x6a\x6a\x6a", 4, "2 bytes follow its term"},
-        {"\x83\x68\4\x64\0\5trace\x6a\x6a", 12, "its term is damaged or cut off"},
-        {"\x83\x68\4\x64\0\5trace\x58\x64\0\1x\0", 17, "its term is damaged or cut off"},
-        {"\x83\x68\3\x64\0\x09seq_trace", 15, "its label is damaged or cut off"},
+        {"", 0, "the record is empty"},
+        {"\x82\x6a", 2, "the record begins with byte 130, not with 131 as a term does"},
+        {"\x83", 1, "the term is damaged or truncated"},
+        {"\x83\xff", 2, "the term is damaged or truncated"},
+        {"\x83\x6a\x6a\x6a", 4, "2 bytes follow the term"},
+        {"\x83\x68\4\x64\0\5trace\x6a\x6a", 12, "the term is damaged or truncated"},
+        {"\x83\x68\4\x64\0\5trace\x58\x64\0\1x\0", 17, "the term is damaged or truncated"},
+        {"\x83\x68\3\x64\0\x09seq_trace", 15, "the label is damaged or truncated"},
         {"\x83\x50\0\0\0\5garbage", 13, ""},
     };
     char expected[300];
@@ -448,7 +449,7 @@ static void damage_inside_of_terms(void **state)
     assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
     assert_int_equal(event.tag, TH_TAG_call);
     assert_int_equal(th_trace_event_decode(&event, &env), TH_MALFORMED);
-    assert_string_equal(th_error_link(0), "the element at byte 50 of its term is damaged");
+    assert_string_equal(th_error_link(0), "the element at byte 50 of the term is damaged");
     assert_int_equal(th_trace_event_time(&event), TH_MALFORMED);
     assert_int_equal(event.source->function(&event, &function), TH_MALFORMED);
     assert_int_equal(event.source->whole(&event, &env, &tuple), TH_MALFORMED);
@@ -466,17 +467,18 @@ static void files_of_other_formats(void **state)
         size_t size;
         const char *why;
     } cases[] = {
-        {"\x1F\x8B\x08", 3, "it is compressed with gzip"},
+        {"\x1F\x8B\x08", 3, "the input is compressed with gzip"},
         {"\x7F"
          "ELF\2",
-         5, "it is a program or shared object (ELF), no recording"},
-        {"\x83\x68\4", 3, "it is one external term, no recording"},
+         5, "the input is a program or shared object (ELF), not a recording"},
+        {"\x83\x68\4", 3, "the input is one external term, not a recording"},
         {"hello", 5,
-         "it begins with byte 104: neither a trace-port file (0 or 1) nor JSON lines ({)"},
+         "the input begins with byte 104; a trace-port file begins with 0 or 1, JSON lines begin "
+         "with {"},
         {"\0\0\0\0\0\0\0\0\0\0\0", 11,
-         "it is no recorded stream: it begins with byte 0, as a trace-port file does, but then no "
+         "the input is not a recorded stream: byte 0 stands first, as in a trace-port file, but no "
          "external term follows"},
-        {"\0\1\0\0\0\x12\1\0", 8, "it is no recorded stream"},
+        {"\0\1\0\0\0\x12\1\0", 8, "the input is not a recorded stream"},
     };
     char expected[300];
 
@@ -498,7 +500,7 @@ static void names_that_cannot_be_read(void **state)
     assert_null(reader);
     assert_string_equal(stream_causes(), "cannot read no/such/file: No such file or directory");
     assert_int_equal(th_replay_reader_open("samples", NULL, &reader), TH_MALFORMED);
-    assert_string_equal(stream_causes(), "cannot read samples: it is a folder");
+    assert_string_equal(stream_causes(), "cannot read samples: the path is a folder");
 }
 
 static void an_empty_file_has_no_records(void **state)

@@ -124,17 +124,17 @@ static void inconsistent_sets(void **state)
 {
     (void)state;
     make("w2.log", 3);
-    assert_string_equal(find("w*.log"),
-                        "inconsistent wrap set: the numbers 0-1 are missing; a wrap set has one "
-                        "gap, of one number. Files that belong together in another way can be "
-                        "given one by one");
+    assert_string_equal(
+        find("w*.log"),
+        "the wrap set is inconsistent: the numbers 0-1 are missing; a wrap set has one gap, of one "
+        "number; files that belong together in another way must be given one by one");
     make("w0.log", 3);
     make("w5.log", 3);
     make("w6.log", 3);
     make("w8.log", 3);
     assert_non_null(strstr(find("w*.log"), "the numbers 1, 3-4, 7 are missing"));
     assert_non_null(strstr(find("v*.log"), "there is no file "));
-    assert_non_null(strstr(find("w*.*"), "one * stands for the number"));
+    assert_non_null(strstr(find("w*.*"), "only one * is possible"));
     assert_non_null(strstr(find("none/w*.log"), "No such file or directory"));
 }
 
@@ -262,13 +262,10 @@ static void damage_in_the_middle(void **state)
     make("w1.log", 2);
     make("w2.log", 1);
     assert_int_equal(truncate(path_of("w1.log"), 10), 0);
-    assert_string_equal(read_set(path_of("w*.log"), NULL),
-                        "1@0 other []\n"
-                        "2@7 other []\n"
-                        "3@0 other []\n"
-                        "partial: record 4 at byte 7 is cut off: 3 of the 5 bytes of its head are "
-                        "there\n"
-                        "4@0 other []\n");
+    assert_string_equal(
+        read_set(path_of("w*.log"), NULL),
+        "1@0 other []\n2@7 other []\n3@0 other []\npartial: record 4 at byte 7 is truncated: the "
+        "input ends after 3 of the 5 bytes of the record's head\n4@0 other []\n");
 }
 
 static void a_file_that_went_away(void **state)
@@ -283,9 +280,9 @@ static void a_file_that_went_away(void **state)
     assert_int_equal(th_replay_reader_open(path_of("w*.log"), NULL, &reader), TH_OK);
     unlink(path_of("w1.log"));
     assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
-    assert_string_equal(stream_tell(reader), "partial: a file of the wrap set cannot be read: No "
-                                             "such file or directory\n"
-                                             "2@0 other []\n");
+    assert_non_null(strstr(stream_tell(reader),
+                           "w1.log of the wrap set: No such file or directory\n"
+                           "2@0 other []\n"));
     assert_int_equal(th_replay_reader_info(reader)->bytes, 14);
     assert_string_equal(th_replay_reader_info(reader)->file, path_of("w2.log"));
     th_replay_reader_close(reader);

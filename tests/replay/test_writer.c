@@ -266,8 +266,9 @@ static void drops_that_do_not_fit(void **state)
     (void)state;
     assert_int_equal(th_replay_writer_open(port_file, &options, &writer), TH_OK);
     assert_int_equal(th_replay_writer_add(writer, &event, NULL), TH_FAILED);
-    assert_string_equal(stream_causes(), "record 1 at byte 0 cannot be written: a record can tell "
-                                         "of at most 4294967295 dropped events");
+    assert_string_equal(
+        stream_causes(),
+        "cannot write record 1 at byte 0: a record can count at most 4294967295 dropped events");
     th_replay_writer_abandon(writer);
 }
 
