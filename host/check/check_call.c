@@ -223,12 +223,12 @@ void th_check_report_leak(const char *message)
 
 void th_check_blame(const char *function, const char *what)
 {
-    th_check_found_now(what, "%s() %s", function, what);
+    th_check_found_now(what, "calls %s() %s", function, what);
 }
 
 void th_check_blame_of(const char *function, const char *what, const char *other)
 {
-    th_check_found_now(what, "%s() %s %s()", function, what, other);
+    th_check_found_now(what, "calls %s() %s %s()", function, what, other);
 }
 
 uint64_t th_check_findings_end(void)
@@ -241,7 +241,7 @@ uint64_t th_check_findings_end(void)
     while ((slot = th_hash_table_next(&all, &position))) {
         struct series *series = slot->value;
         if (series->count > TOLD)
-            fprintf(stderr, "tracehost: check: %s: %llu times more: %s\n", series->where,
+            fprintf(stderr, "tracehost: check: %s: %llu more times: %s\n", series->where,
                     (unsigned long long)(series->count - TOLD), series->first);
         th_free(series->where);
         th_free(series->first);
@@ -314,7 +314,7 @@ th_term th_check_answer(const struct th_check_call *call, th_term answer, bool s
     if (env->exception != TH_NONE) {
         if (answer != TH_NONE)
             th_check_found_now("raised",
-                               "returns a term after it raised an exception, which counts");
+                               "returns a term after raising an exception; the exception counts");
         if (!th_check_valid(env, env->exception, "raises", NULL))
             env->exception = TH_AM(undefined);
         answer = TH_NONE;

@@ -107,10 +107,10 @@ static void note_used(const th_env *env)
     if (sender)
         th_check_found_now("sent",
                            "makes a term in the environment of a message that was sent, without "
-                           "enif_clear_env() before: a BEAM writes it into the message");
+                           "enif_clear_env() before: a BEAM writes the term into the message");
     else
         th_check_found_now("retired", "makes a term in %s",
-                           owner ? owner : "an environment that is gone");
+                           owner ? owner : "an environment that was freed");
     th_check_origin_release(sender);
     th_free(owner);
 }
@@ -162,9 +162,9 @@ char *th_check_heap_of(const void *address)
     if (text)
         return text;
     if (th_self.check_frame && th_self.check_frame->call->env == heap.env)
-        return th_strdup("the environment that it was called with");
+        return th_strdup("the environment of this call");
     return th_strdup(heap.kind == TH_ENV_CALLBACK ? "the environment of another call"
-                                                  : "an environment of the host's own");
+                                                  : "an environment of the host");
 }
 
 th_term th_check_note_read(th_term term, const char *function)
@@ -178,7 +178,7 @@ th_term th_check_note_read(th_term term, const char *function)
         return term;
     owner = words == &term ? NULL : th_check_heap_of(words);
     th_check_found_now(function, "gives %s() a term that lies in %s", function,
-                       owner ? owner : "an environment that is gone");
+                       owner ? owner : "an environment that was freed");
     th_free(owner);
     return TH_AM(undefined);
 }
@@ -249,7 +249,8 @@ static void keep_below(struct keeping *in, size_t bytes)
 
     while ((it = take_oldest(in, bytes))) {
         if (in == &memories && !is_spoiled(it))
-            th_check_found(it->origin, "written", "memory that it freed was written to later");
+            th_check_found(it->origin, "written",
+                           "memory that this call freed was written to later");
         if (in == &environments)
             th_env_free(it->memory);
         else

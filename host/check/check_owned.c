@@ -38,20 +38,23 @@ static size_t next_returned;
 /* Words for each kind in findings. */
 static const struct {
     const char *article, *one, *many;
-    const char *stranger; /* follows "enif_free() of " if the library does not own it */
+    const char *stranger; /* follows "calls enif_free() on " if the library does not own it */
 } words[TH_CHECK_KINDS] = {
     [TH_CHECK_MEMORY] = {"a", "block of memory", "blocks of memory",
-                         "memory that enif_alloc() never gave"},
-    [TH_CHECK_BINARY] = {"a", "binary", "binaries", "a binary that is not its own"},
+                         "memory that enif_alloc() did not return"},
+    [TH_CHECK_BINARY] = {"a", "binary", "binaries", "a binary that the library does not own"},
     [TH_CHECK_ENVIRONMENT] = {"an", "environment", "environments",
-                              "an environment that enif_alloc_env() never gave"},
-    [TH_CHECK_RESOURCE] = {"a", "resource", "resources", "a resource of which it has no reference"},
-    [TH_CHECK_LOCK] = {"a", "lock", "locks", "a lock that is none"},
-    [TH_CHECK_QUEUE] = {"a", "queue", "queues", "a queue that is none"},
-    [TH_CHECK_VECTOR] = {"an", "I/O vector", "I/O vectors", "an I/O vector that is not its own"},
+                              "an environment that enif_alloc_env() did not return"},
+    [TH_CHECK_RESOURCE] = {"a", "resource", "resources",
+                           "a resource to which the library has no reference"},
+    [TH_CHECK_LOCK] = {"a", "lock", "locks", "an address that is not a lock"},
+    [TH_CHECK_QUEUE] = {"a", "queue", "queues", "an address that is not a queue"},
+    [TH_CHECK_VECTOR] = {"an", "I/O vector", "I/O vectors",
+                         "an I/O vector that the library does not own"},
     [TH_CHECK_OPTIONS] = {"a", "set of thread options", "sets of thread options",
-                          "thread options that enif_thread_opts_create() never gave"},
-    [TH_CHECK_THREAD] = {"a", "thread", "threads", "a thread that enif_thread_create() never gave"},
+                          "thread options that enif_thread_opts_create() did not return"},
+    [TH_CHECK_THREAD] = {"a", "thread", "threads",
+                         "a thread that enif_thread_create() did not return"},
 };
 
 static void free_owned(struct owned *it)
@@ -93,7 +96,7 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
     pthread_mutex_unlock(&lock);
     if (!it && old && kind == TH_CHECK_MEMORY)
         th_check_found(old->origin, "freed otherwise",
-                       "memory that it got from %s() was freed, but not by enif_free()",
+                       "memory that %s() returned was freed by another function than enif_free()",
                        old->function);
     free_owned(old);
 }
@@ -116,14 +119,14 @@ static void tell_stranger(enum th_check_kind kind, const void *thing, const char
         th_check_origin_keep(last.origin);
     pthread_mutex_unlock(&lock);
     if (last.function)
-        th_check_found_now(function, "%s() of %s %s that was given back already, to %s() by %s",
-                           function, words[kind].article, words[kind].one, last.function,
-                           last.origin->text);
+        th_check_found_now(
+            function, "calls %s() on %s %s that was already given back to %s() by %s", function,
+            words[kind].article, words[kind].one, last.function, last.origin->text);
     else if (kind == TH_CHECK_ENVIRONMENT && th_self.check_frame &&
              th_self.check_frame->call->env == thing)
-        th_check_found_now(function, "%s() of the environment that it was called with", function);
+        th_check_found_now(function, "calls %s() on the environment of this call", function);
     else
-        th_check_found_now(function, "%s() of %s", function, words[kind].stranger);
+        th_check_found_now(function, "calls %s() on %s", function, words[kind].stranger);
     th_check_origin_release(last.origin);
 }
 
@@ -151,7 +154,7 @@ bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *
     if (gone && kind == TH_CHECK_LOCK) {
         th_check_lock_gone(thing);
         if (gone->holders > 0) { /* destroying it would be undefined and is not done */
-            th_check_found_now("held", "%s() of a lock that is locked", function);
+            th_check_found_now("held", "calls %s() on a lock that is locked", function);
             good = false;
         }
     }
@@ -339,11 +342,12 @@ bool th_check_note_locks(const void *lock, bool shared, const char *function)
     if (!mine)
         return true;
     if (shared && mine->shared) {
-        th_check_blame(function, "of a lock that it has already: a writer that waits would be "
-                                 "waited for, for ever");
+        th_check_blame(
+            function,
+            "on a lock that this thread holds already: with a waiting writer this is a deadlock");
         return true; /* this mostly works */
     }
-    th_check_blame(function, "of a lock that it has already: it would wait for itself, for ever");
+    th_check_blame(function, "on a lock that this thread holds already: this is a deadlock");
     mine->refused++;
     return false;
 }
@@ -375,14 +379,15 @@ bool th_check_note_unlocks(const void *lock, bool shared, const char *function)
         return false;
     }
     if (!mine && (!th_check_hold(lock, 0, &before, NULL) || before <= 0)) {
-        th_check_blame(function, "of a lock that nobody has");
+        th_check_blame(function, "on a lock that no thread holds");
         return false;
     }
     if (!mine)
-        th_check_blame(function, "of a lock that another thread has");
+        th_check_blame(function, "on a lock that another thread holds");
     else if (mine->shared != shared)
-        th_check_blame(function, shared ? "of a lock that it has not for reading but for writing"
-                                        : "of a lock that it has not for writing but for reading");
+        th_check_blame(function,
+                       shared ? "on a lock that this thread holds for writing, not for reading"
+                              : "on a lock that this thread holds for reading, not for writing");
     th_check_hold(lock, -1, &before, NULL);
     if (mine)
         forget_held(mine);
@@ -408,7 +413,7 @@ void th_check_locks_left(const struct th_check_frame *frame)
 
         if (mine->call != frame->number || !th_check_hold(mine->lock, 0, &before, &name))
             continue;
-        th_check_found_now("returns with lock", "returns with the lock%s%s%s locked",
+        th_check_found_now("returns with lock", "returns without unlocking the lock%s%s%s",
                            name ? " '" : "", name ? name : "", name ? "'" : "");
         th_free(name);
     }

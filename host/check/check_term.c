@@ -214,11 +214,12 @@ static char *describe_fault(enum fault fault, th_term culprit, bool whole)
     char *heap, *text;
 
     if (fault == NO_TERM)
-        return th_printf(
-            whole ? "%#llx, which is no term" : "a term with %#llx in it, which is none", word);
+        return th_printf(whole ? "%#llx, which is not a term"
+                               : "a term with the part %#llx, which is not a term",
+                         word);
     if (fault == BROKEN)
-        return th_printf("%s: at %#llx is none",
-                         whole ? "what is no term" : "a term that is broken", word & ~3ull);
+        return th_printf("%s: there is no term at %#llx",
+                         whole ? "a broken term" : "a term with a broken part", word & ~3ull);
     heap = th_check_heap_of((void *)(uintptr_t)(word & ~3ull));
     if (heap)
         text = th_printf("a term %s %s", whole ? "of" : "with a part of", heap);

@@ -51,7 +51,7 @@ bool th_nif_binary_take(ErlNifBinary *bin, enum th_nif_binary_taker taker)
     if (bin->ref_bin && !th_check_gave(TH_CHECK_BINARY, bin->ref_bin, function))
         return false;
     if (!bin->ref_bin && bin->__spare__[0] == &released) {
-        th_check_blame(function, "of a binary that was released already");
+        th_check_blame(function, "on a binary that was released already");
         return false;
     }
     bin->__spare__[0] = (void *)(uintptr_t)&taken_by[taker];
@@ -131,10 +131,10 @@ void enif_release_binary(ErlNifBinary *bin)
     /* A BEAM ignores a binary that the library does not own. */
     if (th_check_on() && !bin->ref_bin) {
         if (bin->__spare__[0] == &inspected)
-            th_check_blame(name, "of a binary that it only inspected");
+            th_check_blame(name, "on a binary that was only inspected");
         for (size_t i = 0; i < sizeof taken_by / sizeof taken_by[0]; i++)
             if (bin->__spare__[0] == &taken_by[i])
-                th_check_blame_of(name, "of a binary that was its own until", taken_by[i]);
+                th_check_blame_of(name, "on a binary that was given to", taken_by[i]);
     }
     if (th_nif_binary_take(bin, TH_NIF_RELEASE_BINARY) && bin->ref_bin)
         th_binary_release(bin->ref_bin);

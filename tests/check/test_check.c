@@ -45,11 +45,12 @@ static void results_are_terms(void **state)
     assert_string_equal(checked_call("inner_word", "[]"), "undefined");
     assert_string_equal(checked_call("nowhere", "[]"), "undefined");
     assert_string_equal(checked_call("inside", "[]"), "undefined");
-    checked_expect(5, "sins:nothing(): returns 0: neither a term nor an exception\n"
-                      "sins:word(): returns 0x1230, which is no term\n"
-                      "sins:inner_word(): returns a term with 0x1b in it, which is none\n"
-                      "sins:nowhere(): returns a term at 0x_, which is in no environment\n"
-                      "sins:inside(): returns a term that is broken: at 0x_ is none\n");
+    checked_expect(
+        5,
+        "sins:nothing(): returns 0: neither a term nor an exception\nsins:word(): returns 0x1230, "
+        "which is not a term\nsins:inner_word(): returns a term with the part 0x1b, which is not a "
+        "term\nsins:nowhere(): returns a term at 0x_, which is in no environment\nsins:inside(): "
+        "returns a term with a broken part: there is no term at 0x_\n");
 }
 
 static void terms_of_earlier_calls_are_known(void **state)
@@ -178,7 +179,7 @@ static void messages_are_of_their_environment(void **state)
     assert_string_equal(checked_call("send_foreign", "[<0.1.0>,{a,b}]"), "ok");
     assert_string_equal(checked_call("send_foreign", "[<0.1.0>,a]"), "ok");
     checked_expect(1, "sins:send_foreign(<0.1.0>,{a,b}): gives enif_send() a term with a part of "
-                      "the environment that it was called with\n");
+                      "the environment of this call\n");
 }
 
 /* A BEAM builds the second message in the memory of the first. */
@@ -187,17 +188,17 @@ static void an_environment_is_cleared_after_its_message_was_sent(void **state)
     (void)state;
     assert_string_equal(checked_call("send_twice", "[<0.1.0>,clears]"), "ok");
     assert_string_equal(checked_call("send_twice", "[<0.1.0>,does_not]"), "ok");
-    checked_expect(1, "sins:send_twice(<0.1.0>,does_not): makes a term in the environment of a "
-                      "message that was sent, without enif_clear_env() before: a BEAM writes it "
-                      "into the message\n");
+    checked_expect(
+        1, "sins:send_twice(<0.1.0>,does_not): makes a term in the environment of a message that "
+           "was sent, without enif_clear_env() before: a BEAM writes the term into the message\n");
 }
 
 static void an_exception_counts(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("raise_and_return", "[]"), "raised badarg");
-    checked_expect(1, "sins:raise_and_return(): returns a term after it raised an exception, which "
-                      "counts\n");
+    checked_expect(1, "sins:raise_and_return(): returns a term after raising an exception; the "
+                      "exception counts\n");
 }
 
 static void arguments_stay_as_they_are(void **state)
@@ -215,13 +216,11 @@ static void not_only_calls_sin(void **state)
     (void)state;
     checked_call("in_thread", "[]");
     checked_call("in_destructor", "[]");
-    checked_expect(3,
-                   "a thread of the library: enif_free() of memory that enif_alloc() never gave\n"
-                   "the destructor of careless of sins.so: enif_release_resource() of a resource "
-                   "that was given back already, to enif_release_resource() by "
-                   "sins:in_destructor()\n"
-                   "the destructor of careless of sins.so: enif_free() of memory that enif_alloc() "
-                   "never gave\n");
+    checked_expect(3, "a thread of the library: calls enif_free() on memory that enif_alloc() did "
+                      "not return\nthe destructor of careless of sins.so: calls "
+                      "enif_release_resource() on a resource that was already given back to "
+                      "enif_release_resource() by sins:in_destructor()\nthe destructor of careless "
+                      "of sins.so: calls enif_free() on memory that enif_alloc() did not return\n");
 }
 
 static void continuations_are_told_with_what_was_called(void **state)
@@ -245,7 +244,7 @@ static void what_goes_on_and_on_is_told_ten_times(void **state)
         }
     }
     checked_expect(1000,
-                   "sins:nothing/0: 990 times more: returns 0: neither a term nor an exception\n");
+                   "sins:nothing/0: 990 more times: returns 0: neither a term nor an exception\n");
 }
 
 enum { THREADS = 4, CALLS = 3000 };
@@ -286,10 +285,9 @@ static void long_arguments_are_cut(void **state)
     checked_call("release_inspected",
                  "[<<\"a binary that is so long that nobody wants to read all of it "
                  "in a line that has something to say besides that\">>]");
-    checked_expect(
-        1, "sins:release_inspected(<<\"a binary that is so long that nobody wants to read all of "
-           "it in a line that has ...): enif_release_binary() of a binary that it only "
-           "inspected\n");
+    checked_expect(1, "sins:release_inspected(<<\"a binary that is so long that nobody wants to "
+                      "read all of it in a line that has ...): calls enif_release_binary() on a "
+                      "binary that was only inspected\n");
 }
 
 static void while_off_nothing_is_noted(void **state)

@@ -43,12 +43,11 @@ static void memory_is_freed_once(void **state)
     (void)state;
     checked_call("free_twice", "[]");
     checked_call("free_of_malloc", "[]");
-    checked_expect(
-        3, "sins:free_twice(): enif_free() of a block of memory that was given back already, to "
-           "enif_free() by sins:free_twice()\n"
-           "sins:free_twice(): enif_realloc() of a block of memory that was given back already, "
-           "to enif_free() by sins:free_twice()\n"
-           "sins:free_of_malloc(): enif_free() of memory that enif_alloc() never gave\n");
+    checked_expect(3, "sins:free_twice(): calls enif_free() on a block of memory that was already "
+                      "given back to enif_free() by sins:free_twice()\nsins:free_twice(): calls "
+                      "enif_realloc() on a block of memory that was already given back to "
+                      "enif_free() by sins:free_twice()\nsins:free_of_malloc(): calls enif_free() "
+                      "on memory that enif_alloc() did not return\n");
 }
 
 static void memory_is_freed_in_no_other_way(void **state)
@@ -61,9 +60,9 @@ static void memory_is_freed_in_no_other_way(void **state)
     checked_call("free_by_libc", "[]");
     checked_call("write_after_free", "[]");
     checked_expect(
-        2, "sins:free_by_libc(): memory that it got from enif_alloc() was freed, but not by "
-           "enif_free()\n"
-           "sins:write_after_free(): memory that it freed was written to later\n");
+        2,
+        "sins:free_by_libc(): memory that enif_alloc() returned was freed by another function than "
+        "enif_free()\nsins:write_after_free(): memory that this call freed was written to later\n");
 }
 
 static void binaries_are_released_once(void **state)
@@ -74,16 +73,15 @@ static void binaries_are_released_once(void **state)
     checked_call("release_made", "[]");
     checked_call("make_released", "[]");
     checked_expect(
-        6, "sins:release_twice(): enif_release_binary() of a binary that was released already\n"
-           "sins:release_twice(): enif_release_binary() of a binary that was given back "
-           "already, to enif_release_binary() by sins:release_twice()\n"
-           "sins:release_inspected(<<1>>): enif_release_binary() of a binary that it only "
-           "inspected\n"
-           "sins:release_made(): enif_release_binary() of a binary that was its own until "
-           "enif_make_binary()\n"
-           "sins:release_made(): enif_release_binary() of a binary that was given back "
-           "already, to enif_make_binary() by sins:release_made()\n"
-           "sins:make_released(): enif_make_binary() of a binary that was released already\n");
+        6, "sins:release_twice(): calls enif_release_binary() on a binary that was released "
+           "already\nsins:release_twice(): calls enif_release_binary() on a binary that was "
+           "already given back to enif_release_binary() by "
+           "sins:release_twice()\nsins:release_inspected(<<1>>): calls enif_release_binary() on a "
+           "binary that was only inspected\nsins:release_made(): calls enif_release_binary() on a "
+           "binary that was given to enif_make_binary()\nsins:release_made(): calls "
+           "enif_release_binary() on a binary that was already given back to enif_make_binary() by "
+           "sins:release_made()\nsins:make_released(): calls enif_make_binary() on a binary that "
+           "was released already\n");
 }
 
 static void environments_are_freed_once(void **state)
@@ -91,20 +89,18 @@ static void environments_are_freed_once(void **state)
     (void)state;
     assert_string_equal(checked_call("free_call_env", "[]"), "{ok}");
     checked_call("free_env_twice", "[]");
-    checked_expect(
-        3, "sins:free_call_env(): enif_clear_env() of the environment that it was called with\n"
-           "sins:free_call_env(): enif_free_env() of the environment that it was called with\n"
-           "sins:free_env_twice(): enif_free_env() of an environment that was given back "
-           "already, to enif_free_env() by sins:free_env_twice()\n");
+    checked_expect(3, "sins:free_call_env(): calls enif_clear_env() on the environment of this "
+                      "call\nsins:free_call_env(): calls enif_free_env() on the environment of "
+                      "this call\nsins:free_env_twice(): calls enif_free_env() on an environment "
+                      "that was already given back to enif_free_env() by sins:free_env_twice()\n");
 }
 
 static void resources_are_released_as_often_as_kept(void **state)
 {
     (void)state;
     checked_call("release_often", "[]");
-    checked_expect(
-        1, "sins:release_often(): enif_release_resource() of a resource that was given back "
-           "already, to enif_release_resource() by sins:release_often()\n");
+    checked_expect(1, "sins:release_often(): calls enif_release_resource() on a resource that was "
+                      "already given back to enif_release_resource() by sins:release_often()\n");
 }
 
 /* --- Locks ----------------------------------------------------------------------------------- */
@@ -113,11 +109,11 @@ static void locks_are_destroyed_once(void **state)
 {
     (void)state;
     checked_call("destroy_twice", "[]");
-    checked_expect(
-        2, "sins:destroy_twice(): enif_mutex_destroy() of a lock that was given back already, "
-           "to enif_mutex_destroy() by sins:destroy_twice()\n"
-           "sins:destroy_twice(): enif_mutex_lock() of a lock that was given back already, to "
-           "enif_mutex_destroy() by sins:destroy_twice()\n");
+    checked_expect(2,
+                   "sins:destroy_twice(): calls enif_mutex_destroy() on a lock that was already "
+                   "given back to enif_mutex_destroy() by "
+                   "sins:destroy_twice()\nsins:destroy_twice(): calls enif_mutex_lock() on a lock "
+                   "that was already given back to enif_mutex_destroy() by sins:destroy_twice()\n");
 }
 
 static void locks_are_given_up(void **state)
@@ -126,8 +122,9 @@ static void locks_are_given_up(void **state)
     checked_call("leave_locked", "[]");
     checked_call("unlock_left", "[]");
     checked_call("unlock_free", "[]");
-    checked_expect(2, "sins:leave_locked(): returns with the lock 'left' locked\n"
-                      "sins:unlock_free(): enif_mutex_unlock() of a lock that nobody has\n");
+    checked_expect(
+        2, "sins:leave_locked(): returns without unlocking the lock 'left'\nsins:unlock_free(): "
+           "calls enif_mutex_unlock() on a lock that no thread holds\n");
 }
 
 static void nobody_waits_for_himself(void **state)
@@ -137,30 +134,29 @@ static void nobody_waits_for_himself(void **state)
     checked_call("lock_twice", "[]");
     __lsan_enable();
     checked_expect(
-        2, "sins:lock_twice(): enif_mutex_lock() of a lock that it has already: it would wait "
-           "for itself, for ever\n"
-           "sins:lock_twice(): enif_mutex_destroy() of a lock that is locked\n");
+        2,
+        "sins:lock_twice(): calls enif_mutex_lock() on a lock that this thread holds already: this "
+        "is a deadlock\nsins:lock_twice(): calls enif_mutex_destroy() on a lock that is locked\n");
 }
 
 static void read_write_locks_have_two_sides(void **state)
 {
     (void)state;
     checked_call("unlock_otherwise", "[]");
-    checked_expect(3, "sins:unlock_otherwise(): enif_rwlock_rwunlock() of a lock that it has not "
-                      "for writing but for reading\n"
-                      "sins:unlock_otherwise(): enif_rwlock_rwlock() of a lock that it has "
-                      "already: it would wait for itself, for ever\n"
-                      "sins:unlock_otherwise(): enif_rwlock_rlock() of a lock that it has already: "
-                      "a writer that waits would be waited for, for ever\n");
+    checked_expect(3, "sins:unlock_otherwise(): calls enif_rwlock_rwunlock() on a lock that this "
+                      "thread holds for reading, not for writing\nsins:unlock_otherwise(): calls "
+                      "enif_rwlock_rwlock() on a lock that this thread holds already: this is a "
+                      "deadlock\nsins:unlock_otherwise(): calls enif_rwlock_rlock() on a lock that "
+                      "this thread holds already: with a waiting writer this is a deadlock\n");
 }
 
 static void conditions_are_waited_for_with_a_lock(void **state)
 {
     (void)state;
     checked_call("wait_unlocked", "[]");
-    checked_expect(2, "sins:wait_unlocked(): enif_cond_wait() of a lock that nobody has\n"
-                      "sins:wait_unlocked(): enif_cond_signal() of a lock that was given back "
-                      "already, to enif_cond_destroy() by sins:wait_unlocked()\n");
+    checked_expect(2, "sins:wait_unlocked(): calls enif_cond_wait() on a lock that no thread "
+                      "holds\nsins:wait_unlocked(): calls enif_cond_signal() on a lock that was "
+                      "already given back to enif_cond_destroy() by sins:wait_unlocked()\n");
 }
 
 static void threads_unlock_their_own(void **state)
@@ -172,7 +168,8 @@ static void threads_unlock_their_own(void **state)
     }
     checked_call("unlock_others", "[]");
     checked_expect(
-        1, "a thread of the library: enif_mutex_unlock() of a lock that another thread has\n");
+        1,
+        "a thread of the library: calls enif_mutex_unlock() on a lock that another thread holds\n");
 }
 
 /* --- Queues and threads ---------------------------------------------------------------------- */
@@ -181,14 +178,13 @@ static void queues_take_binaries(void **state)
 {
     (void)state;
     checked_call("queue", "[]");
-    checked_expect(4, "sins:queue(): enif_release_binary() of a binary that was given back "
-                      "already, to enif_ioq_enq_binary() by sins:queue()\n"
-                      "sins:queue(): enif_release_binary() of a binary that was its own until "
-                      "enif_ioq_enq_binary()\n"
-                      "sins:queue(): enif_ioq_destroy() of a queue that was given back already, to "
-                      "enif_ioq_destroy() by sins:queue()\n"
-                      "sins:queue(): enif_ioq_deq() of a queue that was given back already, to "
-                      "enif_ioq_destroy() by sins:queue()\n");
+    checked_expect(
+        4, "sins:queue(): calls enif_release_binary() on a binary that was already given back to "
+           "enif_ioq_enq_binary() by sins:queue()\nsins:queue(): calls enif_release_binary() on a "
+           "binary that was given to enif_ioq_enq_binary()\nsins:queue(): calls enif_ioq_destroy() "
+           "on a queue that was already given back to enif_ioq_destroy() by "
+           "sins:queue()\nsins:queue(): calls enif_ioq_deq() on a queue that was already given "
+           "back to enif_ioq_destroy() by sins:queue()\n");
 }
 
 static void vectors_without_environment_are_freed(void **state)
@@ -208,10 +204,10 @@ static void threads_are_joined_once(void **state)
     __lsan_disable();
     assert_string_equal(checked_call("leak_options", "[]"), "ok");
     __lsan_enable();
-    checked_expect(2, "sins:join_twice(): enif_thread_join() of a thread that was given back "
-                      "already, to enif_thread_join() by sins:join_twice()\n"
-                      "leak: 1 set of thread options that sins:leak_options/0 got from "
-                      "enif_thread_opts_create(), in sins:leak_options()\n");
+    checked_expect(
+        2, "sins:join_twice(): calls enif_thread_join() on a thread that was already given back to "
+           "enif_thread_join() by sins:join_twice()\nleak: 1 set of thread options that "
+           "sins:leak_options/0 got from enif_thread_opts_create(), in sins:leak_options()\n");
 }
 
 /* --- Leaks ----------------------------------------------------------------------------------- */

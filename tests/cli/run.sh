@@ -274,7 +274,7 @@ expect '--check' run --check "$BUILD_DIR/tests/plugins/sins.so" 'sins:same(1)' '
 {'EXIT',{badarg,[{sins,raise_and_return,[],[{file,"tests/plugins/sins.c"},{line,N}]}]}}
 yes
 -- stderr
-tracehost: check: sins:raise_and_return(): returns a term after it raised an exception, which counts
+tracehost: check: sins:raise_and_return(): returns a term after raising an exception; the exception counts
 -- status 1
 EOF
 
