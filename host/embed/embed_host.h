@@ -88,8 +88,8 @@ struct tracehost_host {
 /* Checks that HOST is the running host. Errors: TH_USAGE. */
 enum th_status th_embed_check(const tracehost_host *host);
 
-/* The same; TH_USAGE also in a callback, and in a function of the program that the host has
- * called. */
+/* As th_embed_check(), with TH_USAGE also in a callback, and in a function of the program that the
+ * host has called. */
 enum th_status th_embed_check_outside(const tracehost_host *host);
 
 /* Finds SESSION, which must be alive, in the running HOST. Errors: TH_USAGE. */
