@@ -66,9 +66,9 @@ static inline int th_file_outcome(int result)
     return result < 0 ? errno : 0;
 }
 
-/* Each function th_file_carry_out_*() returns 0, after setting `result`, or an errno. A result that
- * is not set is `ok`. If an operation needs that, th_file_carry_out() has written the delayed bytes
- * before. */
+/* Each function th_file_carry_out_*() sets `result` and returns 0, or returns an errno. A result
+ * that is not set is `ok`. For an operation that needs the delayed bytes in the file,
+ * th_file_carry_out() has written these bytes before. */
 #define TH_FILE_CARRY_OUT(number, NAME, name, ...) \
     int th_file_carry_out_##name(struct th_file_operation *operation);
 TH_FILE_OPERATIONS(TH_FILE_CARRY_OUT)
