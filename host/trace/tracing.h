@@ -34,10 +34,10 @@ enum {
 /*
  * A tracer's library with a state under a name, as one session calls them.
  *
- * An attachment never changes, and its session points to it by one word. Each event reads this word
- * once and passes the attachment on: so `enabled` and the `trace` that follows go to the same
- * tracer, even if another thread replaces the attachment meanwhile. The end of a call is a later
- * event, which goes to the tracer of that time.
+ * Library, state and name of an attachment never change, and its session points to the attachment
+ * by one word. Each event reads this word once and passes the attachment on: so `enabled` and the
+ * `trace` that follows go to the same tracer, even if another thread replaces the attachment
+ * meanwhile. The end of a call is a later event, which goes to the tracer of that time.
  *
  * A replaced attachment stays until no thread is in its callbacks or about to call them: in a
  * shared tracing for a grace period, else until the current event is over. The attachment's library
