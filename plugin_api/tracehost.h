@@ -866,7 +866,7 @@ struct tracehost_replay_options {
  *
  * tracehost_replay_end() ends and frees the replay; NULL is allowed. Not in a callback.
  * Owner: the stream stays the caller's.
- * Errors: TRACEHOST_USAGE while another replay has not ended.
+ * Errors: TRACEHOST_USAGE while cannot begin the replay: another replay has not ended.
  */
 TRACEHOST_API enum tracehost_status
 tracehost_replay_begin(tracehost_host *host, tracehost_stream *stream,

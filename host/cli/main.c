@@ -74,7 +74,7 @@ static int unknown(const char *name)
         names[i] = commands[i].name;
     memcpy(names + COMMANDS, others, sizeof others);
     if (strncmp(name, "--help=", 7) == 0) {
-        fprintf(stderr, "tracehost: --help is all, not '%s'\n", name + 7);
+        fprintf(stderr, "tracehost: --help must be all, not '%s'\n", name + 7);
         return TH_USAGE;
     }
     nearest = th_library_suggest_nearest(name, names, COMMANDS + OTHERS);

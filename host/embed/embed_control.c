@@ -55,13 +55,13 @@ enum tracehost_status tracehost_control_open(tracehost_host *host,
             ?: th_embed_check_outside(host);
 
     if (status == TH_OK && host->control)
-        status = th_error_raise(TH_USAGE, "the host has a control already");
+        status = th_error_raise(TH_USAGE, "the host's control is open already");
     else if (status == TH_OK && !th_trace_is_shared(host->tracing))
-        status = th_error_raise(TH_USAGE, "the host was not started as live");
+        status = th_error_raise(TH_USAGE, "the host was not started with `live`");
     else if (status == TH_OK && (!setup.program || !*setup.program))
         status = th_embed_missing("name of the program");
     else if (status == TH_OK && !setup.path && !setup.watch)
-        status = th_error_raise(TH_USAGE, "there is neither a path nor anything to watch");
+        status = th_error_raise(TH_USAGE, "a control needs `path` or `watch`");
     status = status ?: th_embed_enter();
     if (status != TH_OK)
         return th_embed_answer(status);

@@ -34,7 +34,7 @@ enum th_status th_embed_check(const tracehost_host *host)
 {
     if (host && host == running)
         return TH_OK;
-    return th_error_raise(TH_USAGE, host ? "this host does not run" : "there is no host");
+    return th_error_raise(TH_USAGE, host ? "the host is not running" : "the host is missing");
 }
 
 static bool is_inside(void)
@@ -56,7 +56,7 @@ enum th_status th_embed_check_outside(const tracehost_host *host)
     enum th_status status = th_embed_check(host);
 
     if (status == TH_OK && is_inside())
-        return th_error_raise(TH_USAGE, "this cannot be done in a callback");
+        return th_error_raise(TH_USAGE, "this function cannot be called in a callback");
     return status;
 }
 
@@ -105,10 +105,11 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
     int error;
 
     if (status == TH_OK && running)
-        status = th_error_raise(TH_USAGE, "there is a host already");
+        status = th_error_raise(TH_USAGE, "a host is running already");
     else if (status == TH_OK && setup.clock != TRACEHOST_CLOCK_RECORDED &&
              setup.clock != TRACEHOST_CLOCK_WALL)
-        status = th_error_raise(TH_USAGE, "there is no clock %d", (int)setup.clock);
+        status = th_error_raise(TH_USAGE, "`clock` must be a TRACEHOST_CLOCK value, not %d",
+                                (int)setup.clock);
     for (size_t i = 0; status == TH_OK && i < setup.folder_count; i++)
         status = th_embed_need(setup.folders && setup.folders[i], "name of a folder");
     status = status ?: th_embed_enter();
@@ -150,11 +151,12 @@ enum tracehost_status tracehost_host_stop(tracehost_host *host)
     enum th_status status = host ? th_embed_check_outside(host) : TH_OK;
 
     if (status == TH_OK && host && host->replay)
-        status = th_error_raise(TH_USAGE, "a replay has not ended");
+        status = th_error_raise(TH_USAGE, "cannot stop the host: a replay has not ended");
     if (status == TH_OK && host && host->control)
-        status = th_error_raise(TH_USAGE, "the host's control has not been closed");
+        status = th_error_raise(TH_USAGE, "cannot stop the host: its control is open");
     if (status == TH_OK && host && atomic_load_explicit(&host->live, memory_order_relaxed))
-        status = th_error_raise(TH_USAGE, "live processes or functions have not ended");
+        status = th_error_raise(TH_USAGE,
+                                "cannot stop the host: live processes or functions have not ended");
     if (status != TH_OK || !host)
         return th_embed_answer(status);
     th_library_halt();

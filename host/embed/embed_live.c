@@ -34,7 +34,7 @@ static enum th_status check_live(const tracehost_host *host)
     enum th_status status = th_embed_check(host);
 
     if (status == TH_OK && !th_trace_is_shared(host->tracing))
-        return th_error_raise(TH_USAGE, "the host was not started as live");
+        return th_error_raise(TH_USAGE, "the host was not started with `live`");
     return status;
 }
 

@@ -39,7 +39,7 @@ tracehost_match_compile(enum tracehost_match_kind kind, ERL_NIF_TERM specificati
 
     if ((unsigned)kind > TRACEHOST_MATCH_RECEIVE)
         return th_embed_answer(
-            th_error_raise(TH_USAGE, "there is no kind %d of matching", (int)kind));
+            th_error_raise(TH_USAGE, "the kind must be a tracehost_match_kind, not %d", (int)kind));
     status = th_embed_need(match, "result")
                  ?: th_embed_need(specification != TH_NONE, "match specification")
                  ?: th_embed_enter()
@@ -107,9 +107,9 @@ static enum th_status check_target(enum th_match_kind kind,
     size_t length = subject->arity;
 
     if (subject->target != TH_NONE && !th_get_list_length(subject->target, &length))
-        return th_error_raise(TH_USAGE, "what is to be matched is no proper list");
+        return th_error_raise(TH_USAGE, "`target` is not a proper list");
     if (length > TH_FUNCTION_ARITY_MAX)
-        return th_error_raise(TH_USAGE, "an arity is at most %d", TH_FUNCTION_ARITY_MAX);
+        return th_error_raise(TH_USAGE, "an arity must be at most %d", TH_FUNCTION_ARITY_MAX);
     if (wanted[kind] && length != wanted[kind])
         return th_error_raise(TH_USAGE, "what is to be matched is no list of %zu elements",
                               wanted[kind]);
@@ -134,12 +134,12 @@ static enum th_status begin_trial(struct trial *trial, const tracehost_match *ma
             ?: check_target(match->kind, &subject);
 
     if (status == TH_OK && subject.self != TH_NONE && !th_is_pid(subject.self))
-        status = th_error_raise(TH_USAGE, "the tracee is no pid");
+        status = th_error_raise(TH_USAGE, "`self` must be a pid");
     if (status == TH_OK && th_is_tuple(subject.caller) && th_tuple_arity(subject.caller) == 3)
         parts = th_tuple_elements(subject.caller);
     if (status == TH_OK && subject.caller != TH_NONE && subject.caller != TH_AM(undefined) &&
         !(parts && th_is_atom(parts[0]) && th_is_atom(parts[1]) && th_is_small(parts[2])))
-        status = th_error_raise(TH_USAGE, "the caller is neither {M,F,Arity} nor undefined");
+        status = th_error_raise(TH_USAGE, "`caller` must be {M,F,Arity} or undefined");
     if (status != TH_OK)
         return status;
     *trial = (struct trial){

@@ -43,10 +43,10 @@ static enum th_status read_pattern_function(const struct tracehost_pattern *give
                                             struct th_pattern *pattern)
 {
     if (!given->function == (given->function_term == TH_NONE))
-        return th_error_raise(TH_USAGE, "a pattern has a function, either as text or as a term");
+        return th_error_raise(TH_USAGE, "a pattern needs either `function` or `function_term`");
     if (given->function ? !th_trace_pattern_parse(given->function, pattern)
                         : !read_function_term(given->function_term, pattern))
-        return th_error_raise(TH_USAGE, "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+        return th_error_raise(TH_USAGE, "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
     pattern->on_load |= given->on_load;
     return TH_OK;
 }
@@ -72,7 +72,7 @@ enum tracehost_status tracehost_session_set_pattern(tracehost_host *host, traceh
     th_env_init(&env, TH_ENV_PLAIN);
     match = known.match_term != TH_NONE ? known.match_term : TH_AM(true);
     if (known.match && known.match_term != TH_NONE)
-        status = th_error_raise(TH_USAGE, "a pattern has one match specification");
+        status = th_error_raise(TH_USAGE, "`match` cannot be combined with `match_term`");
     else if (known.match)
         status = th_control_match_read(&env, known.match, &match);
     status = status
@@ -90,7 +90,7 @@ enum th_status th_embed_read_function(const char *text, struct th_mfa *function)
     struct th_pattern pattern;
 
     if (!th_trace_pattern_parse(text, &pattern) || pattern.arity == TH_ANY_ARITY)
-        return th_error_raise(TH_USAGE, "a function is M:F/A, not '%s'", text);
+        return th_error_raise(TH_USAGE, "a function must be M:F/A, not '%s'", text);
     *function = (struct th_mfa){pattern.module, pattern.function, (uint32_t)pattern.arity};
     return TH_OK;
 }
@@ -215,7 +215,7 @@ set_message_pattern(tracehost_host *host, tracehost_session session, const char 
     enum th_status status = th_embed_session(host, session, &found);
 
     if (status == TH_OK && !text == (match == TH_NONE))
-        status = th_error_raise(TH_USAGE, "a pattern is either text or a term");
+        status = th_error_raise(TH_USAGE, "a pattern must be given either as text or as a term");
     status = status ?: th_embed_enter();
     if (status != TH_OK)
         return th_embed_answer(status);

@@ -25,7 +25,9 @@ struct tracehost_replay {
 static enum th_status read_bound(const struct tracehost_bound *given, struct th_time_bound *bound)
 {
     if ((unsigned)given->kind > TRACEHOST_BOUND_ABSOLUTE)
-        return th_error_raise(TH_USAGE, "there is no kind %d of bound", (int)given->kind);
+        return th_error_raise(TH_USAGE,
+                              "the kind of a bound must be a tracehost_bound_kind, not %d",
+                              (int)given->kind);
     *bound = (struct th_time_bound){
         .set = given->kind != TRACEHOST_BOUND_NONE,
         .relative = given->kind == TRACEHOST_BOUND_RELATIVE,
@@ -44,7 +46,7 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
                                 ?: th_embed_need(replay, "result");
 
     if (status == TH_OK && host->replay)
-        status = th_error_raise(TH_USAGE, "another replay has not ended");
+        status = th_error_raise(TH_USAGE, "cannot begin the replay: another replay has not ended");
     status = status ?: th_embed_enter();
     if (status != TH_OK)
         return th_embed_answer(status);
@@ -163,8 +165,8 @@ enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
         status = TH_OK;
     if (status == TH_OK && first.size) {
         th_error_raise(TH_PARTIAL, "%s", th_buffer_text(&first));
-        status = th_error_context("%s is damaged: of %llu records %llu were left out, and it is "
-                                  "broken off in %llu places",
+        status = th_error_context("%s is damaged: of %llu records %llu were skipped, and the "
+                                  "stream is truncated or damaged in %llu places",
                                   strcmp(replay->stream->name, "-") == 0 ? "stdin"
                                                                          : replay->stream->name,
                                   (unsigned long long)replay->counts.records,

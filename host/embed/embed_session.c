@@ -59,7 +59,8 @@ static enum th_status read_session_state(const struct tracehost_session_setup *s
 
     *state = setup->state;
     if (given > 1)
-        return th_error_raise(TH_USAGE, "there is more than one state");
+        return th_error_raise(TH_USAGE,
+                              "only one of `state`, `state_text` and `state_options` can be given");
     if (setup->state_text)
         return th_trace_tracer_state_parse(env, setup->state_text, state);
     if (setup->state_options)
@@ -234,7 +235,8 @@ static enum th_status check_group(enum tracehost_tracees which)
                        (int)TRACEHOST_PORTS_NEW == TH_PORTS_NEW,
                    "groups are handed on as they are");
     if ((unsigned)which > TRACEHOST_PORTS_NEW)
-        return th_error_raise(TH_USAGE, "there is no group %d of processes or ports", (int)which);
+        return th_error_raise(TH_USAGE, "the group must be a tracehost_tracees value, not %d",
+                              (int)which);
     return TH_OK;
 }
 
@@ -242,7 +244,8 @@ static enum th_status check_tracee(th_term id)
 {
     return th_is_local_pid(id) || th_is_local_port(id)
                ? TH_OK
-               : th_error_raise(TH_USAGE, "that is no process or port of the recorded node");
+               : th_error_raise(TH_USAGE,
+                                "the tracee must be a process or port of the recorded node");
 }
 
 /* Finds a session whose flags will be changed, and checks FLAGS. */

@@ -34,7 +34,7 @@ enum th_status th_embed_sized_take(void *known, size_t size, const void *given, 
     for (size_t i = size; i < there; i++)
         if (bytes[i])
             return th_error_raise(TH_USAGE,
-                                  "a struct %s has members that libtracehost %s does not know",
+                                  "a struct %s has members set that libtracehost %s does not know",
                                   name, TH_VERSION);
     memset(known, 0, size);
     if (given)
@@ -45,7 +45,7 @@ enum th_status th_embed_sized_take(void *known, size_t size, const void *given, 
 enum th_status th_embed_sized_check(const void *result, const char *name)
 {
     if (!result)
-        return th_error_raise(TH_USAGE, "there is no struct %s to fill", name);
+        return th_error_raise(TH_USAGE, "the argument struct %s is missing", name);
     return given_size(result) < sizeof(size_t) ? no_size(name) : TH_OK;
 }
 
@@ -100,7 +100,7 @@ enum th_status th_embed_refused(enum th_status status)
 
 enum th_status th_embed_missing(const char *what)
 {
-    return th_error_raise(TH_USAGE, "there is no %s", what);
+    return th_error_raise(TH_USAGE, "the %s is missing", what);
 }
 
 /* --- The thread's chain of causes ------------------------------------------------------------- */

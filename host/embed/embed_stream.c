@@ -28,8 +28,8 @@ static enum tracehost_status open_stream(bool by_fd, int fd, const char *name,
             ?: th_embed_need(stream, "result");
 
     if (status == TH_OK && known.max_memory && known.max_memory < TH_READER_LEAST_MEMORY)
-        status =
-            th_error_raise(TH_USAGE, "max_memory is less than %d bytes", TH_READER_LEAST_MEMORY);
+        status = th_error_raise(TH_USAGE, "`max_memory` must be at least %d bytes",
+                                TH_READER_LEAST_MEMORY);
     status = status ?: th_embed_enter();
     if (status != TH_OK) {
         if (by_fd)
@@ -66,7 +66,8 @@ enum tracehost_status tracehost_stream_open_fd(int fd, const char *name,
 enum tracehost_status tracehost_stream_close(tracehost_stream *stream)
 {
     if (stream && stream->replayed)
-        return th_embed_answer(th_error_raise(TH_USAGE, "a replay of the stream has not ended"));
+        return th_embed_answer(
+            th_error_raise(TH_USAGE, "cannot close the stream: its replay has not ended"));
     if (stream)
         free_stream(stream);
     return TRACEHOST_OK;
@@ -144,7 +145,7 @@ enum tracehost_status tracehost_stream_get_term(tracehost_stream *stream, ErlNif
                                 ?: th_embed_need(term, "result");
 
     if (status == TH_OK && !stream->latest)
-        status = th_error_raise(TH_USAGE, "no record was taken");
+        status = th_error_raise(TH_USAGE, "the stream has no current record: read one first");
     status = status ?: th_embed_enter()
                     ?: stream->latest->source->whole(stream->latest, env, &whole);
     if (status == TH_OK)

@@ -226,7 +226,7 @@ enum th_status th_process_port_close(th_term id)
     struct port *port = take_port(id);
 
     if (!port)
-        return th_error_raise(TH_FAILED, "no open file's port");
+        return th_error_raise(TH_FAILED, "the port is not open");
     return close_file(port);
 }
 

@@ -272,9 +272,9 @@ static enum th_status pattern_check(const struct th_session *session,
 {
     if ((pattern->module == TH_NONE && pattern->function != TH_NONE) ||
         (pattern->function == TH_NONE && pattern->arity != TH_ANY_ARITY))
-        return th_error_raise(TH_USAGE, "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+        return th_error_raise(TH_USAGE, "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
     if (pattern->arity < TH_ANY_ARITY || pattern->arity > TH_FUNCTION_ARITY_MAX)
-        return th_error_raise(TH_USAGE, "an arity is at most %d", TH_FUNCTION_ARITY_MAX);
+        return th_error_raise(TH_USAGE, "an arity must be at most %d", TH_FUNCTION_ARITY_MAX);
     if (!kinds || kinds & ~(uint32_t)TH_BP_ALL)
         return th_error_raise(TH_USAGE, "a pattern has at least one kind");
     if (kinds & TH_BP_MEMORY && !session->shared)

@@ -62,14 +62,14 @@ done
 
 expect 'help of a kind that there is not' "$tracehost" replay --help=foo <<'EOF'
 -- stderr
-tracehost replay: --help is all, not 'foo'
+tracehost replay: --help must be all, not 'foo'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2
 EOF
 expect 'help of the program of such a kind' "$tracehost" --help=foo <<'EOF'
 -- stderr
-tracehost: --help is all, not 'foo'
+tracehost: --help must be all, not 'foo'
 -- status 2
 EOF
 expect 'an option in place of a command' "$tracehost" --stats replay <<'EOF'

@@ -190,12 +190,12 @@ EOF2
 end >"$work/end"
 # Tables of `count` are left out.
 expect 'it ends as it is told' eval "grep -v '^ \|^$' '$work/end' | sed 's|$work|WORK|'" <<'EOF2'
-2: the host was not started as live
-2: there is no name of the program
-2: there is neither a path nor anything to watch
+2: the host was not started with `live`
+2: the name of the program is missing
+2: a control needs `path` or `watch`
 2: cannot serve /nowhere/socket
-2: the host has a control already
-2: the host's control has not been closed
+2: the host's control is open already
+2: cannot stop the host: its control is open
 reported: the new WORK/own.so is in use
 its session is gone
 stopped

@@ -21,13 +21,13 @@ static void test_one_host_at_a_time(void **state)
     const struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "count"};
 
     (void)state;
-    misused(tracehost_session_create(NULL, &setup, &session), "there is no host");
+    misused(tracehost_session_create(NULL, &setup, &session), "the host is missing");
     good(tracehost_host_start(NULL, &one));
-    misused(tracehost_host_start(NULL, &other), "there is a host already");
+    misused(tracehost_host_start(NULL, &other), "a host is running already");
     assert_null(other);
     good(tracehost_host_stop(one));
-    misused(tracehost_host_stop(one), "this host does not run");
-    misused(tracehost_session_create(one, &setup, &session), "this host does not run");
+    misused(tracehost_host_stop(one), "the host is not running");
+    misused(tracehost_session_create(one, &setup, &session), "the host is not running");
     assert_int_equal(tracehost_session_list(one, 0, NULL, 0), 0);
     good(tracehost_host_stop(NULL));
 }
@@ -113,7 +113,8 @@ static void test_sizes(void **state)
     good(tracehost_host_stop(host));
     newer.later = 1;
     misused(tracehost_host_start(&newer.known, &host),
-            "a struct tracehost_setup has members that libtracehost " TH_VERSION " does not know");
+            "a struct tracehost_setup has members set that libtracehost " TH_VERSION
+            " does not know");
 }
 
 /* An older program gets the fields that it knows; a newer one gets zeros for its own. */
@@ -136,7 +137,7 @@ static void test_results_of_other_sizes(void **state)
     misused(tracehost_host_get_counts(host, &older),
             "the size of a struct tracehost_host_counts is not set");
     misused(tracehost_host_get_counts(host, NULL),
-            "there is no struct tracehost_host_counts to fill");
+            "the argument struct tracehost_host_counts is missing");
     end(state);
 }
 
@@ -146,16 +147,16 @@ static void test_missing_arguments(void **state)
     struct tracehost_setup setup = {.size = sizeof setup, .folders = folders, .folder_count = 1};
 
     (void)state;
-    misused(tracehost_host_start(NULL, NULL), "there is no result");
-    misused(tracehost_host_start(&setup, &host), "there is no name of a folder");
+    misused(tracehost_host_start(NULL, NULL), "the result is missing");
+    misused(tracehost_host_start(&setup, &host), "the name of a folder is missing");
     setup.folder_count = 0;
     setup.clock = (enum tracehost_clock)2;
-    misused(tracehost_host_start(&setup, &host), "there is no clock 2");
+    misused(tracehost_host_start(&setup, &host), "`clock` must be a TRACEHOST_CLOCK value, not 2");
     begin(NULL);
-    misused(tracehost_host_add_folder(host, NULL), "there is no folder");
-    misused(tracehost_host_visit_tracers(host, NULL, NULL), "there is no function that visits");
-    misused(tracehost_host_delivered(host, 0, NULL, NULL), "there is no function to be called");
-    misused(tracehost_process_start(NULL, NULL, NULL), "there is no result");
+    misused(tracehost_host_add_folder(host, NULL), "the folder is missing");
+    misused(tracehost_host_visit_tracers(host, NULL, NULL), "the function that visits is missing");
+    misused(tracehost_host_delivered(host, 0, NULL, NULL), "the function to be called is missing");
+    misused(tracehost_process_start(NULL, NULL, NULL), "the result is missing");
     end(NULL);
 }
 
@@ -170,9 +171,9 @@ static void test_error_text(void **state)
     assert_string_equal(text, "");
     assert_int_equal(tracehost_error_status(), TRACEHOST_OK);
     assert_int_equal(tracehost_host_stop((tracehost_host *)text), TRACEHOST_USAGE);
-    assert_int_equal(tracehost_error_text(text, sizeof text), strlen("this host does not run"));
-    assert_string_equal(text, "this ho");
-    assert_int_equal(tracehost_error_text(NULL, 0), strlen("this host does not run"));
+    assert_int_equal(tracehost_error_text(text, sizeof text), strlen("the host is not running"));
+    assert_string_equal(text, "the hos");
+    assert_int_equal(tracehost_error_text(NULL, 0), strlen("the host is not running"));
     assert_null(tracehost_error_link(1));
     tracehost_error_clear();
     assert_null(tracehost_error_link(0));
@@ -195,8 +196,8 @@ static void test_terms(void **state)
     assert_non_null(strstr(tracehost_error_link(0), "line 1"));
     tracehost_error_clear();
     assert_null(tracehost_term_to_text(0));
-    misused(tracehost_term_parse(env, NULL, &term), "there is no text");
-    misused(tracehost_term_parse(NULL, "a", &term), "there is no environment");
+    misused(tracehost_term_parse(env, NULL, &term), "the text is missing");
+    misused(tracehost_term_parse(NULL, "a", &term), "the environment is missing");
     enif_free_env(env);
 }
 
@@ -209,7 +210,7 @@ static void note_found(void *context, const struct tracehost_found *found)
         assert_int_equal(found->shadowed, *(int *)context > 0);
         (*(int *)context)++;
     }
-    misused(tracehost_host_stop(host), "this cannot be done in a callback");
+    misused(tracehost_host_stop(host), "this function cannot be called in a callback");
 }
 
 static void test_tracers(void **state)

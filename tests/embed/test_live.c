@@ -41,9 +41,9 @@ static void test_not_live(void **state)
     tracehost_live_function *function;
 
     begin(state);
-    misused(run(process, NULL, &live), "the host was not started as live");
+    misused(run(process, NULL, &live), "the host was not started with `live`");
     misused(tracehost_live_function_begin(host, "m:f/1", &function),
-            "the host was not started as live");
+            "the host was not started with `live`");
     end(state);
     tracehost_process_stop(process);
 }
@@ -55,13 +55,14 @@ static void test_refused(void **state)
     tracehost_live_function *function;
 
     (void)state;
-    misused(run(NULL, NULL, &live), "there is no process");
+    misused(run(NULL, NULL, &live), "the process is missing");
     misused(tracehost_live_function_begin(host, "m:f/_", &function),
-            "a function is M:F/A, not 'm:f/_'");
+            "a function must be M:F/A, not 'm:f/_'");
     misused(tracehost_live_function_begin(host, "m:_/1", &function),
-            "a function is M:F/A, not 'm:_/1'");
+            "a function must be M:F/A, not 'm:_/1'");
     good(run(process, NULL, &live));
-    misused(tracehost_host_stop(host), "live processes or functions have not ended");
+    misused(tracehost_host_stop(host),
+            "cannot stop the host: live processes or functions have not ended");
     misused(tracehost_live_event(live, "call", atom("x"), 0),
             "there is no event 'call' of a process");
     misused(tracehost_live_event(live, "nothing", atom("x"), 0),
@@ -70,8 +71,8 @@ static void test_refused(void **state)
             "there is no event 'send' of a process without a further term");
     misused(tracehost_live_event(live, "exit", atom("x"), atom("y")),
             "there is no event 'exit' of a process with a further term");
-    misused(tracehost_live_event(live, "exit", 0, 0), "there is no term");
-    misused(tracehost_live_event(NULL, "exit", atom("x"), 0), "there is no process");
+    misused(tracehost_live_event(live, "exit", 0, 0), "the term is missing");
+    misused(tracehost_live_event(NULL, "exit", atom("x"), 0), "the process is missing");
     good(tracehost_live_event(live, "exit", atom("normal"), 0)); /* no session exists */
     tracehost_live_end(live);
     tracehost_live_end(NULL);

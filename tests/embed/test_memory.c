@@ -332,7 +332,7 @@ static void each_fails(const char *stream)
     long before;
 
     goes_on = false;
-    misused(tracehost_host_start(NULL, NULL), "there is no result");
+    misused(tracehost_host_start(NULL, NULL), "the result is missing");
     for (int i = 0; i < 3; i++)
         good(run(stream)); /* allocates the rest that stays: atoms, threads, the chain of errors */
     whole = digest;

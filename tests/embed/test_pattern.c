@@ -135,22 +135,22 @@ static void test_refused_patterns(void **state)
     size_t matched = 77;
 
     (void)state;
-    misused(set("lists", NULL, 0, &matched), "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
-    misused(set("_:map/2", NULL, 0, &matched), "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+    misused(set("lists", NULL, 0, &matched), "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
+    misused(set("_:map/2", NULL, 0, &matched), "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
     misused(set_terms("{lists,map}", "true", &matched),
-            "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
+            "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
     misused(set_terms("{lists,map,256}", "true", &matched),
-            "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_");
-    misused(set(NULL, NULL, 0, &matched), "a pattern has a function, either as text or as a term");
+            "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
+    misused(set(NULL, NULL, 0, &matched), "a pattern needs either `function` or `function_term`");
     assert_int_equal(set("a:b/1", "[{", 0, &matched), TRACEHOST_MALFORMED);
     assert_string_equal(tracehost_error_link(0), "cannot parse the match specification");
     assert_int_equal(set("a:b/1", "[{'_',[{nope}],[]}]", 0, &matched), TRACEHOST_MALFORMED);
     assert_int_equal(set("a:b/1", "pause", TRACEHOST_LOCAL, &matched), TRACEHOST_USAGE);
     assert_int_equal(set("a:b/1", NULL, 0x40, &matched), TRACEHOST_USAGE);
     misused(tracehost_session_visit_functions(host, session, "a:b/_", show, NULL),
-            "a function is M:F/A, not 'a:b/_'");
+            "a function must be M:F/A, not 'a:b/_'");
     misused(tracehost_session_visit_functions(host, session, NULL, NULL, NULL),
-            "there is no function that visits");
+            "the function that visits is missing");
     assert_int_equal(matched, 77);
     expect(NULL, "");
 }
@@ -183,11 +183,11 @@ static void test_messages(void **state)
     assert_string_equal(text, "[{[wlme,'_'],[],[]},{['_',die],[],[]}]");
     tracehost_free(text);
     misused(tracehost_session_set_send_pattern(host, sender, NULL, 0),
-            "a pattern is either text or a term");
+            "a pattern must be given either as text or as a term");
     misused(tracehost_session_set_receive_pattern(host, sender, "true", match),
-            "a pattern is either text or a term");
+            "a pattern must be given either as text or as a term");
     misused(tracehost_session_get_send_pattern(host, sender, NULL, &match),
-            "there is no environment");
+            "the environment is missing");
     assert_int_equal(tracehost_session_set_send_pattern(host, sender, "[{'_',[{nope}],[]}]", 0),
                      TRACEHOST_MALFORMED);
     tracehost_process_stop(process);
@@ -286,11 +286,11 @@ static void test_faults(void **state)
                                 "3 1 clause 2, body, expression 1|Variable $2 is unbound.|'$2'\n");
     assert_null(match);
     misused(tracehost_match_compile((enum tracehost_match_kind)3, atom("x"), NULL, NULL, &match),
-            "there is no kind 3 of matching");
+            "the kind must be a tracehost_match_kind, not 3");
     misused(tracehost_match_compile(TRACEHOST_MATCH_CALL, 0, NULL, NULL, &match),
-            "there is no match specification");
+            "the match specification is missing");
     misused(tracehost_match_compile_text(TRACEHOST_MATCH_CALL, NULL, NULL, NULL, &match),
-            "there is no match specification");
+            "the match specification is missing");
     assert_int_equal(tracehost_match_compile_text(TRACEHOST_MATCH_CALL, "[{", NULL, NULL, &match),
                      TRACEHOST_MALFORMED);
     tracehost_match_free(NULL);
@@ -338,25 +338,25 @@ static void test_refused_subjects(void **state)
     (void)state;
     good(tracehost_match_compile_text(TRACEHOST_MATCH_SEND, "[{['_','_'],[],[]}]", NULL, NULL,
                                       &match));
-    misused(tracehost_match_run(match, env, &subject, &result), "an arity is at most 255");
+    misused(tracehost_match_run(match, env, &subject, &result), "an arity must be at most 255");
     subject.arity = 3;
     misused(tracehost_match_run(match, env, &subject, &result),
             "what is to be matched is no list of 2 elements");
     subject.target = atom("x");
-    misused(tracehost_match_run(match, env, &subject, &result),
-            "what is to be matched is no proper list");
+    misused(tracehost_match_run(match, env, &subject, &result), "`target` is not a proper list");
     subject.target = enif_make_list2(env, atom("x"), atom("y"));
     subject.self = atom("x");
-    misused(tracehost_match_run(match, env, &subject, &result), "the tracee is no pid");
+    misused(tracehost_match_run(match, env, &subject, &result), "`self` must be a pid");
     subject.self = 0;
     subject.caller = atom("x");
     misused(tracehost_match_run(match, env, &subject, &result),
-            "the caller is neither {M,F,Arity} nor undefined");
+            "`caller` must be {M,F,Arity} or undefined");
     subject.caller = 0;
     misused(tracehost_match_run(match, env, &subject, NULL),
-            "there is no struct tracehost_match_result to fill");
-    misused(tracehost_match_run(NULL, env, &subject, &result), "there is no match specification");
-    misused(tracehost_match_explain(match, &subject, NULL), "there is no result");
+            "the argument struct tracehost_match_result is missing");
+    misused(tracehost_match_run(NULL, env, &subject, &result),
+            "the match specification is missing");
+    misused(tracehost_match_explain(match, &subject, NULL), "the result is missing");
     tracehost_match_free(match);
     enif_free_env(env);
 }

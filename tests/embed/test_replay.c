@@ -16,9 +16,9 @@ static void test_unreadable(void **state)
     assert_string_equal(tracehost_error_link(0), "cannot read no/such.trace");
     assert_int_equal(tracehost_stream_open("README.md", NULL, &stream), TRACEHOST_MALFORMED);
     assert_null(stream);
-    misused(tracehost_stream_open(NULL, NULL, &stream), "there is no name");
-    misused(tracehost_stream_open("README.md", NULL, NULL), "there is no result");
-    misused(tracehost_stream_next(NULL, NULL), "there is no stream");
+    misused(tracehost_stream_open(NULL, NULL, &stream), "the name is missing");
+    misused(tracehost_stream_open("README.md", NULL, NULL), "the result is missing");
+    misused(tracehost_stream_next(NULL, NULL), "the stream is missing");
     good(tracehost_stream_close(NULL));
     tracehost_stream_stop(NULL);
 }
@@ -46,7 +46,8 @@ static void test_records(void **state)
 
     (void)state;
     good(tracehost_stream_open(RECORDING("s04_genserver_pingpong"), NULL, &stream));
-    misused(tracehost_stream_get_term(stream, env, &term), "no record was taken");
+    misused(tracehost_stream_get_term(stream, env, &term),
+            "the stream has no current record: read one first");
     good(tracehost_stream_next(stream, NULL));
     good(tracehost_stream_next(stream, &record));
     assert_int_equal(record.number, 2);
@@ -65,7 +66,8 @@ static void test_records(void **state)
     assert_int_equal(info.records, 719);
     assert_int_equal(info.bytes, info.all_bytes);
     assert_int_equal(info.node, atom("nonode@nohost"));
-    misused(tracehost_stream_get_term(stream, env, &term), "no record was taken");
+    misused(tracehost_stream_get_term(stream, env, &term),
+            "the stream has no current record: read one first");
     good(tracehost_stream_close(stream));
     enif_free_env(env);
 }
@@ -158,15 +160,17 @@ static void test_wrong_order(void **state)
     good(tracehost_stream_open(RECORDING("s13_procs"), NULL, &stream));
     good(tracehost_stream_open(RECORDING("s13_procs"), NULL, &other));
     options.from.kind = (enum tracehost_bound_kind)3;
-    misused(tracehost_replay_begin(host, stream, &options, &replay), "there is no kind 3 of bound");
-    misused(tracehost_replay_begin(host, NULL, NULL, &replay), "there is no stream");
-    misused(tracehost_replay_begin(NULL, stream, NULL, &replay), "there is no host");
+    misused(tracehost_replay_begin(host, stream, &options, &replay),
+            "the kind of a bound must be a tracehost_bound_kind, not 3");
+    misused(tracehost_replay_begin(host, NULL, NULL, &replay), "the stream is missing");
+    misused(tracehost_replay_begin(NULL, stream, NULL, &replay), "the host is missing");
     good(tracehost_replay_begin(host, stream, NULL, &replay));
-    misused(tracehost_replay_begin(host, other, NULL, &second), "another replay has not ended");
-    misused(tracehost_host_stop(host), "a replay has not ended");
-    misused(tracehost_stream_close(stream), "a replay of the stream has not ended");
-    misused(tracehost_replay_play(NULL), "there is no replay");
-    misused(tracehost_replay_step(NULL, NULL), "there is no replay");
+    misused(tracehost_replay_begin(host, other, NULL, &second),
+            "cannot begin the replay: another replay has not ended");
+    misused(tracehost_host_stop(host), "cannot stop the host: a replay has not ended");
+    misused(tracehost_stream_close(stream), "cannot close the stream: its replay has not ended");
+    misused(tracehost_replay_play(NULL), "the replay is missing");
+    misused(tracehost_replay_step(NULL, NULL), "the replay is missing");
     good(tracehost_replay_end(replay));
     good(tracehost_replay_end(NULL));
     good(tracehost_replay_begin(host, other, NULL, &replay));
@@ -183,9 +187,9 @@ static void note_damage(void *context, tracehost_replay *replay)
     assert_ptr_equal(context, &told);
     told++;
     tracehost_error_text(damage, sizeof damage);
-    misused(tracehost_replay_play(replay), "this cannot be done in a callback");
-    misused(tracehost_replay_end(replay), "this cannot be done in a callback");
-    misused(tracehost_host_stop(host), "this cannot be done in a callback");
+    misused(tracehost_replay_play(replay), "this function cannot be called in a callback");
+    misused(tracehost_replay_end(replay), "this function cannot be called in a callback");
+    misused(tracehost_host_stop(host), "this function cannot be called in a callback");
 }
 
 static void test_damage(void **state)
@@ -201,9 +205,10 @@ static void test_damage(void **state)
     send_to(process, TRACEHOST_FLAGS_EVENTS);
     refused(
         play(RECORDING("s22_killed_vm"), &options, &counts), TRACEHOST_PARTIAL,
-        RECORDING("s22_killed_vm") " is damaged: of 1156 records 0 were left out, and it is broken "
-                                   "off in 1 places: record 1157 at byte 131019 is truncated: the "
-                                   "input ends after 48 of the record's 109 bytes");
+        RECORDING("s22_killed_vm") " is damaged: of 1156 records 0 were skipped, and the stream is "
+                                   "truncated or damaged in 1 places: record 1157 at byte 131019 "
+                                   "is truncated: the input ends after 48 of the record's 109 "
+                                   "bytes");
     assert_int_equal(told, 1);
     assert_string_equal(damage, "record 1157 at byte 131019 is truncated: the input ends after 48 "
                                 "of the record's 109 bytes");
@@ -245,7 +250,7 @@ static void test_steps(void **state)
     assert_int_equal(counts.played, 14);
     assert_int_equal(counts.damages, 1);
     good(tracehost_replay_end(replay));
-    misused(tracehost_stream_get_term(stream, NULL, NULL), "there is no environment");
+    misused(tracehost_stream_get_term(stream, NULL, NULL), "the environment is missing");
     good(tracehost_stream_close(stream));
     tracehost_process_stop(process);
 }
@@ -322,7 +327,7 @@ static char events[256];
 static void done(void *context)
 {
     strcat(events, context);
-    misused(tracehost_host_stop(host), "this cannot be done in a callback");
+    misused(tracehost_host_stop(host), "this function cannot be called in a callback");
 }
 
 /* In the first message: permitted requests take effect after the event, others are refused. */
@@ -330,8 +335,8 @@ static void act_within(void)
 {
     strcat(events, "message ");
     good(tracehost_host_delivered(host, 0, done, "delivered "));
-    misused(tracehost_replay_step(at_work, NULL), "this cannot be done in a callback");
-    misused(tracehost_replay_end(at_work), "this cannot be done in a callback");
+    misused(tracehost_replay_step(at_work, NULL), "this function cannot be called in a callback");
+    misused(tracehost_replay_end(at_work), "this function cannot be called in a callback");
     good(tracehost_session_destroy(host, sender));
     assert_int_equal(tracehost_session_get_state(host, sender), TRACEHOST_SESSION_CLEARING);
     misused(tracehost_session_destroy(host, sender), "there is no session 64 any more");

@@ -34,7 +34,7 @@ static void test_unloadable_tracers(void **state)
     refused_library("erl_msg_tracr", "there is no library 'erl_msg_tracr'");
     refused_library("./README.md", "the file is text, not a shared object");
     refused_library(build_folder("samples/counter.so"), "it lacks enabled/3 and trace/5");
-    misused(create_named(NULL), "there is no name of a tracer");
+    misused(create_named(NULL), "the name of a tracer is missing");
     assert_int_equal(tracehost_session_list(host, 0, NULL, 0), 0);
 }
 
@@ -51,7 +51,7 @@ static void test_states(void **state)
     assert_int_equal(create(&setup), TRACEHOST_USAGE);
     assert_int_equal(strncmp(tracehost_error_link(0), "the state is not an Erlang term: ", 29), 0);
     setup.state_options = "a=1";
-    misused(create(&setup), "there is more than one state");
+    misused(create(&setup), "only one of `state`, `state_text` and `state_options` can be given");
     setup.state_text = NULL;
     setup.state_options = "a";
     misused(create(&setup), "'a' is no key=value pair");
@@ -155,7 +155,7 @@ static void test_flags_as_text(void **state)
                                 TRACEHOST_FLAG_STRICT_MONOTONIC_TIMESTAMP);
     assert_int_equal(tracehost_flags_parse("call,reurn_to", &flags), TRACEHOST_USAGE);
     assert_true(flags & TRACEHOST_FLAG_CALL);
-    misused(tracehost_flags_parse(NULL, &flags), "there is no text");
+    misused(tracehost_flags_parse(NULL, &flags), "the text is missing");
 }
 
 static void test_whom(void **state)
@@ -202,19 +202,19 @@ static void test_whom_not(void **state)
     good(tracehost_session_create(host, &setup, &session));
     good(tracehost_term_parse(env, "<0.94.0>", &pid));
     misused(tracehost_session_trace(host, session, (enum tracehost_tracees)6, true, 1),
-            "there is no group 6 of processes or ports");
+            "the group must be a tracehost_tracees value, not 6");
     misused(tracehost_session_trace(host, session, TRACEHOST_PROCESSES_ALL, true, 1u << 22),
             "there is no trace flag 0x400000");
     assert_int_equal(tracehost_session_trace(host, session, TRACEHOST_PROCESSES_NEW, true,
                                              TRACEHOST_FLAG_CPU_TIMESTAMP),
                      TRACEHOST_USAGE);
     misused(tracehost_session_trace_one(host, session, atom("name"), true, 1),
-            "that is no process or port of the recorded node");
+            "the tracee must be a process or port of the recorded node");
     misused(tracehost_session_trace_one(host, session, 0, true, 1),
-            "that is no process or port of the recorded node");
+            "the tracee must be a process or port of the recorded node");
     misused(tracehost_session_expect(host, session, enif_make_tuple(env, 0), 1),
-            "that is no process or port of the recorded node");
-    misused(tracehost_session_get_flags(host, session, pid, NULL), "there is no result");
+            "the tracee must be a process or port of the recorded node");
+    misused(tracehost_session_get_flags(host, session, pid, NULL), "the result is missing");
     misused(tracehost_session_get_flags(host, session + 64, pid, &flags),
             "there is no session 128 any more");
     enif_free_env(env);

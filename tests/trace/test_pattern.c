@@ -369,12 +369,12 @@ static void a_session_tells_what_it_has_set(void **state)
 
 static void what_makes_no_sense_is_refused(void **state)
 {
-    const char *name = "a pattern is M:F/A, M:F/_, M:_/_ or _:_/_";
+    const char *name = "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_";
 
     (void)state;
     expect_refused("_", "f", TH_ANY_ARITY, "true", TH_BP_LOCAL, TH_USAGE, name);
     expect_refused("m", "_", 1, "true", TH_BP_LOCAL, TH_USAGE, name);
-    expect_refused("m", "f", 256, "true", TH_BP_LOCAL, TH_USAGE, "an arity is at most 255");
+    expect_refused("m", "f", 256, "true", TH_BP_LOCAL, TH_USAGE, "an arity must be at most 255");
     expect_refused("m", "f", 1, "true", 0, TH_USAGE, "a pattern has at least one kind");
     expect_refused("m", "f", 1, "true", TH_BP_GLOBAL | TH_BP_COUNT, TH_USAGE,
                    "a global pattern is of no other kind");
