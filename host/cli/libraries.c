@@ -288,7 +288,7 @@ static int libraries_run(enum th_search_kind kind, struct th_usage usage, int ar
         for (size_t i = 0; i < search.count; i++)
             printf("  %s (%s)%s\n", search.folders[i].path,
                    th_library_search_origin_text(search.folders[i].origin),
-                   access(search.folders[i].path, F_OK) == 0 ? "" : ", which is not there");
+                   access(search.folders[i].path, F_OK) == 0 ? "" : ", which does not exist");
         th_library_found_list_free(&list);
     }
     th_crash_end();

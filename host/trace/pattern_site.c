@@ -341,7 +341,7 @@ void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_
             th_buffer_printf(out, "%s%s", between, th_trace_pattern_kind_names[i]);
             between = ",";
         }
-    th_buffer_printf(out, ": calls%s are not met any more: %s",
+    th_buffer_printf(out, ": calls%s are no longer traced: %s",
                      loss->outside ? " from within the module" : "", loss->why);
 }
 

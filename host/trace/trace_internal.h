@@ -50,7 +50,7 @@ static inline struct th_site *th_trace_function_local_site(const struct th_funct
     return function->no_local ? NULL : function->local;
 }
 
-/* Appends "m:f/1 and 3 more: local,count: calls from within the module are not met any more:
+/* Appends "m:f/1 and 3 more: local,count: calls from within the module are no longer traced:
  * why". */
 void th_trace_pattern_loss_print(struct th_buffer *out, const struct th_pattern_loss *loss);
 

@@ -49,7 +49,7 @@ expect 'two at once, one of which is there already' ctl load "$work/000a.so" "$w
 module        generation  was       from
 version_000a           2  upgraded  WORK/000a.so
 version_000b           1  loaded    WORK/000b.so
-all at one instant, after 1 round of thread progress
+committed at one instant, after 1 round of thread progress
 END
 expect 'they are there, and the old code' modules <<'END'
 module        code     generation  functions  local  users  path
@@ -64,12 +64,12 @@ here() {
 expect 'a path is one from where ctl is' here <<'END'
 module        generation  was     from
 version_000c           1  loaded  WORK/000c.so
-all at one instant, after 1 round of thread progress
+committed at one instant, after 1 round of thread progress
 END
 expect 'the name of one that ships' ctl load bank <<'END'
 module  generation  was       from
 bank             2  upgraded  BUILD/lib/tracehost/plugins/bank.so
-all at one instant, after 1 round of thread progress
+committed at one instant, after 1 round of thread progress
 END
 
 # --- traced events ---
@@ -217,7 +217,7 @@ END
 expect 'a hard one with the load' ctl load bank --purge=hard <<'END'
 module  generation  was       from
 bank             3  upgraded  BUILD/lib/tracehost/plugins/bank.so
-all at one instant, after 1 round of thread progress
+committed at one instant, after 1 round of thread progress
 END
 nobody_is_left() {
     ctl processes | grep -c 'bank\|alice\|bob'
@@ -227,7 +227,7 @@ expect 'kills them' nobody_is_left <<'END'
 -- status 1
 END
 expect 'purge --hard of what nobody is in' ctl purge bank --hard <<'END'
-bank: the old code is gone
+bank: the old code was purged
 END
 expect 'purge of what there is none of' ctl purge bank <<'END'
 bank: there is no old code
@@ -236,7 +236,7 @@ END
 # --- delete ---
 
 expect 'delete' ctl delete version_000c <<'END'
-version_000c can be called no more; what it was is old code, until it is purged
+version_000c is deleted: its code is old code until it is purged
 END
 expect 'and once more' ctl delete version_000c <<'END'
 -- stderr
@@ -253,7 +253,7 @@ END
 expect 'loaded where old code is left: an upgrade of that, as in a BEAM' ctl load "$work/000c.so" --load-info=4 <<'END'
 module        generation  was       from
 version_000c           2  upgraded  WORK/000c.so
-all at one instant, after 1 round of thread progress
+committed at one instant, after 1 round of thread progress
 END
 
 # --- a changed or removed file has no effect ---
@@ -320,7 +320,7 @@ expect 'then both are loaded' cat "$work/loaded" <<'END'
 module        generation  was       from
 slow                   1  loaded    WORK/slow.so
 version_000b           2  upgraded  WORK/000b.so
-all at one instant, after 1 round of thread progress
+committed at one instant, after 1 round of thread progress
 END
 check 'deleted' ctl delete slow
 check 'purged' ctl purge slow

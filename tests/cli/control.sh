@@ -81,12 +81,12 @@ tracehost ctl: there is no session or tracer 'conut'; did you mean 'count'?
 -- status 2
 EOF
 expect 'a pattern of a function that is like another' ctl pattern bank:opne/2 --session=1 <<'EOF'
-session 1, tracer 'count': bank:opne/2: 0 functions; it waits for code to come
+session 1, tracer 'count': bank:opne/2: 0 functions; the pattern waits for code
 -- stderr
 tracehost ctl: warning: there is no function bank:opne/2; did you mean 'bank:open/2'?
 EOF
 expect 'a pattern' ctl pattern bank:o_/_ --session=1 <<'EOF'
-session 1, tracer 'count': bank:o_/_: 0 functions; it waits for code to come
+session 1, tracer 'count': bank:o_/_: 0 functions; the pattern waits for code
 EOF
 expect 'a pattern, of the session by its tracer' ctl pattern bank:open/_ --kind=count,time --session=count <<'EOF'
 session 1, tracer 'count': bank:open/_: 1 function
@@ -98,7 +98,7 @@ expect 'paused' ctl pattern bank:open/2 --match-spec=pause --kind=count --sessio
 session 1, tracer 'count': bank:open/2: 1 function
 EOF
 expect 'functions' ctl functions bank:_/_ <<'EOF'
-function         can have      calls  sessions have set
+function         can have      calls  set by sessions
 bank:account/3   local,global      -  -
 bank:audit/0     local,global      -  -
 bank:balance/1   local,global      0  1 local,count,time
@@ -323,7 +323,7 @@ tracehost ctl: there is no module sipho
 -- status 2
 EOF
 wrong 'functions of a module that there is not' functions sipho:a/1 <<'EOF'
-no such functions
+no function matches
 EOF
 wrong 'a module that is like another' purge bnk <<'EOF'
 -- stderr
@@ -331,7 +331,7 @@ tracehost ctl: there is no module bnk; did you mean 'bank'?
 -- status 2
 EOF
 wrong 'functions of a module that is like another' functions bnk:_ <<'EOF'
-no such functions
+no function matches
 -- stderr
 tracehost ctl: warning: there is no function bnk:_; did you mean 'bank:_/_'?
 EOF

@@ -171,7 +171,7 @@ told() {
 until "$tracehost" ctl "$work/socket" processes 2>&1 | grep -qF '<0.10.0>' || ! kill -0 $!; do sleep 0.05; done
 expect 'of ctl' told --encoding=unicode <<'END'
 session 1, tracer 'count': 'mЀ':f/1: 1 function
-function  can have      sessions have set
+function  can have      set by sessions
 'mЀ':f/1  local,global  1 local
 pid       name
 <0.10.0>  'Жx'
@@ -183,7 +183,7 @@ session 1, tracer 'count'
 END
 expect 'of ctl, Latin-1' told --encoding=latin1 <<'END'
 session 1, tracer 'count': 'mЀ':f/1: 1 function
-function        can have      sessions have set
+function        can have      set by sessions
 'm\x{400}':f/1  local,global  1 local
 pid       name
 <0.10.0>  '\x{416}x'

@@ -369,7 +369,7 @@ usdt                 NIF library    built in         BUILD/lib/tracehost/tracers
 
 looked in:
   WORK/list (-L)
-  /nowhere ($TRACEHOST_PATH), which is not there
+  /nowhere ($TRACEHOST_PATH), which does not exist
   BUILD/lib/tracehost/tracers (built in)
 EOF
 expect 'one that ships' "$tracehost" tracers count <<'EOF'

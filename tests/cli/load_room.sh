@@ -77,12 +77,12 @@ make two $no_room
 expect 'it is answered which are not, of code without room' answer ctl --encoding=unicode load "$work/roomy.so" <<'END'
 module  generation  was       from
 roomy            2  upgraded  WORK/roomy.so
-all at one instant, after 1 round of thread progress
-  session 1, tracer 'text': roomy:word/0: local: calls from within the module are not met any more: it begins with `endbr64`
-  session 1, tracer 'text': roomy:inner/0: local: calls are not met any more: it begins with `endbr64`
-  session 2 'counts', tracer 'count': roomy:word/0 and 1 more: count: calls from within the module are not met any more: it begins with `endbr64`
-  session 2 'counts', tracer 'count': roomy:inner/0: count: calls are not met any more: it begins with `endbr64`
-  session 3 'named', tracer 'count': roomy:'жук'/0: local: calls from within the module are not met any more: it begins with `endbr64`
+committed at one instant, after 1 round of thread progress
+  session 1, tracer 'text': roomy:word/0: local: calls from within the module are no longer traced: it begins with `endbr64`
+  session 1, tracer 'text': roomy:inner/0: local: calls are no longer traced: it begins with `endbr64`
+  session 2 'counts', tracer 'count': roomy:word/0 and 1 more: count: calls from within the module are no longer traced: it begins with `endbr64`
+  session 2 'counts', tracer 'count': roomy:inner/0: count: calls are no longer traced: it begins with `endbr64`
+  session 3 'named', tracer 'count': roomy:'жук'/0: local: calls from within the module are no longer traced: it begins with `endbr64`
 END
 check 'those from outside are met' tells 'return roomy:word/0 -> {two}'
 check 'and are all that is' silent 'return roomy:inner/0 -> two'
@@ -103,7 +103,7 @@ make three $room
 expect 'nothing is lost where there is room again' ctl load "$work/roomy.so" <<'END'
 module  generation  was       from
 roomy            4  upgraded  WORK/roomy.so
-all at one instant, after 1 round of thread progress
+committed at one instant, after 1 round of thread progress
 END
 check 'all calls are met again' tells 'return roomy:inner/0 -> three'
 end >"$work/ended" # in no subshell, which could not wait for it
@@ -121,12 +121,12 @@ watched() {
     begin "$tracehost" run --watch --encoding=unicode --control="$socket" --schedulers=2 -t "text=#{output => <<\"$work/text\">>}" \
         -p "roomy:'жук'/0" -f "$work/long" "$work/roomy.so"
     make two $no_room
-    until_so grep -q 'not met any more' "$work/host.err"
+    until_so grep -q 'no longer traced' "$work/host.err"
     end >"$work/ended"
     answer grep '^stderr: .*roomy' "$work/ended"
 }
 expect '--watch tells it, too' watched <<'END'
 stderr: tracehost run: the new WORK/roomy.so is loaded: module roomy, generation 2
-stderr: tracehost run: warning: tracer 'text': roomy:'жук'/0: local: calls from within the module are not met any more: it begins with `endbr64`
+stderr: tracehost run: warning: tracer 'text': roomy:'жук'/0: local: calls from within the module are no longer traced: it begins with `endbr64`
 END
 finish

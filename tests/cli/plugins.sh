@@ -254,7 +254,7 @@ shapes               NIF library    -L               WORK/list/shapes.so
 
 looked in:
   WORK/list (-L)
-  /nowhere ($TRACEHOST_PATH), which is not there
+  /nowhere ($TRACEHOST_PATH), which does not exist
 EOF
 
 finish

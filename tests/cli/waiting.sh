@@ -94,13 +94,13 @@ expect 'ctl: patterns wait for what is loaded' asked <<'EOF'
 session 1, tracer 'text': flags call
   waits for code: -p on_load
   waits for code: -p counter:nix/1
-session 1, tracer 'text': counter:new/0: 0 functions; it waits for code to come
-session 1, tracer 'text': counter:new/1: 0 functions; it waits for code to come
-session 1, tracer 'text': on_load: 0 functions; it waits for code to come
+session 1, tracer 'text': counter:new/0: 0 functions; the pattern waits for code
+session 1, tracer 'text': counter:new/1: 0 functions; the pattern waits for code
+session 1, tracer 'text': on_load: 0 functions; the pattern waits for code
 session 1, tracer 'text': on_load: 0 functions
-session 1, tracer 'text': counter:new/1: 0 functions, as there is none of that name
+session 1, tracer 'text': counter:new/1: 0 functions, as no function has this name
 counter           1  loaded  BUILD/samples/counter.so
-session 1, tracer 'text': bank:nix/1: 0 functions; it waits for code to come
+session 1, tracer 'text': bank:nix/1: 0 functions; the pattern waits for code
 session 1, tracer 'text' has ended
 events      2 traced, 1 enabled, 1 filtered
   waits for code: -p counter:nix/1

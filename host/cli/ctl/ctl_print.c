@@ -73,7 +73,7 @@ static void print_status(const json_t *status)
     printf("rate        %.0f/s in the last %.1f s\n", real_of(rate, "events_per_second"),
            real_of(rate, "over_seconds"));
     print_counts("lost", part(status, "lost"), "nothing");
-    print_counts("control", part(status, "control"), "nobody");
+    print_counts("control", part(status, "control"), "none");
 }
 
 /* --- Sessions --------------------------------------------------------------------------------- */
@@ -192,13 +192,13 @@ static void ctl_print_print_pattern(const json_t *result)
         printf(": %lld function%s", ctl_print_number_of(result, "functions"),
                th_log_plural((uint64_t)ctl_print_number_of(result, "functions")));
     if (json_is_true(part(result, "waits")))
-        fputs("; it waits for code to come", stdout);
+        fputs("; the pattern waits for code", stdout);
     else if (part(result, "there") && ctl_print_number_of(result, "there") == 0)
-        fputs(", as there is none of that name", stdout);
+        fputs(", as no function has this name", stdout);
     putchar('\n');
     json_array_foreach(part(result, "left_out"), i, left)
     {
-        fputs("  left out: ", stdout);
+        fputs("  skipped: ", stdout);
         print_first(left);
         printf(": %s\n", ctl_print_text_of(left, "why"));
     }
@@ -324,7 +324,7 @@ static void print_loaded(const json_t *result)
     size_t i;
 
     th_ctl_table(columns, part(result, "modules"));
-    printf("all at one instant, after %lld round%s of thread progress\n", rounds,
+    printf("committed at one instant, after %lld round%s of thread progress\n", rounds,
            th_log_plural((uint64_t)rounds));
     json_array_foreach(part(result, "lost"), i, lost)
     {
@@ -333,7 +333,7 @@ static void print_loaded(const json_t *result)
         print_name(part(lost, "session"));
         fputs(": ", stdout);
         print_first(lost);
-        printf(": %s: calls%s are not met any more: %s\n", kinds,
+        printf(": %s: calls%s are no longer traced: %s\n", kinds,
                json_is_true(part(lost, "outside")) ? " from within the module" : "",
                ctl_print_text_of(lost, "why"));
         th_free(kinds);
@@ -343,13 +343,13 @@ static void print_loaded(const json_t *result)
 static void print_purged(const json_t *result)
 {
     printf("%s: %s\n", ctl_print_text_of(result, "module"),
-           json_is_true(part(result, "had_old_code")) ? "the old code is gone"
+           json_is_true(part(result, "had_old_code")) ? "the old code was purged"
                                                       : "there is no old code");
 }
 
 static void print_deleted(const json_t *result)
 {
-    printf("%s can be called no more; what it was is old code, until it is purged\n",
+    printf("%s is deleted: its code is old code until it is purged\n",
            ctl_print_text_of(result, "module"));
 }
 
@@ -390,11 +390,11 @@ static const struct {
       {"flags", NULL, false, ctl_print_flags_of}}},
     {"functions",
      "functions",
-     "no such functions",
+     "no function matches",
      {{"function", "function", false, NULL},
       {"can have", NULL, false, can_have},
       {"calls", NULL, true, ctl_print_counts_of},
-      {"sessions have set", NULL, false, ctl_print_set_by}}},
+      {"set by sessions", NULL, false, ctl_print_set_by}}},
     {"tracers",
      "tracers",
      "no tracers",
