@@ -1,18 +1,15 @@
 /* Tests errors: the chain of causes, its limits, one chain a thread, the printed form; th_bug(). */
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static int clear_chain(void **state)
 {
@@ -170,7 +167,7 @@ static void a_bug_is_said_and_aborts(void **state)
         th_bug("slot %d is empty", 3);
     }
     close(pipe_ends[1]);
-    assert_true(read(pipe_ends[0], said, sizeof said - 1) > 0);
+    assert_order(read(pipe_ends[0], said, sizeof said - 1), >, 0);
     close(pipe_ends[0]);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status));

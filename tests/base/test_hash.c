@@ -1,13 +1,10 @@
 /* Tests hash tables against a simple model, under collisions, wrap-around and removals. */
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { KEYS = 500, ROUNDS = 200000 };
 

@@ -1,12 +1,9 @@
 /* Tests the memory of long arrays: elements survive each growth, and a failure to grow. */
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <cmocka.h>
 
 enum { MOST = 1 << 20, FIRST = 8 };
 

@@ -1,19 +1,16 @@
 /* Tests the contract of allocation, its counters, and the end of the program without memory. */
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 #include "tests/support/skipping.h"
 #include "tests/support/starved.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void memory_is_aligned_and_may_be_written(void **state)
 {

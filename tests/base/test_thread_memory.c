@@ -1,15 +1,12 @@
 /* Tests memory of a thread: one allocation, the free at its end, errors without memory. */
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 #include "tests/support/starved.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { SIZE = 5000 };
 
@@ -85,7 +82,7 @@ static void what_is_used_after_it_was_freed_is_allocated_anew(void **state)
     assert_int_equal(pthread_key_create(&key, use_at_the_end), 0);
     in_a_thread(end_late);
     assert_int_equal(rounds, 2);
-    assert_true(gone >= 1);
+    assert_order(gone, >=, 1);
 }
 
 /* --- Without memory --- */

@@ -10,18 +10,15 @@
 #include "meeting.h"
 
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 #include "tests/support/compiled.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define FLAGS "-O2 -fpatchable-function-entry=16,8"
 

@@ -2,16 +2,13 @@
 #include "host/breakpoint/breakpoint.h"
 
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 #include "tests/support/noting.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct noting *a, *b;
 static struct th_site *f, *g;

@@ -4,15 +4,12 @@
 #include "host/base/base.h"
 #include "host/code/code.h"
 #include "host/progress/progress.h"
+#include "tests/support/assertions.h"
 #include "tests/support/noting.h"
 
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct noting *a, *b;
 static struct th_site *site;
@@ -337,7 +334,7 @@ static void sites_of_a_kind_are_armed_together(void **state)
 
 static void post(struct th_change *change, void *done)
 {
-    assert_true(th_breakpoint_change_counts(change).rounds > 0);
+    assert_order(th_breakpoint_change_counts(change).rounds, >, 0);
     sem_post(done);
 }
 

@@ -6,16 +6,13 @@
 #include "host/breakpoint/generic_bp.h"
 #include "host/code/code.h"
 #include "host/progress/progress.h"
+#include "tests/support/assertions.h"
 #include "tests/support/dying.h"
 #include "tests/support/noting.h"
 
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct noting *a, *b;
 static struct th_site *site;

@@ -5,17 +5,14 @@
 #include "host/base/base.h"
 #include "host/code/code.h"
 #include "host/progress/progress.h"
+#include "tests/support/assertions.h"
 #include "tests/support/noting.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct noting *a, *b;
 static struct th_site *site;

@@ -3,19 +3,16 @@
 
 #include "host/base/base.h"
 #include "host/breakpoint/generic_bp.h"
+#include "tests/support/assertions.h"
 #include "tests/support/compiled.h"
 #include "tests/support/dying.h"
 #include "tests/support/noting.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct th_library *library;
 static struct meeting meetings[TH_NATIVE_FORMS];
@@ -85,11 +82,11 @@ static void a_breakpoint_leads_to_the_handler(void **state)
     for (int i = 0; i < TH_NATIVE_FORMS; i++)
         set_kinds(meetings[i].site, a, TH_BP_LOCAL, i);
     expect_met(1);
-    assert_true(entry_word(&meetings[0]) != before);
+    assert_int_not_equal(entry_word(&meetings[0]), before);
     assert_string_equal(note_call(meetings[3].site, TH_BP_ALL, NULL), "A local 3");
     noting_end(a);
     expect_met(0);
-    assert_true(entry_word(&meetings[0]) == before);
+    assert_int_equal(entry_word(&meetings[0]), before);
 }
 
 /* Calls inside the library hit the sites, too, not only calls by pointer. */
@@ -266,9 +263,9 @@ static void sites_share_an_entry(void **state)
     expect_active(one, 1, 0);
     assert_false(th_breakpoint_site_is_armed(one->site));
     assert_true(th_breakpoint_site_is_armed(other));
-    assert_true(entry_word(one) == armed);
+    assert_int_equal(entry_word(one), armed);
     clear_kinds(other, a, TH_BP_ALL);
-    assert_true(entry_word(one) == before);
+    assert_int_equal(entry_word(one), before);
     noting_end(a);
     th_breakpoint_site_drop(other);
 }

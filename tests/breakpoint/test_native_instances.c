@@ -3,17 +3,14 @@
 
 #include "host/base/base.h"
 #include "host/code/code.h"
+#include "tests/support/assertions.h"
 #include "tests/support/compiled.h"
 #include "tests/support/dying.h"
 #include "tests/support/noting.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { OLD, NEW, INSTANCES };
 
@@ -164,7 +161,7 @@ static void what_is_armed_is_so_for_who_comes(void **state)
     join(th_native_detach, OLD);
     expect_met(OLD, 0);
     expect_met(NEW, 1);
-    assert_true(entry_word(&meetings[OLD][3]) == before);
+    assert_int_equal(entry_word(&meetings[OLD][3]), before);
     expect_active(meetings[OLD][3].native, 0, 0);
     noting_end(b);
     expect_active(meetings[NEW][3].native, 1, 0);

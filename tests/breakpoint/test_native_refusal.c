@@ -6,13 +6,12 @@
 
 #include "host/base/base.h"
 #include "host/breakpoint/native/native_internal.h"
+#include "tests/support/assertions.h"
 #include "tests/support/compiled.h"
 #include "tests/support/skipping.h"
 
 #include <inttypes.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +19,6 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #ifndef PR_SET_MDWE
 #define PR_SET_MDWE 65
@@ -154,10 +151,12 @@ static void small_code_by_gcc_is_misaligned(void **state)
 {
     (void)state;
     need("gcc");
-    assert_true(refused_of("gcc", "-Os -fpatchable-function-entry=16,8", PLAIN,
-                           "no multiple of eight bytes") > 0);
-    assert_true(refused_of("gcc", "-O0 -fpatchable-function-entry=16,8", PLAIN,
-                           "no multiple of eight bytes") > 0);
+    assert_order(refused_of("gcc", "-Os -fpatchable-function-entry=16,8", PLAIN,
+                            "no multiple of eight bytes"),
+                 >, 0);
+    assert_order(refused_of("gcc", "-O0 -fpatchable-function-entry=16,8", PLAIN,
+                            "no multiple of eight bytes"),
+                 >, 0);
 }
 
 static void endbr_is_refused(void **state)

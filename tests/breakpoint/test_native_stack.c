@@ -11,15 +11,12 @@
 #include "host/base/base.h"
 #include "host/library/library.h"
 #include "host/process/process.h"
+#include "tests/support/assertions.h"
 #include "tests/support/noting.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unwind.h>
-
-#include <cmocka.h>
 
 enum { DEPTH = 3 };
 
@@ -144,7 +141,7 @@ static void each_body_is_below_its_handler(void **state)
 
     (void)state;
     deepest = &stack;
-    assert_int_equal(call_once(), th_small(DEPTH));
+    assert_term_equal(call_once(), th_small(DEPTH));
     assert_in_range(stack.count, 2 * DEPTH + 4, 99);
     for (int i = 0; i < DEPTH; i++) {
         assert_int_equal(*frame++, (uintptr_t)handle);

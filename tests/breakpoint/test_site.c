@@ -3,15 +3,12 @@
 
 #include "host/code/code.h"
 #include "host/progress/progress.h"
+#include "tests/support/assertions.h"
 #include "tests/support/dying.h"
 #include "tests/support/noting.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void drop_an_armed_one(void)
 {

@@ -10,18 +10,15 @@
 
 #include "host/base/base.h"
 #include "host/progress/progress.h"
+#include "tests/support/assertions.h"
 #include "tests/support/noting.h"
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { FUNCTIONS = 10000, CALLERS = 4, STRIDE = 7 /* coprime to FUNCTIONS */ };
 

@@ -1,16 +1,13 @@
 /* Tests the checker: calls, and the terms that they return. */
 #include "host/base/base.h"
 #include "host/check/check.h"
+#include "tests/support/assertions.h"
 #include "tests/support/checked.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 /* --- Correct calls ---------------------------------------------------------------------------- */
 

@@ -1,14 +1,11 @@
 /* Tests the checker: memory, environments and locks that are freed, and that are not. */
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 #include "tests/support/checked.h"
 #include "tests/support/skipping.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #if defined(TH_ADDRESS_SANITIZER) || defined(__SANITIZE_THREAD__)
 #define OWN_ALLOCATOR \

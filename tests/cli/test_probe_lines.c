@@ -1,11 +1,8 @@
 /* Tests the lines of `run --probe`. Lines of files look as in OTP's documentation. */
 #include "host/base/base.h"
 #include "host/cli/probe_lines.h"
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/support/assertions.h"
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static struct th_buffer lines;
 

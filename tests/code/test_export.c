@@ -2,15 +2,12 @@
 #include "host/base/base.h"
 #include "host/code/code.h"
 #include "host/library/library.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct th_library *load(const char *path)
 {
@@ -135,7 +132,7 @@ static void functions_are_found_by_where_they_begin(void **state)
     for (size_t i = 0; i < th_library_entry(library)->function_count; i++)
         assert_ptr_equal(at((const void *)functions[i].fptr)->function->fptr, functions[i].fptr);
     assert_null(at((const char *)first + 1));
-    assert_true(map->local_count > 0);
+    assert_order(map->local_count, >, 0);
     for (size_t i = 0; i < map->local_count; i++) {
         const struct th_callee *callee = at(map->locals[i].code);
         assert_true(th_code_callee_is_local(callee));
@@ -170,15 +167,15 @@ static const struct th_callee *echo_of(const struct th_callee callees[], size_t 
 static void note_begin(struct th_instance *instance)
 {
     begun += instance->count;
-    assert_true((echo_of(instance->callees, instance->count) != NULL) ==
-                (th_code_module_find(th_atom("party")) != NULL));
+    assert_int_equal((echo_of(instance->callees, instance->count) != NULL),
+                     (th_code_module_find(th_atom("party")) != NULL));
 }
 
 static void note_end(struct th_instance *instance)
 {
     ended += instance->count;
-    assert_true((echo_of(instance->callees, instance->count) != NULL) ==
-                (th_code_module_find(th_atom("party")) != NULL));
+    assert_int_equal((echo_of(instance->callees, instance->count) != NULL),
+                     (th_code_module_find(th_atom("party")) != NULL));
 }
 
 static void a_watcher_is_told_before_there_are_calls_and_after(void **state)
@@ -317,8 +314,8 @@ static void all_threads_get_the_same_entries(void **state)
     }
     for (size_t i = 0; i < NAMES; i++) {
         const struct th_export *entry = all[0].got[i];
-        assert_int_equal(entry->module, names[i / ARITIES / FUNCTIONS]);
-        assert_int_equal(entry->function, names[i / ARITIES % FUNCTIONS]);
+        assert_term_equal(entry->module, names[i / ARITIES / FUNCTIONS]);
+        assert_term_equal(entry->function, names[i / ARITIES % FUNCTIONS]);
         assert_int_equal(entry->arity, i % ARITIES);
         assert_int_equal(th_code_export_word(entry), 0);
         for (size_t t = 1; t < ASKING; t++)
@@ -365,7 +362,7 @@ static void entries_are_found_at_once(void **state)
     }
     for (unsigned i = 0; i <= TH_EXPORT_ARITY_MAX; i++)
         th_code_export_get(TH_AM(ok), TH_AM(ok), i);
-    assert_true(longest_search() < 64);
+    assert_order(longest_search(), <, 64);
 }
 
 int main(void)

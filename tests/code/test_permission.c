@@ -3,18 +3,15 @@
 #include "host/code/code.h"
 #include "host/base/base.h"
 #include "host/progress/progress.h"
+#include "tests/support/assertions.h"
 #include "tests/support/dying.h"
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct th_permission_request requests[3];
 static int order[3], count;
@@ -89,7 +86,7 @@ static void a_long_queue_needs_no_stack(void **state)
     assert_int_equal(released, 0);
     th_code_permission_release();
     assert_int_equal(released, QUEUE);
-    assert_true(highest - lowest < 4096);
+    assert_order(highest - lowest, <, 4096);
     free(queue);
 }
 

@@ -4,17 +4,14 @@
 #define TH_TEST_SERVED_H
 
 #include "host/control/control.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/control-XXXXXX";
 static char path[64];

@@ -161,9 +161,9 @@ static void who_does_not_read_is_not_read(void **state)
     while (send(fd, "{\"command\":\"shout\",\"arguments\":[\"500000\"]}\n", 43,
                 MSG_DONTWAIT | MSG_NOSIGNAL) == 43)
         sent++;
-    assert_true(sent > 100);
+    assert_order(sent, >, 100);
     assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
-    assert_true(th_control_counts(control).requests <= 3);
+    assert_order(th_control_counts(control).requests, <=, 3);
     close(fd);
 }
 

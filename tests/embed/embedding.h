@@ -4,13 +4,10 @@
 #define TH_TESTS_EMBEDDING_H
 
 #include "host/embed/embed.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define RECORDING(name) "samples/recordings/" name ".trace"
 #define FIRST_SESSION ((tracehost_session)64) /* the first id in each host */

@@ -82,16 +82,16 @@ static void test_guard(void **state)
     for (int turn = 1; turn <= 2; turn++) {
         good(tracehost_host_start(&setup, &host));
         sigaction(SIGFPE, NULL, &now);
-        assert_true(now.sa_handler != on_own_signal);
+        assert_ptr_not_equal(now.sa_handler, on_own_signal);
         raise(SIGFPE);
         assert_int_equal(own_signals, turn);
         good(tracehost_host_stop(host));
         sigaction(SIGFPE, NULL, &now);
-        assert_true(now.sa_handler == on_own_signal);
+        assert_ptr_equal(now.sa_handler, on_own_signal);
     }
     good(tracehost_host_start(NULL, &host));
     sigaction(SIGFPE, NULL, &now);
-    assert_true(now.sa_handler == on_own_signal);
+    assert_ptr_equal(now.sa_handler, on_own_signal);
     good(tracehost_host_stop(host));
     sigaction(SIGFPE, &old, NULL);
 }

@@ -218,7 +218,8 @@ static void fill(void *context, const struct tracehost_function *function)
         items->meta_match_spec = spec_text(function->meta_match_spec);
     }
     if (function->kinds & TRACEHOST_CALL_COUNT)
-        assert_true(asprintf(&items->call_count, "%llu", (unsigned long long)function->calls) > 0);
+        assert_order(asprintf(&items->call_count, "%llu", (unsigned long long)function->calls), >,
+                     0);
     if (function->kinds & TRACEHOST_CALL_TIME)
         items->call_time = usage_text(function->usage, function->usage_count);
     if (function->kinds & TRACEHOST_CALL_MEMORY)
@@ -242,7 +243,7 @@ static char *json_usage(const json_t *array)
 
     if (!array)
         return NULL;
-    assert_true(json_array_size(array) <= PROCESSES);
+    assert_order(json_array_size(array), <=, PROCESSES);
     json_array_foreach(array, i, one)
     {
         const char *pid = json_string_value(json_object_get(one, "process"));
@@ -276,7 +277,8 @@ static void fill_from_json(struct items *items, const json_t *session)
         items->meta = strdup("tracer");
     items->meta_match_spec = json_spec(session, "meta_match_spec");
     if (count)
-        assert_true(asprintf(&items->call_count, "%lld", (long long)json_integer_value(count)) > 0);
+        assert_order(asprintf(&items->call_count, "%lld", (long long)json_integer_value(count)), >,
+                     0);
     items->call_time = json_usage(json_object_get(session, "call_time"));
     items->call_memory = json_usage(json_object_get(session, "call_memory"));
 }
@@ -472,7 +474,7 @@ static void take_steps(void)
             step(line);
             count++;
         }
-    assert_true(count > 70);
+    assert_order(count, >, 70);
     free(line);
     fclose(steps);
 }

@@ -169,7 +169,7 @@ static void test_messages(void **state)
     good(tracehost_process_start(receive, NULL, &process));
     sender = send_to(process, TRACEHOST_FLAGS_EVENTS);
     good(tracehost_session_get_send_pattern(host, sender, env, &match));
-    assert_int_equal(match, atom("true"));
+    assert_term_equal(match, atom("true"));
     good(tracehost_session_set_send_pattern(host, sender, "[{[wlme,'_'],[],[]},{['_',die],[],[]}]",
                                             0));
     good(tracehost_session_set_receive_pattern(host, sender, NULL, atom("false")));
@@ -177,7 +177,7 @@ static void test_messages(void **state)
     assert_string_equal(inbox, "{trace,<0.169.0>,<0.170.0>}\n{trace,<0.169.0>,wlme}\n");
     assert_int_equal(counts_of(sender).messages_unmatched, 5 + 10) /* of 7 sends and 10 receives */;
     good(tracehost_session_get_receive_pattern(host, sender, env, &match));
-    assert_int_equal(match, atom("false"));
+    assert_term_equal(match, atom("false"));
     good(tracehost_session_get_send_pattern(host, sender, env, &match));
     text = tracehost_term_to_text(match);
     assert_string_equal(text, "[{[wlme,'_'],[],[]},{['_',die],[],[]}]");

@@ -6,20 +6,17 @@
 #include "host/file/file_internal.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[PATH_MAX];
 static struct th_file_owner owner;

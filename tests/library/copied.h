@@ -53,7 +53,7 @@ static void refuse(const char *path, enum th_status status, const char *reason)
 {
     struct th_library *library;
 
-    assert_int_equal(th_library_open_copy(path, &library), status);
+    assert_enum_equal(th_status, th_library_open_copy(path, &library), status);
     assert_error_has(reason);
     assert_error_has(path);
 }

@@ -3,6 +3,7 @@
 #define FILES_H
 
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 /* No test uses all functions. */
 #pragma GCC diagnostic push

@@ -102,8 +102,8 @@ static struct th_line look(struct th_library *library, uintptr_t address)
     struct th_line line;
 
     assert_true(th_library_line(library, address, &line));
-    assert_true(line.offset == address - library->memory.base);
-    assert_true((line.file != NULL) == (line.line > 0));
+    assert_int_equal(line.offset, address - library->memory.base);
+    assert_int_equal((line.file != NULL), (line.line > 0));
     return line;
 }
 

@@ -69,7 +69,7 @@ static void wrong_addresses_are_left_out(void **state)
     assert_int_equal(map->patchable_count, 3);
     assert_true(th_library_code_map_lists(map, (uintptr_t)shown));
     for (size_t i = 1; i < map->patchable_count; i++)
-        assert_true(map->patchable[i - 1] < map->patchable[i]);
+        assert_order(map->patchable[i - 1], <, map->patchable[i]);
     assert_true(
         has_remark(library, "4 addresses, which are not in the library's code, are ignored"));
     assert_int_equal(remark_count(library), 1);

@@ -17,7 +17,7 @@ static int in_child(int (*what)(const char *argument), const char *argument)
 
     if (child == 0)
         exit(what(argument));
-    assert_true(child > 0);
+    assert_order(child, >, 0);
     assert_int_equal(waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

@@ -46,7 +46,7 @@ static struct fence make_fence(void)
 
     fence.start =
         mmap(NULL, 2 * fence.page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(fence.start != MAP_FAILED);
+    assert_ptr_not_equal(fence.start, MAP_FAILED);
     assert_int_equal(mprotect(fence.start + fence.page, fence.page, PROT_NONE), 0);
     return fence;
 }

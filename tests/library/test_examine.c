@@ -417,7 +417,7 @@ static void whatever_is_spoilt_there_is_an_answer(void **state)
     (void)state;
     copy_file(built("lifecycle"), path);
     file = open(path, O_RDWR);
-    assert_true(file >= 0);
+    assert_order(file, >=, 0);
     for (off_t at = 0; at < 4096; at += 8) {
         uint64_t kept;
         assert_int_equal(pread(file, &kept, 8, at), 8);
@@ -430,7 +430,7 @@ static void whatever_is_spoilt_there_is_an_answer(void **state)
         assert_int_equal(pwrite(file, &kept, 8, at), 8);
     }
     close(file);
-    assert_true(refused > tried / 10);
+    assert_order(refused, >, tried / 10);
 }
 
 int main(void)

@@ -73,7 +73,7 @@ static void built_in_folder_is_beside_the_program(void **state)
     char *folder_path = th_library_search_built_in_folder(TH_SEARCH_TRACERS);
 
     (void)state;
-    assert_true(readlink("/proc/self/exe", program, sizeof program - 1) > 0);
+    assert_order(readlink("/proc/self/exe", program, sizeof program - 1), >, 0);
     *strrchr(program, '/') = 0;
     *strrchr(program, '/') = 0; /* bin */
     assert_int_equal(strncmp(folder_path, program, strlen(program)), 0);

@@ -105,7 +105,7 @@ static void terms_hold_shares(void **state)
     void *found = NULL;
 
     (void)state;
-    assert_true(th_identical(term, th_resource_make(second, object)));
+    assert_term_identical(term, th_resource_make(second, object));
     assert_false(th_identical(term, th_resource_make(second, other)));
     assert_false(th_identical(term, th_make_new_reference(second)));
     th_resource_release(object);

@@ -139,7 +139,7 @@ static void with_symbols(const bool has[TH_SLOTS])
     struct th_library *library = link_plain(has);
 
     assert_int_equal(th_library_examination(library)->form, TH_LIBRARY_PLAIN);
-    assert_int_equal(th_library_name(library), th_atom("plain"));
+    assert_term_equal(th_library_name(library), th_atom("plain"));
     assert_filled(library, has);
     th_library_release(library);
 }

@@ -5,13 +5,10 @@
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/match/match.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env env;
 

@@ -330,9 +330,9 @@ static void a_target_may_be_a_list(void **state)
     (void)state;
     th_match_run(spec, &subject, &nothing, &env, &result);
     assert_int_equal(result.end, TH_MATCH_YES);
-    assert_true(th_identical(result.message, parse("[1,[1,x,y]]")));
-    assert_true(th_identical(th_match_source(spec), parse("[{['$1',x|'_'],[{'==',{length,'$_'},3}],"
-                                                          "[{message,['$1','$_']}]}]")));
+    assert_term_identical(result.message, parse("[1,[1,x,y]]"));
+    assert_term_identical(th_match_source(spec), parse("[{['$1',x|'_'],[{'==',{length,'$_'},3}],"
+                                                       "[{message,['$1','$_']}]}]"));
     assert_int_equal(th_match_clause_count(spec), 1);
     th_match_free(spec);
 }
@@ -388,11 +388,11 @@ static void each_clause_tells_why_it_failed(void **state)
         place.size = 0;
         th_match_print_place(&place, attempts[i].place);
         assert_string_equal(th_buffer_text(&place), expected[i].place);
-        assert_true(th_identical(th_match_part(spec, attempts[i].place), parse(expected[i].part)));
+        assert_term_identical(th_match_part(spec, attempts[i].place), parse(expected[i].part));
         assert_int_equal(attempts[i].end, i < 5 ? TH_MATCH_NO : TH_MATCH_YES);
     }
-    assert_int_equal(attempts[2].value, TH_NONE);
-    assert_int_equal(attempts[3].value, TH_AM(false));
+    assert_term_equal(attempts[2].value, TH_NONE);
+    assert_term_equal(attempts[3].value, TH_AM(false));
     assert_int_equal(attempts[4].value, TH_MATCH_RAISED);
     th_buffer_free(&place);
     th_match_free(spec);
@@ -401,13 +401,13 @@ static void each_clause_tells_why_it_failed(void **state)
 static void short_names(void **state)
 {
     (void)state;
-    assert_true(th_identical(th_match_short(&env, "x"), parse("[{'_',[],[{exception_trace}]}]")));
-    assert_true(th_identical(th_match_short(&env, "caller_trace"),
-                             parse("[{'_',[],[{message,{caller}}]}]")));
-    assert_true(th_identical(th_match_short(&env, "cx"),
-                             parse("[{'_',[],[{exception_trace},{message,{caller}}]}]")));
-    assert_true(th_identical(th_match_short(&env, "r"), parse("[{'_',[],[{return_trace}]}]")));
-    assert_int_equal(th_match_short(&env, "y"), TH_NONE);
+    assert_term_identical(th_match_short(&env, "x"), parse("[{'_',[],[{exception_trace}]}]"));
+    assert_term_identical(th_match_short(&env, "caller_trace"),
+                          parse("[{'_',[],[{message,{caller}}]}]"));
+    assert_term_identical(th_match_short(&env, "cx"),
+                          parse("[{'_',[],[{exception_trace},{message,{caller}}]}]"));
+    assert_term_identical(th_match_short(&env, "r"), parse("[{'_',[],[{return_trace}]}]"));
+    assert_term_equal(th_match_short(&env, "y"), TH_NONE);
 }
 
 int main(void)

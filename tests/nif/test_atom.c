@@ -2,12 +2,9 @@
 #include "host/base/base.h"
 #include "host/nif/nif.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -28,9 +25,9 @@ static int end(void **state)
 static void an_atom_is_one_word(void **state)
 {
     (void)state;
-    assert_true(enif_make_atom(env, "ok") == TH_AM(ok));
-    assert_true(enif_make_atom(env, "made here") == enif_make_atom_len(NULL, "made here!", 9));
-    assert_true(enif_make_atom(env, "") == enif_make_atom_len(env, "x", 0));
+    assert_term_equal(enif_make_atom(env, "ok"), TH_AM(ok));
+    assert_term_equal(enif_make_atom(env, "made here"), enif_make_atom_len(NULL, "made here!", 9));
+    assert_term_equal(enif_make_atom(env, ""), enif_make_atom_len(env, "x", 0));
     assert_true(enif_is_atom(env, TH_AM(ok)));
     assert_false(enif_is_atom(env, TH_NIL));
     assert_false(enif_is_atom(env, enif_make_int(env, 1)));
@@ -51,7 +48,7 @@ static void a_name_may_have_255_characters(void **state)
     atom = enif_make_atom_len(env, name, 256);
     assert_true(enif_is_exception(env, atom));
     assert_true(enif_has_pending_exception(env, &reason));
-    assert_true(reason == TH_AM(badarg));
+    assert_term_equal(reason, TH_AM(badarg));
 }
 
 static void new_atoms_report_failure_without_raising(void **state)
@@ -62,13 +59,13 @@ static void new_atoms_report_failure_without_raising(void **state)
     (void)state;
     memset(name, 'n', sizeof name);
     assert_true(enif_make_new_atom(env, "fresh one", &atom, ERL_NIF_LATIN1));
-    assert_true(atom == enif_make_atom(env, "fresh one"));
+    assert_term_equal(atom, enif_make_atom(env, "fresh one"));
     atom = TH_NIL;
     assert_false(enif_make_new_atom_len(env, name, 256, &atom, ERL_NIF_LATIN1));
     assert_false(enif_make_new_atom_len(env, name, 256, &atom, ERL_NIF_UTF8));
     assert_false(enif_make_new_atom(env, "\xC3", &atom, ERL_NIF_UTF8));
     assert_false(enif_make_new_atom(env, "x", &atom, (ErlNifCharEncoding)3));
-    assert_true(atom == TH_NIL);
+    assert_term_equal(atom, TH_NIL);
     assert_false(enif_has_pending_exception(env, NULL));
 }
 
@@ -79,7 +76,7 @@ static void utf8_and_latin1_name_the_same_atom(void **state)
     (void)state;
     assert_true(enif_make_new_atom(env, "\xC3\xA5", &a, ERL_NIF_UTF8));
     assert_true(enif_make_new_atom(env, "\xE5", &b, ERL_NIF_LATIN1));
-    assert_true(a == b);
+    assert_term_equal(a, b);
 }
 
 static void asking_for_an_existing_atom_makes_none(void **state)
@@ -91,12 +88,12 @@ static void asking_for_an_existing_atom_makes_none(void **state)
     assert_false(enif_make_existing_atom(env, "no such name", &atom, ERL_NIF_LATIN1));
     assert_false(enif_make_existing_atom_len(env, "no such name", 5, &atom, ERL_NIF_UTF8));
     assert_false(enif_make_existing_atom(env, "ok", &atom, (ErlNifCharEncoding)0));
-    assert_true(atom == TH_NIL);
+    assert_term_equal(atom, TH_NIL);
     assert_int_equal(th_atom_count(), before);
     assert_true(enif_make_existing_atom(env, "ok", &atom, ERL_NIF_LATIN1));
-    assert_true(atom == TH_AM(ok));
+    assert_term_equal(atom, TH_AM(ok));
     assert_true(enif_make_existing_atom_len(env, "error!", 5, &atom, ERL_NIF_UTF8));
-    assert_true(atom == TH_AM(error));
+    assert_term_equal(atom, TH_AM(error));
 }
 
 static void a_name_that_does_not_fit_is_not_given(void **state)
@@ -167,7 +164,7 @@ static void the_cache_index_is_within_its_range(void **state)
     for (unsigned i = 0; i < 2 * most; i++) {
         snprintf(name, sizeof name, "cached %u", i);
         assert_true(enif_get_atom_cache_index(env, enif_make_atom(env, name), &index));
-        assert_true(index <= most);
+        assert_order(index, <=, most);
     }
     assert_true(enif_get_atom_cache_index(env, TH_AM(ok), &index));
     assert_int_equal(index, again);

@@ -4,12 +4,9 @@
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -236,7 +233,7 @@ static void terms_travel_as_binaries(void **state)
     assert_int_equal(bin.data[0], 131);
     assert_int_equal(enif_binary_to_term(env, bin.data, bin.size - 1, &back, 0), 0);
     assert_int_equal(enif_binary_to_term(env, bin.data, bin.size, &back, 1), 0);
-    assert_true(back == TH_NIL);
+    assert_term_equal(back, TH_NIL);
     assert_true(enif_realloc_binary(&bin, bin.size + 3)); /* the bytes after it are not read */
     assert_int_equal(enif_binary_to_term(env, bin.data, bin.size, &back, 0), bin.size - 3);
     assert_true(enif_is_identical(term, back));
@@ -287,10 +284,10 @@ static void identifiers_are_those_of_the_recorded_node(void **state)
     th_process_world_set_node((struct th_etf_node){enif_make_atom(env, "a@b"), 9});
     assert_true(enif_term_to_binary(env, pid, &bin));
     assert_non_null(memmem(bin.data, bin.size, "a@b", 3));
-    assert_true(enif_binary_to_term(env, bin.data, bin.size, &back, 0) > 0);
-    assert_true(back == pid);
+    assert_order(enif_binary_to_term(env, bin.data, bin.size, &back, 0), >, 0);
+    assert_term_equal(back, pid);
     th_process_world_reset(NULL);
-    assert_true(enif_binary_to_term(env, bin.data, bin.size, &back, 0) > 0);
+    assert_order(enif_binary_to_term(env, bin.data, bin.size, &back, 0), >, 0);
     assert_true(enif_is_pid(env, back) && back != pid);
     enif_release_binary(&bin);
 }

@@ -2,16 +2,13 @@
  * tracee, the scheduler, the clock. */
 #include "host/nif/nif.h"
 #include "host/process/process.h"
+#include "tests/support/assertions.h"
 #include "tests/support/loaded.h"
 #include "tests/support/scene.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Runs the test's function in each callback of the trace family. */
 static void (*act)(ErlNifEnv *env, const ERL_NIF_TERM argv[]);
@@ -104,7 +101,7 @@ static void look_around(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     ErlNifPid self;
 
     assert_non_null(enif_self(env, &self));
-    assert_true(self.pid == argv[2]);
+    assert_term_equal(self.pid, argv[2]);
     assert_true(enif_is_current_process_alive(env));
     assert_int_equal(enif_scheduler_id(), 1);
 }
@@ -138,8 +135,8 @@ static void read_clock(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     int arity;
 
     (void)argv;
-    assert_true(enif_monotonic_time(ERL_NIF_USEC) + enif_time_offset(ERL_NIF_USEC) ==
-                1700000000123456);
+    assert_int_equal(enif_monotonic_time(ERL_NIF_USEC) + enif_time_offset(ERL_NIF_USEC),
+                     1700000000123456);
     for (int i = 0; i < 2; i++) {
         assert_true(enif_get_tuple(env, enif_now_time(env), &arity, &now));
         assert_true(now[0] == th_small(1700) && now[1] == th_small(0) &&

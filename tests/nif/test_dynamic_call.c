@@ -2,15 +2,12 @@
 #include "host/library/library.h"
 #include "host/nif/nif.h"
 #include "host/self/self.h"
+#include "tests/support/assertions.h"
 #include "tests/support/events_library.h"
 #include "tests/support/inbox.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct events_journal *journal;
 static struct th_library *library;

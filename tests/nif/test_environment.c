@@ -2,12 +2,9 @@
 #include "host/base/base.h"
 #include "host/nif/nif.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -36,7 +33,7 @@ static void copies_outlive_the_original(void **state)
 
     (void)state;
     assert_true(enif_is_identical(term, copy));
-    assert_true(term != copy);
+    assert_int_not_equal(term, copy);
     enif_free_env(other);
     assert_true(enif_get_list_cell(env, copy, &head, &tail));
     assert_true(enif_get_double(env, head, &d) && d == 1.5);
@@ -49,7 +46,7 @@ static void immediates_are_their_own_copies(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
-        assert_true(enif_make_copy(env, terms[i]) == terms[i]);
+        assert_term_equal(enif_make_copy(env, terms[i]), terms[i]);
 }
 
 static void a_cleared_environment_can_be_used_again(void **state)
@@ -96,14 +93,14 @@ static void an_exception_is_no_term(void **state)
     (void)state;
     assert_false(enif_has_pending_exception(env, &reason));
     assert_false(enif_has_pending_exception(env, NULL));
-    assert_true(reason == TH_NIL);
+    assert_term_equal(reason, TH_NIL);
     assert_false(enif_is_exception(env, TH_NIL));
     raised = enif_make_badarg(env);
     assert_true(enif_is_exception(env, raised));
     assert_false(enif_is_exception(env, TH_AM(badarg)));
     assert_true(enif_has_pending_exception(env, NULL));
     assert_true(enif_has_pending_exception(env, &reason));
-    assert_true(reason == TH_AM(badarg));
+    assert_term_equal(reason, TH_AM(badarg));
 }
 
 static void any_term_may_be_raised(void **state)
@@ -114,7 +111,7 @@ static void any_term_may_be_raised(void **state)
     (void)state;
     assert_true(enif_is_exception(env, enif_raise_exception(env, why)));
     assert_true(enif_has_pending_exception(env, &reason));
-    assert_true(reason == why);
+    assert_term_equal(reason, why);
 }
 
 static void an_environment_without_library_has_no_private_data(void **state)

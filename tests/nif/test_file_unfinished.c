@@ -1,17 +1,14 @@
 /* Tests files that tracers declare as unfinished, when the program ends. */
 #include "host/base/base.h"
 #include "plugin_api/nif_module.h"
+#include "tests/support/assertions.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char path[] = "/tmp/unfinished.XXXXXX";
 
@@ -23,7 +20,7 @@ static bool stays(void (*end)(void))
 
     strcpy(path + sizeof path - 7, "XXXXXX");
     file = mkstemp(path);
-    assert_true(file >= 0);
+    assert_order(file, >=, 0);
     close(file);
     child = fork();
     if (child == 0) {

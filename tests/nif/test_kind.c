@@ -1,12 +1,9 @@
 /* Tests the kinds of terms, their order and hashes; unique integers and references. */
 #include "host/nif/nif.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -102,7 +99,7 @@ static void terms_are_in_order(void **state)
             int order = enif_compare(terms[ascending[i] - 1], terms[ascending[j] - 1]);
             assert_int_equal((order > 0) - (order < 0), (i > j) - (i < j));
         }
-    assert_true(enif_compare(terms[2], terms[4]) < 0);
+    assert_order(enif_compare(terms[2], terms[4]), <, 0);
 }
 
 static void pids_compare(void **state)
@@ -110,8 +107,8 @@ static void pids_compare(void **state)
     ErlNifPid a = {th_local_pid(1, 0)}, b = {th_local_pid(2, 0)};
 
     (void)state;
-    assert_true(enif_compare_pids(&a, &b) < 0);
-    assert_true(enif_compare_pids(&a, &a) == 0);
+    assert_order(enif_compare_pids(&a, &b), <, 0);
+    assert_int_equal(enif_compare_pids(&a, &a), 0);
 }
 
 static void identical_terms_have_one_hash(void **state)
@@ -124,8 +121,8 @@ static void identical_terms_have_one_hash(void **state)
     one_of_each(terms);
     for (size_t kind = 0; kind < 2; kind++)
         for (int i = 0; i < KINDS; i++)
-            assert_true(enif_hash(kinds[kind], terms[i], 5) ==
-                        enif_hash(kinds[kind], enif_make_copy(other, terms[i]), 5));
+            assert_int_equal(enif_hash(kinds[kind], terms[i], 5),
+                             enif_hash(kinds[kind], enif_make_copy(other, terms[i]), 5));
     enif_free_env(other);
 }
 
@@ -138,15 +135,15 @@ static void hashes_keep_to_their_range_and_salt(void **state)
     for (int i = 0; i < MANY; i++) {
         ERL_NIF_TERM t = enif_make_tuple1(env, enif_make_int(env, i));
         bits |= enif_hash(ERL_NIF_PHASH2, t, 0);
-        assert_true(enif_hash(ERL_NIF_PHASH2, t, 0) == enif_hash(ERL_NIF_PHASH2, t, 7));
+        assert_int_equal(enif_hash(ERL_NIF_PHASH2, t, 0), enif_hash(ERL_NIF_PHASH2, t, 7));
         salted += enif_hash(ERL_NIF_INTERNAL_HASH, t, 0) != enif_hash(ERL_NIF_INTERNAL_HASH, t, 7);
-        assert_true(enif_hash(ERL_NIF_INTERNAL_HASH, t, 7) <= UINT32_MAX);
-        assert_true(enif_hash(ERL_NIF_INTERNAL_HASH, t, 7) ==
-                    enif_hash(ERL_NIF_INTERNAL_HASH, t, (uint64_t)1 << 32 | 7));
+        assert_order(enif_hash(ERL_NIF_INTERNAL_HASH, t, 7), <=, UINT32_MAX);
+        assert_int_equal(enif_hash(ERL_NIF_INTERNAL_HASH, t, 7),
+                         enif_hash(ERL_NIF_INTERNAL_HASH, t, (uint64_t)1 << 32 | 7));
     }
-    assert_true(bits == ((uint64_t)1 << 27) - 1);
-    assert_true(salted > MANY - 10);
-    assert_true(enif_hash((ErlNifHash)9, TH_NIL, 0) == 0);
+    assert_int_equal(bits, ((uint64_t)1 << 27) - 1);
+    assert_order(salted, >, MANY - 10);
+    assert_int_equal(enif_hash((ErlNifHash)9, TH_NIL, 0), 0);
 }
 
 static void phash2_is_erlangs(void **state)
@@ -171,7 +168,7 @@ static void unique_integers_grow(void **state)
         assert_int_equal(last > 0, properties[i] & ERL_NIF_UNIQUE_POSITIVE);
         for (int j = 0; j < MANY; j++, last = next) {
             assert_true(enif_get_long(env, enif_make_unique_integer(env, properties[i]), &next));
-            assert_true(next > last);
+            assert_order(next, >, last);
         }
     }
 }

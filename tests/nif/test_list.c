@@ -2,12 +2,9 @@
 #include "host/nif/nif.h"
 #include "host/term/term.h"
 #include "plugin_api/erl_nif.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -41,8 +38,8 @@ static void made_in_all_ways_a_list_is_the_same(void **state)
     for (int i = 2; i >= 0; i--)
         cells = enif_make_list_cell(env, items[i], cells);
     assert_true(enif_is_identical(list, cells));
-    assert_true(enif_make_list(env, 0) == TH_NIL);
-    assert_true(enif_make_list_from_array(env, NULL, 0) == TH_NIL);
+    assert_term_equal(enif_make_list(env, 0), TH_NIL);
+    assert_term_equal(enif_make_list_from_array(env, NULL, 0), TH_NIL);
 }
 
 static void cells_are_taken_apart(void **state)
@@ -90,7 +87,7 @@ static void lists_are_reversed(void **state)
     (void)state;
     assert_false(enif_make_reverse_list(env, enif_make_list_cell(env, TH_NIL, TH_AM(ok)), &list));
     assert_false(enif_make_reverse_list(env, TH_AM(ok), &list));
-    assert_true(list == TH_AM(ok));
+    assert_term_equal(list, TH_AM(ok));
     assert_true(enif_make_reverse_list(env, TH_NIL, &list) && list == TH_NIL);
     assert_true(enif_make_reverse_list(env, text("abc"), &list));
     assert_true(enif_is_identical(list, text("cba")));
@@ -170,8 +167,8 @@ static void strings_are_made_of_bytes_and_characters(void **state)
     int c;
 
     (void)state;
-    assert_true(text("") == TH_NIL);
-    assert_true(enif_make_string(env, "", ERL_NIF_UTF8) == TH_NIL);
+    assert_term_equal(text(""), TH_NIL);
+    assert_term_equal(enif_make_string(env, "", ERL_NIF_UTF8), TH_NIL);
     assert_true(enif_get_list_cell(env, text("\xC3\xA5"), &head, &tail));
     assert_true(enif_get_int(env, head, &c) && c == 0xC3);
     assert_true(enif_get_list_cell(env, enif_make_string_len(env, "\xC3\xA5!", 2, ERL_NIF_UTF8),

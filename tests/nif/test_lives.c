@@ -6,18 +6,15 @@
 #include "host/nif/nif.h"
 #include "host/process/process.h"
 #include "host/runtime/runtime.h"
+#include "tests/support/assertions.h"
 #include "tests/support/events_library.h"
 #include "tests/support/inbox.h"
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct events_journal *journal, *later; /* of the old instance; of the new one */
 static struct th_mailbox *process;
@@ -163,7 +160,7 @@ static void an_upgrade_may_drop_callbacks(void **state)
     library = events_load(later, old);
     th_library_release(old);
     end_process();
-    assert_true(select_on(ends[0], ERL_NIF_SELECT_STOP, object) < 0);
+    assert_order(select_on(ends[0], ERL_NIF_SELECT_STOP, object), <, 0);
     assert_string_equal(events_noted(later), "");
     th_poll_select_end();
     enif_release_resource(object);
@@ -178,12 +175,12 @@ static void a_thread_of_a_library_sends(void **state)
     struct th_buffer expected = {0};
 
     (void)state;
-    assert_int_equal(
+    assert_term_equal(
         events_call(library, "start", &env, 2, (th_term[]){inbox.pid, th_small(COUNT)}), TH_AM(ok));
     for (int i = 1; i <= COUNT; i++)
         th_buffer_printf(&expected, "{thread,%d}\n", i);
     assert_string_equal(inbox_await(COUNT), th_buffer_text(&expected));
-    assert_int_equal(events_call(library, "join", &env, 0, NULL), TH_AM(ok));
+    assert_term_equal(events_call(library, "join", &env, 0, NULL), TH_AM(ok));
     th_buffer_free(&expected);
     th_library_release(library);
 }

@@ -1,15 +1,12 @@
 /* Tests mutexes, condition variables, read-write locks and thread-specific data. */
 #include "host/nif/nif.h"
+#include "tests/support/assertions.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { THREADS = 4, ROUNDS = 10000, MANY_KEYS = 5000 };
 
@@ -254,7 +251,7 @@ static void keys_do_not_share_data(void **state)
     (void)state;
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(enif_tsd_key_create(NULL, &keys[i]), 0);
-        assert_true(keys[i] > 0);
+        assert_order(keys[i], >, 0);
         enif_tsd_set(keys[i], &keys[i]);
     }
     for (int i = 0; i < THREADS; i++)
@@ -289,7 +286,7 @@ static void keys_are_as_many_as_memory_allows(void **state)
     (void)state;
     for (size_t i = 0; i < MANY_KEYS; i++) {
         assert_int_equal(enif_tsd_key_create(NULL, &keys[i]), 0);
-        assert_true(keys[i] > 0);
+        assert_order(keys[i], >, 0);
         enif_tsd_set(keys[i], keys + i + 1);
     }
     assert_int_equal(enif_thread_create("other", &thread, set_and_read, keys, NULL), 0);

@@ -3,18 +3,15 @@
 #include "host/nif/nif.h"
 #include "host/process/process.h"
 #include "host/self/self.h"
+#include "tests/support/assertions.h"
 #include "tests/support/events_library.h"
 #include "tests/support/inbox.h"
 
 #include <pthread.h>
 #include <string.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct events_journal *journal;
 static struct th_library *library;
@@ -121,12 +118,12 @@ static void it_has_to_be_possible(void **state)
     ErlNifPid none = {TH_AM(undefined)}, dead = pid;
 
     (void)state;
-    assert_true(enif_monitor_process(&env, plain, &pid, NULL) < 0);
-    assert_true(enif_monitor_process(&env, plain, &none, NULL) < 0);
-    assert_true(enif_monitor_process(&env, a, &none, NULL) > 0);
+    assert_order(enif_monitor_process(&env, plain, &pid, NULL), <, 0);
+    assert_order(enif_monitor_process(&env, plain, &none, NULL), <, 0);
+    assert_order(enif_monitor_process(&env, a, &none, NULL), >, 0);
     end_process();
-    assert_true(enif_monitor_process(&env, a, &dead, NULL) > 0);
-    assert_true(enif_monitor_process(&env, plain, &dead, NULL) < 0);
+    assert_order(enif_monitor_process(&env, a, &dead, NULL), >, 0);
+    assert_order(enif_monitor_process(&env, plain, &dead, NULL), <, 0);
     assert_string_equal(noted(), "");
     enif_release_resource(plain);
 }
@@ -174,8 +171,8 @@ static void they_have_an_order_and_terms(void **state)
     assert_int_equal(enif_monitor_process(&env, a, &pid, &a->monitor), 0);
     assert_int_equal(enif_monitor_process(&env, b, &pid, &b->monitor), 0);
     assert_int_equal(enif_compare_monitors(&a->monitor, &a->monitor), 0);
-    assert_true((enif_compare_monitors(&a->monitor, &b->monitor) < 0) !=
-                (enif_compare_monitors(&b->monitor, &a->monitor) < 0));
+    assert_int_not_equal((enif_compare_monitors(&a->monitor, &b->monitor) < 0),
+                         (enif_compare_monitors(&b->monitor, &a->monitor) < 0));
     for (int i = 0; i < 2; i++) {
         terms[i] = enif_make_monitor_term(&env, i ? &b->monitor : &a->monitor);
         assert_true(enif_is_ref(&env, terms[i]));
@@ -248,7 +245,7 @@ static void a_monitor_ends_in_one_way(void **state)
         if (i % 2)
             assert_int_equal(down, race.taken == before);
         else
-            assert_true(down <= 1);
+            assert_order(down, <=, 1);
     }
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&race.start);

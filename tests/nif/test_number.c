@@ -1,14 +1,11 @@
 /* Tests numbers: each range, small and big; a failure does not change the output. */
 #include "host/nif/nif.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <limits.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -95,8 +92,8 @@ static void unsigned_longs_may_be_big_integers(void **state)
 static void integers_of_one_value_are_one_term(void **state)
 {
     (void)state;
-    assert_true(enif_make_int(env, 5) == enif_make_ulong(env, 5));
-    assert_true(enif_make_uint(env, 5) == enif_make_long(env, 5));
+    assert_term_equal(enif_make_int(env, 5), enif_make_ulong(env, 5));
+    assert_term_equal(enif_make_uint(env, 5), enif_make_long(env, 5));
     assert_true(enif_is_identical(enif_make_long(env, LONG_MAX), enif_make_ulong(env, LONG_MAX)));
 }
 

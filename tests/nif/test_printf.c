@@ -1,12 +1,9 @@
 /* Tests enif_snprintf() and its relatives: the directives of C, and %T. */
 #include "host/term/term.h"
 #include "plugin_api/erl_nif.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static char text[256];
 

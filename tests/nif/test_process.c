@@ -2,15 +2,12 @@
 #include "host/nif/nif.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -79,9 +76,9 @@ static void only_local_identifiers_are_taken(void **state)
     assert_true(pid.pid == TH_NIL && port.port_id == TH_NIL);
     assert_true(enif_is_pid(env, other_pid) && enif_is_port(env, other_port));
     assert_true(enif_get_local_pid(env, th_local_pid(1, 0), &pid));
-    assert_true(enif_make_pid(env, &pid) == th_local_pid(1, 0));
+    assert_term_equal(enif_make_pid(env, &pid), th_local_pid(1, 0));
     assert_true(enif_get_local_port(env, th_local_port(1), &port));
-    assert_true(port.port_id == th_local_port(1));
+    assert_term_equal(port.port_id, th_local_port(1));
 }
 
 static void the_undefined_pid_is_nobody(void **state)
@@ -92,7 +89,7 @@ static void the_undefined_pid_is_nobody(void **state)
     assert_false(enif_is_pid_undefined(&pid));
     enif_set_pid_undefined(&pid);
     assert_true(enif_is_pid_undefined(&pid));
-    assert_true(enif_make_pid(env, &pid) == TH_AM(undefined));
+    assert_term_equal(enif_make_pid(env, &pid), TH_AM(undefined));
     assert_false(enif_is_process_alive(env, &pid));
     assert_false(enif_send(env, &pid, NULL, TH_AM(ok)));
 }
@@ -105,11 +102,11 @@ static void self_is_who_runs(void **state)
     assert_null(enif_self(NULL, &pid));
     assert_null(enif_self(env, &pid));
     assert_false(enif_is_current_process_alive(env));
-    assert_true(pid.pid == TH_NIL);
+    assert_term_equal(pid.pid, TH_NIL);
     th_process_world_reset(NULL);
     env->self = th_local_pid(5, 0);
     assert_ptr_equal(enif_self(env, &pid), &pid);
-    assert_true(pid.pid == th_local_pid(5, 0));
+    assert_term_equal(pid.pid, th_local_pid(5, 0));
     assert_true(enif_is_current_process_alive(env));
     th_process_world_end(th_local_pid(5, 0));
     assert_false(enif_is_current_process_alive(env));
@@ -158,7 +155,7 @@ static void a_message_environment_is_emptied_by_success_only(void **state)
     open_mailbox(&mailbox);
     first = message = enif_make_tuple2(other, TH_AM(ok), TH_NIL);
     for (int i = 0; i < 3; i++) {
-        assert_true(message == first); /* the environment was cleared: the same address */
+        assert_term_equal(message, first); /* the environment was cleared: the same address */
         assert_true(enif_send(env, &mailbox.pid, other, message));
         assert_int_equal(mailbox.count, i + 1);
         message = enif_make_tuple2(other, TH_AM(ok), TH_NIL);
@@ -166,7 +163,7 @@ static void a_message_environment_is_emptied_by_success_only(void **state)
     close_mailbox(&mailbox);
     assert_false(enif_send(env, &mailbox.pid, other, message));
     assert_true(enif_is_tuple(env, message));
-    assert_true(enif_make_tuple2(other, TH_AM(ok), TH_NIL) != first);
+    assert_int_not_equal(enif_make_tuple2(other, TH_AM(ok), TH_NIL), first);
     enif_free_env(other);
 }
 
@@ -181,7 +178,7 @@ static void the_environment_of_a_call_may_be_the_message_s(void **state)
     message = enif_make_tuple1(&call, TH_AM(ok));
     open_mailbox(&mailbox);
     assert_true(enif_send(&call, &mailbox.pid, &call, message)); /* forbidden, but delivered */
-    assert_true(enif_make_tuple1(&call, TH_AM(ok)) != message);
+    assert_int_not_equal(enif_make_tuple1(&call, TH_AM(ok)), message);
     close_mailbox(&mailbox);
     th_env_release(&call);
 }
@@ -215,7 +212,7 @@ static void a_port_of_the_host_takes_commands(void **state)
     assert_true(enif_get_local_port(env, th_process_port_console(), &port));
     assert_true(enif_is_port_alive(env, &port));
     assert_true(enif_port_command(env, &port, other, good));
-    assert_true(enif_make_list1(other, TH_NIL) == good); /* the environment was cleared */
+    assert_term_equal(enif_make_list1(other, TH_NIL), good); /* the environment was cleared */
     assert_false(enif_port_command(env, &port, NULL, bad));
     assert_true(enif_port_command(env, &port, NULL, enif_make_list1(env, th_small('!'))));
     th_process_console_set_output(NULL);
@@ -243,15 +240,15 @@ static void names_are_those_of_processes_or_of_ports(void **state)
     assert_false(enif_whereis_pid(env, TH_AM(output), &pid));
     assert_true(pid.pid == TH_NIL && port.port_id == TH_NIL);
     assert_true(enif_whereis_pid(env, TH_AM(ok), &pid));
-    assert_true(pid.pid == mailbox.pid.pid);
+    assert_int_equal(pid.pid, mailbox.pid.pid);
     assert_true(enif_whereis_port(NULL, TH_AM(output), &port));
-    assert_true(port.port_id == th_process_port_console());
+    assert_term_equal(port.port_id, th_process_port_console());
     assert_true(th_process_name_unregister(TH_AM(output)));
     close_mailbox(&mailbox);
     assert_false(enif_whereis_pid(env, TH_AM(ok), &pid));
     th_process_world_register(th_local_pid(5, 0), TH_AM(ok));
     assert_true(enif_whereis_pid(env, TH_AM(ok), &pid));
-    assert_true(pid.pid == th_local_pid(5, 0));
+    assert_term_equal(pid.pid, th_local_pid(5, 0));
 }
 
 static void *send_many(void *mailbox)

@@ -2,15 +2,12 @@
 #include "host/base/base.h"
 #include "host/library/library.h"
 #include "host/nif/nif.h"
+#include "tests/support/assertions.h"
 #include "tests/tracers/keeper.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct th_library *library;
 static struct keeper *keeper;

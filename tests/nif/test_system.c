@@ -1,13 +1,10 @@
 /* Tests memory, system information, environment variables, shared objects, names of errors. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
+#include "tests/support/assertions.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static void memory_is_the_library_s_own(void **state)
 {
@@ -88,7 +85,7 @@ static void variables_can_be_read(void **state)
     assert_int_equal(size, 0);
     unsetenv("TEST_SYSTEM");
     size = sizeof value;
-    assert_true(enif_getenv("TEST_SYSTEM", value, &size) < 0);
+    assert_order(enif_getenv("TEST_SYSTEM", value, &size), <, 0);
 }
 
 static void a_variable_needs_room(void **state)
@@ -98,16 +95,16 @@ static void a_variable_needs_room(void **state)
 
     (void)state;
     setenv("TEST_SYSTEM", "abc", 1);
-    assert_true(enif_getenv("TEST_SYSTEM", value, &size) > 0);
+    assert_order(enif_getenv("TEST_SYSTEM", value, &size), >, 0);
     assert_int_equal(size, 4); /* the required size, with which the call succeeds */
     assert_string_equal(value, "-------");
     assert_int_equal(enif_getenv("TEST_SYSTEM", value, &size), 0);
     size = 0;
-    assert_true(enif_getenv("TEST_SYSTEM", NULL, &size) > 0);
+    assert_order(enif_getenv("TEST_SYSTEM", NULL, &size), >, 0);
     assert_int_equal(size, 4);
     setenv("TEST_SYSTEM", "", 1);
     size = 0;
-    assert_true(enif_getenv("TEST_SYSTEM", NULL, &size) > 0);
+    assert_order(enif_getenv("TEST_SYSTEM", NULL, &size), >, 0);
     assert_int_equal(size, 1);
 }
 

@@ -1,16 +1,13 @@
 /* Tests threads that libraries create. */
 #include "host/nif/nif.h"
+#include "tests/support/assertions.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static ErlNifTid create(char *name, void *(*function)(void *), void *argument, int stack)
 {

@@ -2,13 +2,10 @@
 #include "host/nif/nif.h"
 #include "host/self/self.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -49,7 +46,7 @@ static void units_are_converted_downwards(void **state)
     assert_int_equal(enif_convert_time_unit(-1001, ERL_NIF_NSEC, ERL_NIF_USEC), -2);
     assert_int_equal(enif_convert_time_unit(-3, ERL_NIF_SEC, ERL_NIF_NSEC), -3000000000);
     assert_int_equal(enif_convert_time_unit(7, ERL_NIF_USEC, ERL_NIF_USEC), 7);
-    assert_true(enif_convert_time_unit(INT64_MIN, ERL_NIF_NSEC, ERL_NIF_SEC) == -9223372037);
+    assert_int_equal(enif_convert_time_unit(INT64_MIN, ERL_NIF_NSEC, ERL_NIF_SEC), -9223372037);
 }
 
 static void an_unknown_unit_is_an_error(void **state)
@@ -57,10 +54,10 @@ static void an_unknown_unit_is_an_error(void **state)
     ErlNifTimeUnit none = (ErlNifTimeUnit)4;
 
     (void)state;
-    assert_true(enif_monotonic_time(none) == ERL_NIF_TIME_ERROR);
-    assert_true(enif_time_offset(none) == ERL_NIF_TIME_ERROR);
-    assert_true(enif_convert_time_unit(1, none, ERL_NIF_SEC) == ERL_NIF_TIME_ERROR);
-    assert_true(enif_convert_time_unit(1, ERL_NIF_SEC, none) == ERL_NIF_TIME_ERROR);
+    assert_int_equal(enif_monotonic_time(none), ERL_NIF_TIME_ERROR);
+    assert_int_equal(enif_time_offset(none), ERL_NIF_TIME_ERROR);
+    assert_int_equal(enif_convert_time_unit(1, none, ERL_NIF_SEC), ERL_NIF_TIME_ERROR);
+    assert_int_equal(enif_convert_time_unit(1, ERL_NIF_SEC, none), ERL_NIF_TIME_ERROR);
 }
 
 static void monotonic_time_never_goes_back(void **state)
@@ -70,7 +67,7 @@ static void monotonic_time_never_goes_back(void **state)
     (void)state;
     for (int i = 0; i < 1000; i++) {
         ErlNifTime now = enif_monotonic_time(ERL_NIF_NSEC);
-        assert_true(now >= last);
+        assert_order(now, >=, last);
         last = now;
     }
 }
@@ -91,7 +88,7 @@ static void now_is_never_told_twice(void **state)
     assert_timestamp(enif_now_time(env), &last);
     for (int i = 0; i < 10000; i++, last = now) {
         assert_timestamp(enif_now_time(env), &now);
-        assert_true(now > last);
+        assert_order(now, >, last);
     }
     assert_in_range(now / 1000000, time(NULL) - 2, time(NULL) + 2);
 }
@@ -105,7 +102,7 @@ static void cpu_time_is_that_of_the_program(void **state)
     for (volatile int i = 0; i < 20000000; i++)
         ;
     assert_timestamp(enif_cpu_time(env), &after);
-    assert_true(after > before);
+    assert_order(after, >, before);
 }
 
 static bool fill(struct th_clock *clock)
@@ -132,10 +129,10 @@ static void a_recorded_clock_is_read_as_it_is(void **state)
     th_self.clock = &clock;
     assert_int_equal(enif_monotonic_time(ERL_NIF_NSEC), -1500);
     assert_int_equal(enif_monotonic_time(ERL_NIF_USEC), -2);
-    assert_true(enif_time_offset(ERL_NIF_NSEC) == 1700000000123457500);
+    assert_int_equal(enif_time_offset(ERL_NIF_NSEC), 1700000000123457500);
     for (int i = 0; i < 2; i++) {
         assert_timestamp(enif_now_time(env), &now);
-        assert_true(now == 1700000000123456);
+        assert_int_equal(now, 1700000000123456);
     }
     assert_timestamp(enif_cpu_time(env), &now);
     assert_int_equal(now, 1000001);
@@ -151,7 +148,7 @@ static void a_record_without_time_leaves_the_real_clock(void **state)
     th_self.clock = &clock;
     assert_timestamp(enif_now_time(env), &first);
     assert_timestamp(enif_now_time(env), &second);
-    assert_true(second > first);
+    assert_order(second, >, first);
     assert_in_range(first / 1000000, time(NULL) - 2, time(NULL) + 2);
     th_self.clock = NULL;
 }

@@ -1,12 +1,9 @@
 /* Tests tuples and maps. */
 #include "host/nif/nif.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static ErlNifEnv *env;
 
@@ -96,12 +93,12 @@ static void values_are_found(void **state)
         assert_int_equal(size, sizes[i]);
         for (int key = 1; key <= sizes[i]; key++) {
             assert_true(enif_get_map_value(env, map, number(key), &value));
-            assert_true(value == number(-key));
+            assert_term_equal(value, number(-key));
         }
         value = TH_AM(ok);
         assert_false(enif_get_map_value(env, map, number(0), &value));
         assert_false(enif_get_map_value(env, map, enif_make_double(env, 1.0), &value));
-        assert_true(value == TH_AM(ok));
+        assert_term_equal(value, TH_AM(ok));
     }
 }
 
@@ -130,7 +127,7 @@ static void what_is_no_map_leaves_the_outputs_alone(void **state)
     assert_false(enif_make_map_update(env, TH_NIL, out, TH_NIL, &out));
     assert_false(enif_make_map_remove(env, number(1), out, &out));
     assert_false(enif_map_iterator_create(env, TH_NIL, &iterator, ERL_NIF_MAP_ITERATOR_FIRST));
-    assert_true(out == TH_AM(ok));
+    assert_term_equal(out, TH_AM(ok));
     assert_int_equal(size, 77);
 }
 
@@ -144,7 +141,7 @@ static void maps_are_values(void **state)
     assert_true(enif_get_map_value(env, map, number(2), &value) && value == number(-2));
     changed = TH_NIL;
     assert_false(enif_make_map_update(env, map, number(4), TH_AM(ok), &changed));
-    assert_true(changed == TH_NIL);
+    assert_term_equal(changed, TH_NIL);
     assert_true(enif_make_map_remove(env, map, number(2), &changed));
     assert_false(enif_get_map_value(env, changed, number(2), &value));
     assert_true(enif_make_map_remove(env, map, number(4), &changed));
@@ -169,7 +166,7 @@ static void arrays_make_a_map_unless_a_key_comes_twice(void **state)
     map = TH_NIL;
     assert_false(enif_make_map_from_arrays(env, keys, values, 20, &map));
     assert_false(enif_make_map_from_arrays(env, keys, values, 40, &map));
-    assert_true(map == TH_NIL);
+    assert_term_equal(map, TH_NIL);
 }
 
 static void iterators_meet_each_pair_once(void **state)
@@ -185,7 +182,7 @@ static void iterators_meet_each_pair_once(void **state)
         assert_true(enif_map_iterator_create(env, map, &iterator, ERL_NIF_MAP_ITERATOR_FIRST));
         while (enif_map_iterator_get_pair(env, &iterator, &key, &value)) {
             sum += (int)th_small_value(key);
-            assert_true(th_small_value(value) == -th_small_value(key));
+            assert_int_equal(th_small_value(value), -th_small_value(key));
             enif_map_iterator_next(env, &iterator);
         }
         assert_int_equal(sum, sizes[i] * (sizes[i] + 1) / 2);
@@ -210,7 +207,7 @@ static void iterators_go_both_ways(void **state)
     assert_false(enif_map_iterator_prev(env, &iterator));
     key = TH_NIL;
     assert_false(enif_map_iterator_get_pair(env, &iterator, &key, &value));
-    assert_true(key == TH_NIL);
+    assert_term_equal(key, TH_NIL);
     assert_true(enif_map_iterator_next(env, &iterator));
     assert_true(enif_map_iterator_next(env, &iterator));
     assert_false(enif_map_iterator_next(env, &iterator));

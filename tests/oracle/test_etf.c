@@ -3,16 +3,13 @@
  * damaged ones (damage.erl) are refused alike, or decoded to the same terms.
  */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/beam.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct th_etf_options plain; /* options for a BEAM's encoding */
 static struct th_buffer terms, damaged;

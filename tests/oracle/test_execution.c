@@ -4,19 +4,16 @@
  * (execution.escript).
  */
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/retraced.h"
 
 #include "host/base/base.h"
 #include "tests/support/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/execution-XXXXXX";
 

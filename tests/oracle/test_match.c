@@ -4,17 +4,14 @@
 #include "host/match/match.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/beam.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define SCRIPT "escript tests/oracle/match.escript "
 
@@ -209,7 +206,7 @@ static void cases_match_alike(void **state)
 {
     (void)state;
     beyond = 0;
-    assert_true(for_each(SCRIPT "cases", matches_alike) > 300);
+    assert_order(for_each(SCRIPT "cases", matches_alike), >, 300);
     assert_int_equal(beyond, 0);
 }
 
@@ -225,7 +222,7 @@ static void random_ones_match_alike(void **state)
     assert_many(for_each(SCRIPT "random 1 20000", matches_alike));
     assert_many(for_each(SCRIPT "random 2 20000", matches_alike));
     assert_many(for_each(SCRIPT "random 4 20000", matches_alike));
-    assert_true(beyond < 20);
+    assert_order(beyond, <, 20);
 }
 
 /* Compares the texts of faults and their order. */
@@ -235,7 +232,7 @@ static void broken_ones_fail_alike(void **state)
     beyond = 0;
     assert_many(for_each(SCRIPT "broken 1 20000", matches_alike));
     assert_many(for_each(SCRIPT "broken 2 20000", matches_alike));
-    assert_true(beyond < 20);
+    assert_order(beyond, <, 20);
 }
 
 /* The differences are those in the table of tracehost(7); OTP 25 has none. */
@@ -352,7 +349,7 @@ static void accepted_alike(th_env *env, const th_term *parts)
 static void kinds_accept_the_same_functions(void **state)
 {
     (void)state;
-    assert_true(for_each(SCRIPT "kinds", accepted_alike) > 2000);
+    assert_order(for_each(SCRIPT "kinds", accepted_alike), >, 2000);
 }
 
 int main(void)

@@ -3,15 +3,12 @@
  * terms and the BEAM's results; its head describes the file.
  */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env env;
 static struct th_buffer file;
@@ -201,7 +198,7 @@ static void copies_are_identical(void **state)
     (void)state;
     th_env_init(&other, TH_ENV_PLAIN);
     for (size_t i = 0; i < count; i++)
-        assert_true(th_identical(terms[i], th_copy(&other, terms[i])));
+        assert_term_identical(terms[i], th_copy(&other, terms[i]));
     th_env_release(&other);
 }
 

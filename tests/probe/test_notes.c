@@ -3,12 +3,9 @@
  * arguments. */
 #include "host/base/base.h"
 #include "host/probe/probe.h"
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/support/assertions.h"
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct note {
     int times;
@@ -77,7 +74,7 @@ static void compare(const char *file)
             fail_msg("%s: %s: %d notes, semaphore %#lx, arguments %s", file, probe->name,
                      notes[i].times, notes[i].semaphore, notes[i].arguments);
         for (size_t k = 0; k < i; k++)
-            assert_true(notes[k].semaphore != notes[i].semaphore);
+            assert_int_not_equal(notes[k].semaphore, notes[i].semaphore);
         th_buffer_free(&sizes);
     }
     th_free(notes);

@@ -1,11 +1,8 @@
 /* Tests the host as a watcher of its own probes: the values that it gets, and when. */
 #include "host/base/base.h"
 #include "host/probe/probe.h"
-#include <setjmp.h>
-#include <stdarg.h>
+#include "tests/support/assertions.h"
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct th_buffer seen;
 static int evaluated;

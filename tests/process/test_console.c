@@ -1,13 +1,11 @@
 /* Tests that the console prints each message on a line of its own. */
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 /* Returns the text that the console has printed since it got *FILE; the caller frees it. */
@@ -62,7 +60,7 @@ static void a_long_message_is_one_line(void **state)
 static void there_is_one_console(void **state)
 {
     (void)state;
-    assert_true(th_process_console_pid() == th_process_console_pid());
+    assert_term_equal(th_process_console_pid(), th_process_console_pid());
     assert_true(th_process_alive(th_process_console_pid()));
     th_process_world_reset(NULL);
     assert_true(th_process_alive(th_process_console_pid()));

@@ -1,13 +1,10 @@
 /* Tests the host's own processes, and messages to these and to recorded ones, by threads. */
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 enum { SENDERS = 4, MESSAGES = 10000, PROCESSES = 1000 };
 
@@ -32,11 +29,11 @@ static void mail_is_received(void **state)
 
     (void)state;
     assert_true(th_is_local_pid(pid));
-    assert_true(th_local_pid_serial(pid) >= TH_HOST_SERIAL);
+    assert_order(th_local_pid_serial(pid), >=, TH_HOST_SERIAL);
     assert_true(th_process_alive(pid));
     assert_true(th_process_send(pid, TH_AM(ok)));
     assert_int_equal(mailbox.count, 1);
-    assert_true(mailbox.last == TH_AM(ok));
+    assert_term_equal(mailbox.last, TH_AM(ok));
     th_process_exit(process, TH_AM(normal));
 }
 
@@ -52,7 +49,7 @@ static void a_stopped_process_is_dead_for_ever(void **state)
     assert_false(th_process_alive(pid));
     assert_false(th_process_send(pid, TH_AM(ok)));
     next = th_process_start(receive, &mailbox);
-    assert_true(th_process_pid(next) != pid);
+    assert_int_not_equal(th_process_pid(next), pid);
     assert_false(th_process_alive(pid));
     assert_false(th_process_send(pid, TH_AM(ok)));
     assert_int_equal(mailbox.count, 0);

@@ -2,15 +2,12 @@
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { SENDERS = 4, MESSAGES = 5000, SHARED_SIZE = 1000 };
 
@@ -108,7 +105,7 @@ static void a_message_outlives_what_it_was_made_from(void **state)
     th_env_release(&env);
     th_env_init(&env, TH_ENV_PLAIN);
     mail = th_process_take(process);
-    assert_true(th_identical(mail->term, make_message(&env)));
+    assert_term_identical(mail->term, make_message(&env));
     assert_null(mail->offheap);
     th_process_message_free(mail);
     th_process_exit(process, TH_AM(normal));

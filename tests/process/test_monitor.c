@@ -1,16 +1,13 @@
 /* Tests monitors: `down` is called once at the end, or not at all after a stop. */
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { MANY = 1000, ROUNDS = 2000, RACES = 10000, DELAYS = 500 };
 
@@ -66,7 +63,7 @@ static void who_watches_is_told_once(void **state)
     assert_int_equal(watcher.told, 0);
     th_process_exit(process, TH_AM(error));
     assert_int_equal(watcher.told, 1);
-    assert_true(watcher.reason == TH_AM(error));
+    assert_term_equal(watcher.reason, TH_AM(error));
     assert_true(watcher.was_dead);
     assert_false(th_process_monitor_stop(&watcher.monitor));
 }
@@ -79,7 +76,7 @@ static void stopping_is_a_normal_end(void **state)
     (void)state;
     watch(&watcher, th_process_pid(process));
     th_process_exit(process, TH_AM(normal));
-    assert_true(watcher.reason == TH_AM(normal));
+    assert_term_equal(watcher.reason, TH_AM(normal));
 }
 
 static void who_has_stopped_watching_is_not_told(void **state)
@@ -123,7 +120,7 @@ static void the_end_of_what_was_recorded_is_told(void **state)
     th_process_world_end(th_local_pid(5, 0));
     assert_int_equal(process.told, 1);
     assert_true(process.was_dead);
-    assert_true(process.reason == TH_AM(noproc));
+    assert_term_equal(process.reason, TH_AM(noproc));
     assert_int_equal(port.told, 0);
     th_process_world_end(th_local_port(5));
     assert_int_equal(port.told, 1);
@@ -141,7 +138,7 @@ static void a_world_that_goes_ends_all_that_was_in_it(void **state)
     watch(&own, th_process_pid(process));
     th_process_world_reset(NULL);
     assert_int_equal(recorded.told, 1);
-    assert_true(recorded.reason == th_atom("noconnection"));
+    assert_term_equal(recorded.reason, th_atom("noconnection"));
     assert_int_equal(own.told, 0);
     th_process_world_end(th_local_pid(5, 0));
     assert_int_equal(recorded.told, 1);

@@ -3,16 +3,13 @@
 #include "host/process/process.h"
 #include "host/progress/progress.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { MANY = 10000, VERY_MANY = 1000000, READERS = 3, ROUNDS = 20000 };
 
@@ -49,9 +46,9 @@ static void a_process_of_the_host_may_have_a_name(void **state)
 
     (void)state;
     assert_true(th_process_name_register(TH_AM(ok), pid));
-    assert_true(th_process_whereis(TH_AM(ok)) == pid);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), pid);
     assert_true(th_process_name_unregister(TH_AM(ok)));
-    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), TH_NONE);
     assert_false(th_process_name_unregister(TH_AM(ok)));
     assert_true(th_process_name_register(TH_AM(error), pid));
     th_process_exit(process, TH_AM(normal));
@@ -75,10 +72,10 @@ static void names_are_refused(void **state)
     assert_false(th_process_name_unregister(TH_NIL));
     th_process_exit(two, TH_AM(normal));
     assert_false(th_process_name_register(TH_AM(error), b)); /* a dead process */
-    assert_true(th_process_whereis(TH_AM(ok)) == a);
-    assert_true(th_process_whereis(TH_AM(error)) == TH_NONE);
-    assert_true(th_process_whereis(TH_NONE) == TH_NONE);
-    assert_true(th_process_whereis(th_small(1)) == TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), a);
+    assert_term_equal(th_process_whereis(TH_AM(error)), TH_NONE);
+    assert_term_equal(th_process_whereis(TH_NONE), TH_NONE);
+    assert_term_equal(th_process_whereis(th_small(1)), TH_NONE);
     th_process_exit(one, TH_AM(normal));
 }
 
@@ -89,7 +86,7 @@ static void a_name_goes_with_its_process(void **state)
     (void)state;
     assert_true(th_process_name_register(TH_AM(ok), th_process_pid(one)));
     th_process_exit(one, TH_AM(normal));
-    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), TH_NONE);
     two = start();
     assert_true(th_process_name_register(TH_AM(ok), th_process_pid(two)));
     th_process_exit(two, TH_AM(normal));
@@ -103,12 +100,12 @@ static void names_of_the_recording_hide_the_host_s(void **state)
     (void)state;
     assert_true(th_process_name_register(TH_AM(ok), pid));
     th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
-    assert_true(th_process_whereis(TH_AM(ok)) == th_local_pid(7, 0));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), th_local_pid(7, 0));
     th_process_world_end(th_local_pid(7, 0));
-    assert_true(th_process_whereis(TH_AM(ok)) == pid);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), pid);
     th_process_world_register(th_local_pid(8, 0), TH_AM(ok));
     th_process_world_reset(NULL);
-    assert_true(th_process_whereis(TH_AM(ok)) == pid);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), pid);
     th_process_exit(process, TH_AM(normal));
 }
 
@@ -122,9 +119,9 @@ static void what_has_no_number_of_a_beam_has_no_name(void **state)
     big = th_make_pid(&env, 0, 0, 0xFFFFFFFFu, 1);
     th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
     th_process_world_register(big, TH_AM(ok)); /* process 7 nevertheless no longer has the name */
-    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), TH_NONE);
     th_process_world_register(th_local_pid(7, 0), TH_AM(ok));
-    assert_true(th_process_whereis(TH_AM(ok)) == th_local_pid(7, 0));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), th_local_pid(7, 0));
     th_env_release(&env);
 }
 
@@ -136,8 +133,8 @@ static void many_names_are_told_apart(void **state)
     for (size_t i = 0; i < MANY; i += 2)
         th_process_world_unregister(name(i));
     for (size_t i = 0; i < MANY; i++)
-        assert_true(th_process_whereis(name(i)) ==
-                    (i % 2 ? th_local_pid((uint32_t)i, 0) : TH_NONE));
+        assert_term_equal(th_process_whereis(name(i)),
+                          (i % 2 ? th_local_pid((uint32_t)i, 0) : TH_NONE));
 }
 
 static double seconds(void)
@@ -214,7 +211,7 @@ static void readers_see_what_is_true(void **state)
         assert_int_equal((size_t)wrong, 0);
     }
     th_process_name_table_clear(&table);
-    assert_true(th_process_name_table_get(&table, names[0]) == TH_NONE);
+    assert_term_equal(th_process_name_table_get(&table, names[0]), TH_NONE);
     th_progress_settle();
 }
 

@@ -3,17 +3,14 @@
 
 #include "host/base/base.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { DEPTH = 200000, THREADS = 4, COMMANDS = 1000, LARGE = 1 << 17 };
 
@@ -136,7 +133,7 @@ static void a_port_lives_until_it_is_closed(void **state)
 
     (void)state;
     assert_true(th_is_local_port(port));
-    assert_true(th_local_port_id(port) >= TH_HOST_PORT_ID);
+    assert_order(th_local_port_id(port), >=, TH_HOST_PORT_ID);
     assert_true(th_process_alive(port));
     assert_false(th_process_send(port, TH_AM(ok)));
     th_process_world_reset(NULL);
@@ -146,7 +143,7 @@ static void a_port_lives_until_it_is_closed(void **state)
     assert_false(th_process_port_command(port, text("x")));
     assert_int_equal(th_process_port_close(port), TH_FAILED);
     next = open_port();
-    assert_true(next != port);
+    assert_int_not_equal(next, port);
     assert_false(th_process_alive(port));
     assert_int_equal(th_process_port_close(next), TH_OK);
     assert_contents("");
@@ -190,12 +187,12 @@ static void a_port_may_have_a_name_and_be_watched(void **state)
 
     (void)state;
     assert_true(th_process_name_register(TH_AM(output), port));
-    assert_true(th_process_whereis(TH_AM(output)) == port);
+    assert_term_equal(th_process_whereis(TH_AM(output)), port);
     assert_true(th_process_monitor_start(&watcher.monitor, port));
     assert_int_equal(th_process_port_close(port), TH_OK);
-    assert_true(watcher.reason == TH_AM(normal));
+    assert_term_equal(watcher.reason, TH_AM(normal));
     assert_true(watcher.file_was_there);
-    assert_true(th_process_whereis(TH_AM(output)) == TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(output)), TH_NONE);
 }
 
 static void a_file_that_cannot_be_made_is_told(void **state)
@@ -205,7 +202,7 @@ static void a_file_that_cannot_be_made_is_told(void **state)
     (void)state;
     assert_int_equal(th_process_port_open_file("/nowhere/file", &port), TH_FAILED);
     assert_non_null(strstr(th_error_link(0), "/nowhere/file"));
-    assert_true(port == TH_NONE);
+    assert_term_equal(port, TH_NONE);
 }
 
 static void what_could_not_be_written_is_told_at_the_end(void **state)
@@ -281,7 +278,7 @@ static void the_console_s_port_writes_where_the_console_prints(void **state)
     th_term port = th_process_port_console();
 
     (void)state;
-    assert_true(port == th_process_port_console());
+    assert_term_equal(port, th_process_port_console());
     th_process_console_set_output(file);
     assert_true(th_process_send(th_process_console_pid(), TH_AM(ok)));
     assert_true(th_process_port_command(port, text("as it is")));
@@ -376,9 +373,9 @@ static void a_port_may_take_no_commands(void **state)
     assert_true(th_process_monitor_start(&monitor, port));
     assert_int_equal(th_process_port_close(port), TH_FAILED); /* not the port of a file */
     th_process_port_end(port, "of a test", TH_AM(kill));
-    assert_int_equal(end_reason, TH_AM(kill));
+    assert_term_equal(end_reason, TH_AM(kill));
     assert_false(th_process_alive(port));
-    assert_int_equal(th_process_whereis(th_atom("taker")), TH_NONE);
+    assert_term_equal(th_process_whereis(th_atom("taker")), TH_NONE);
     assert_false(th_process_port_command(port, TH_NIL));
 }
 

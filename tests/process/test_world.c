@@ -2,12 +2,9 @@
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 enum { MANY = 200000 };
 
@@ -104,7 +101,7 @@ static void numbers_that_no_node_gives_out_are_told_apart(void **state)
     big = th_make_pid(&env, 0, 0, 0xFFFFFFFFu, 1);
     other = th_make_pid(&env, 0, 0, 0xFFFFFFFEu, 1);
     process = th_process_world_see(big);
-    assert_true(process->id == TH_NONE);
+    assert_term_equal(process->id, TH_NONE);
     assert_ptr_equal(th_process_world_see(big), process);
     assert_ptr_not_equal(th_process_world_see(other), process);
     process->tracing = &env;
@@ -139,9 +136,9 @@ static void a_new_world_knows_nothing(void **state)
     th_process_world_reset(drop);
     assert_int_equal(dropped, 1);
     assert_null(th_process_world_find(pid(1)));
-    assert_true(th_process_whereis(TH_AM(console)) == TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(console)), TH_NONE);
     assert_true(th_process_alive(pid(3)));
-    assert_true(th_process_world_node().node == 0);
+    assert_int_equal(th_process_world_node().node, 0);
     assert_int_equal(th_process_world_counts().seen, 0);
     assert_int_equal(th_process_world_counts().ended, 0);
     th_process_world_end(pid(3));
@@ -152,13 +149,13 @@ static void a_name_belongs_to_one(void **state)
 {
     (void)state;
     th_process_world_register(pid(1), TH_AM(ok));
-    assert_true(th_process_whereis(TH_AM(ok)) == pid(1));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), pid(1));
     th_process_world_register(pid(2), TH_AM(ok)); /* the recording lost the unregister */
-    assert_true(th_process_whereis(TH_AM(ok)) == pid(2));
-    assert_true(th_process_world_see(pid(1))->name == TH_NONE);
-    assert_true(th_process_world_see(pid(2))->name == TH_AM(ok));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), pid(2));
+    assert_term_equal(th_process_world_see(pid(1))->name, TH_NONE);
+    assert_term_equal(th_process_world_see(pid(2))->name, TH_AM(ok));
     th_process_world_register(pid(2), TH_AM(ok));
-    assert_true(th_process_world_see(pid(2))->name == TH_AM(ok));
+    assert_term_equal(th_process_world_see(pid(2))->name, TH_AM(ok));
 }
 
 static void a_process_has_one_name(void **state)
@@ -166,12 +163,12 @@ static void a_process_has_one_name(void **state)
     (void)state;
     th_process_world_register(pid(1), TH_AM(ok));
     th_process_world_register(pid(1), TH_AM(error));
-    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
-    assert_true(th_process_whereis(TH_AM(error)) == pid(1));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(error)), pid(1));
     th_process_world_unregister(TH_AM(error));
     th_process_world_unregister(TH_AM(error));
-    assert_true(th_process_whereis(TH_AM(error)) == TH_NONE);
-    assert_true(th_process_world_see(pid(1))->name == TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(error)), TH_NONE);
+    assert_term_equal(th_process_world_see(pid(1))->name, TH_NONE);
 }
 
 static void the_end_frees_the_name(void **state)
@@ -179,8 +176,8 @@ static void the_end_frees_the_name(void **state)
     (void)state;
     th_process_world_register(pid(1), TH_AM(ok));
     th_process_world_end(pid(1));
-    assert_true(th_process_whereis(TH_AM(ok)) == TH_NONE);
-    assert_true(th_process_world_see(pid(1))->name == TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), TH_NONE);
+    assert_term_equal(th_process_world_see(pid(1))->name, TH_NONE);
 }
 
 static void the_node_is_told(void **state)
@@ -190,8 +187,8 @@ static void the_node_is_told(void **state)
     (void)state;
     assert_true(th_process_world_node().node == 0 && th_process_world_node().creation == 0);
     th_process_world_set_node(node);
-    assert_true(th_process_world_node().node == TH_AM(nonode));
-    assert_true(th_process_world_node().creation == 0xFFFFFFFFu);
+    assert_term_equal(th_process_world_node().node, TH_AM(nonode));
+    assert_int_equal(th_process_world_node().creation, 0xFFFFFFFFu);
 }
 
 static void idle_processes_are_dropped_the_rest_is_kept(void **state)
@@ -202,7 +199,7 @@ static void idle_processes_are_dropped_the_rest_is_kept(void **state)
     for (uint32_t i = 3; i < MANY; i++) {
         struct th_recorded_process *process = th_process_world_see(pid(i));
         th_process_world_see(pid(3)); /* the process that is never idle */
-        assert_true(process->id == pid(i));
+        assert_term_equal(process->id, pid(i));
     }
     assert_in_range(th_process_world_counts().present, 65536, 2 * 65536);
     assert_int_equal(th_process_world_counts().seen, MANY - 1);

@@ -1,16 +1,13 @@
 /* Tests deferred work: its order, work added by several threads and by work itself, and delays by
  * reader sections. */
 #include "host/progress/progress.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { THREADS = 4, WORKS = 2000 /* of each thread */ };
 

@@ -1,10 +1,9 @@
 /* Tests grace periods: sections that delay them, sections that do not, and deferred work. */
 #include "host/progress/progress.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -13,8 +12,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { A_WHILE = 50 /* milliseconds; longer than a grace period without open sections */ };
 

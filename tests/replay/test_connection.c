@@ -5,18 +5,15 @@
  */
 #include "host/term/term.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/server.h"
 #include "tests/support/stream.h"
 
 #include "host/replay/replay_internal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { RECORD = 61 /* bytes of the message that most tests send */ };
 
@@ -170,7 +167,7 @@ static void a_huge_length(void **state)
     assert_string_equal(play_for(&act, 1, NULL, &reader),
                         "1@0 {trace,<0.1.0>,exit,normal}\npartial: record 2 at byte 61 is "
                         "truncated: the input ends after 56 of the record's 536870912 bytes\n");
-    assert_true(reader->input.capacity < 1024 * 1024);
+    assert_order(reader->input.capacity, <, 1024 * 1024);
     th_replay_reader_close(reader);
 }
 
@@ -226,7 +223,7 @@ static void within_a_long_record(void **state)
     play_for(&act, 1, NULL, &reader);
     assert_int_equal(th_replay_reader_info(reader)->records, 1);
     assert_int_equal(th_replay_reader_info(reader)->damages, 1);
-    assert_true(reader->input.capacity < 1024 * 1024);
+    assert_order(reader->input.capacity, <, 1024 * 1024);
     th_replay_reader_close(reader);
 }
 
@@ -464,7 +461,7 @@ static void given_up(void **state)
     add_messages(1);
     act = whole();
     assert_string_equal(play_for(&act, 1, &again, &reader), "1@0 {trace,<0.1.0>,exit,normal}\n");
-    assert_true(th_clock_real_monotonic() - began >= again.reconnect_ns);
+    assert_order(th_clock_real_monotonic() - began, >=, again.reconnect_ns);
     assert_non_null(strstr(noted(), "the connection was closed after 1 record; trying to connect "
                                     "again for 1 s\ncannot connect again: "));
     notices.size = 0;

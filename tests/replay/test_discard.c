@@ -7,16 +7,13 @@
 #include "host/replay/replay.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/loaded.h"
 #include "tests/support/skipping.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static uint64_t asked;
 
@@ -83,7 +80,7 @@ static void check(const char *name)
     asked = 0;
     tally = play(tracing, name);
     counts = th_trace_session_counts(th_trace_session(tracing, 0));
-    assert_true(tally.gated > 0);
+    assert_order(tally.gated, >, 0);
     assert_int_equal(asked, tally.gated);
     assert_int_equal(counts.discarded, 2 * tally.gated);
     assert_int_equal(counts.untraced, 2 * tally.ungated);

@@ -1,18 +1,15 @@
 /* Tests input from files, pipes and sockets, in pieces of any size. */
 #include "host/replay/replay_internal.h"
+#include "tests/support/assertions.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { TOTAL = 3 * 1024 * 1024 };
 
@@ -49,7 +46,7 @@ static void *write_pieces(void *fd)
             piece = TOTAL - at;
         for (size_t done = 0; done < piece;) {
             ssize_t wrote = write(*(int *)fd, bytes + at + done, piece - done);
-            assert_true(wrote > 0);
+            assert_order(wrote, >, 0);
             done += (size_t)wrote;
         }
     }
@@ -121,7 +118,7 @@ static void memory_grows_with_data_only(void **state)
     th_replay_input_attach(&input, fd, "file");
     assert_false(th_replay_input_have(&input, UINT32_MAX));
     assert_int_equal(th_replay_input_there(&input), TOTAL);
-    assert_true(input.capacity <= 2 * TOTAL);
+    assert_order(input.capacity, <=, 2 * TOTAL);
 }
 
 static void a_read_that_fails(void **state)

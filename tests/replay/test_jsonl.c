@@ -2,15 +2,12 @@
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct th_buffer stream;
 static struct th_reader *reader;
@@ -130,7 +127,7 @@ static void what_is_known_at_once(void **state)
     next();
     assert_int_equal(event.kind, TH_EVENT_TRACE_TS);
     assert_int_equal(event.tag, TH_TAG_call);
-    assert_int_equal(event.tracee, th_local_pid(79, 2));
+    assert_term_equal(event.tracee, th_local_pid(79, 2));
     assert_int_equal(event.tuple_size, 7);
     assert_int_equal(event.external, TH_YES);
     assert_int_equal(event.tail, TH_NO);
@@ -140,11 +137,11 @@ static void what_is_known_at_once(void **state)
     assert_int_equal(event.time.unique, 7);
     assert_false(event.decoded);
     assert_int_equal(event.source->function(&event, &function), TH_OK);
-    assert_int_equal(function.module, th_atom("m"));
+    assert_term_equal(function.module, th_atom("m"));
     assert_int_equal(function.arity, 2);
     assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
-    assert_int_equal(event.match_spec_result, th_atom("r"));
-    assert_int_equal(event.scheduler_id, th_small(1));
+    assert_term_equal(event.match_spec_result, th_atom("r"));
+    assert_term_equal(event.scheduler_id, th_small(1));
     assert_int_equal(event.source->function(&event, &function), TH_OK);
     assert_int_equal(function.arity, 2);
 }
@@ -362,7 +359,7 @@ static void headers(void **state)
     (void)state;
     add("\n{\"tracehost\":1,\"node\":\"a@b\",\"creation\":4294967295,\"atoms\":\"utf8\"}\n" GOOD);
     start();
-    assert_int_equal(th_replay_reader_info(reader)->node.node, th_atom("a@b"));
+    assert_term_equal(th_replay_reader_info(reader)->node.node, th_atom("a@b"));
     assert_int_equal(th_replay_reader_info(reader)->node.creation, UINT32_MAX);
     assert_true(th_replay_reader_info(reader)->utf8_atoms);
     assert_string_equal(th_replay_reader_info(reader)->format, "jsonl");
@@ -371,7 +368,7 @@ static void headers(void **state)
     stream.size = 0;
     add("{\"tracehost\":1}");
     start();
-    assert_int_equal(th_replay_reader_info(reader)->node.node, TH_NONE);
+    assert_term_equal(th_replay_reader_info(reader)->node.node, TH_NONE);
     assert_false(th_replay_reader_info(reader)->utf8_atoms);
     assert_string_equal(stream_tell(reader), "");
 }
@@ -419,7 +416,7 @@ static void identifiers_of_the_node_are_local(void **state)
     th_buffer_free(&line);
     start();
     next();
-    assert_int_equal(event.tracee, th_local_pid(1, 2));
+    assert_term_equal(event.tracee, th_local_pid(1, 2));
 }
 
 static void what_is_no_stream(void **state)

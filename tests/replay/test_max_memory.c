@@ -1,16 +1,13 @@
 /* Tests that an event above the memory limit is skipped, whichever part needs the memory. */
 #include "host/base/base.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 enum { MOST = TH_READER_LEAST_MEMORY, DEEP = 40000 };
 

@@ -4,16 +4,13 @@
  */
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 #include "tests/support/server.h"
 #include "tests/support/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { FIRST = 3 /* records of the first connection */, TRACEES = 3 };
 
@@ -124,7 +121,7 @@ static void another_node(void **state)
         assert_int_equal(known.counts.gaps, 1);
         assert_int_equal(known.counts.damages, 2); /* the connection's end, and the stream's */
         assert_int_equal(known.counts.tracees, TRACEES - 1);
-        assert_int_equal(known.node, th_atom(cases[i].before));
+        assert_term_equal(known.node, th_atom(cases[i].before));
     }
     th_buffer_free(&stream);
 }

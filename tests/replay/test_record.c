@@ -5,16 +5,13 @@
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
 #include <zlib.h>
-
-#include <cmocka.h>
 
 /* Pieces of external terms. Each ends before a letter could be taken for a digit of its number. */
 #define NODE "\x64\0\x0dnonode@nohost"
@@ -97,10 +94,10 @@ static void one_message_in_all_encodings(void **state)
         assert_int_equal(event.kind, TH_EVENT_TRACE);
         assert_int_equal(event.tag, TH_TAG_call);
         assert_int_equal(event.tuple_size, 4);
-        assert_int_equal(event.tracee, th_local_pid(79, 2));
+        assert_term_equal(event.tracee, th_local_pid(79, 2));
         assert_int_equal(event.source->function(&event, &function), TH_OK);
-        assert_int_equal(function.module, th_atom("m"));
-        assert_int_equal(function.function, th_atom("f"));
+        assert_term_equal(function.module, th_atom("m"));
+        assert_term_equal(function.function, th_atom("f"));
         assert_int_equal(function.arity, 2);
         assert_int_equal(event.source->whole(&event, &env, &tuple), TH_OK);
         th_text_print(&text, tuple);
@@ -121,7 +118,7 @@ static void ports_in_all_encodings(void **state)
     for (int i = 0; i < 6; i++) {
         next();
         assert_int_equal(event.tag, TH_TAG_closed);
-        assert_int_equal(event.tracee, th_local_port(5));
+        assert_term_equal(event.tracee, th_local_port(5));
     }
 }
 
@@ -142,21 +139,21 @@ static void tracees_that_are_no_immediates(void **state)
     next();
     next();
     assert_true(th_get_pid(event.tracee, &pid) && !th_is_immediate(event.tracee));
-    assert_int_equal(pid.node, TH_NONE);
+    assert_term_equal(pid.node, TH_NONE);
     assert_int_equal(pid.number, 0x10000000);
     next();
     assert_true(th_get_pid(event.tracee, &pid));
-    assert_int_equal(pid.node, TH_AM(nonode));
+    assert_term_equal(pid.node, TH_AM(nonode));
     assert_int_equal(pid.creation, 7);
     next();
     assert_true(th_get_pid(event.tracee, &pid));
-    assert_int_equal(pid.node, th_atom("a@b"));
+    assert_term_equal(pid.node, th_atom("a@b"));
     assert_int_equal(pid.serial, 2);
     next();
     assert_true(th_get_port(event.tracee, &port) && !th_is_immediate(event.tracee));
     assert_int_equal(port.id, 0x1000000000000005);
     next();
-    assert_int_equal(event.tracee, th_local_pid(1, 0xffffffff));
+    assert_term_equal(event.tracee, th_local_pid(1, 0xffffffff));
 }
 
 static void expect_node(const char *node, uint32_t creation)
@@ -204,11 +201,11 @@ static void identifiers_of_the_node_are_local(void **state)
     add(BYTES("\x83\x68\5" TRACE PID_OF(OTHER_NODE) "\x64\0\4send\x6a" PID));
     start();
     next();
-    assert_int_equal(event.tracee, th_local_pid(1, 2));
+    assert_term_equal(event.tracee, th_local_pid(1, 2));
     assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
-    assert_int_equal(event.extra, th_local_pid(1, 2));
+    assert_term_equal(event.extra, th_local_pid(1, 2));
     next();
-    assert_int_equal(event.tracee, th_local_pid(1, 2));
+    assert_term_equal(event.tracee, th_local_pid(1, 2));
     assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
     assert_true(th_is_pid(event.extra) && !th_is_immediate(event.extra));
 }
@@ -253,12 +250,12 @@ static void compressed_records(void **state)
     start();
     next();
     assert_int_equal(event.tag, TH_TAG_send);
-    assert_int_equal(event.tracee, th_local_pid(1, 0));
+    assert_term_equal(event.tracee, th_local_pid(1, 0));
     assert_false(event.decoded);
     assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
-    assert_int_equal(event.extra, th_atom("bob"));
-    assert_int_equal(event.match_spec_result, th_atom("r"));
-    assert_int_equal(event.scheduler_id, th_small(2));
+    assert_term_equal(event.extra, th_atom("bob"));
+    assert_term_equal(event.match_spec_result, th_atom("r"));
+    assert_term_equal(event.scheduler_id, th_small(2));
     assert_int_equal(th_trace_event_time(&event), TH_OK);
     assert_int_equal(event.time.ns, 1000002000003000);
     next();
@@ -267,11 +264,11 @@ static void compressed_records(void **state)
     next();
     assert_int_equal(event.kind, TH_EVENT_OTHER); /* a drop in a stream is not a term */
     assert_int_equal(event.source->whole(&event, &env, &tuple), TH_OK);
-    assert_true(th_identical(tuple, th_make_tuple_of(&env, TH_AM(drop), th_small(5))));
+    assert_term_identical(tuple, th_make_tuple_of(&env, TH_AM(drop), th_small(5)));
     next();
     assert_int_equal(event.kind, TH_EVENT_OTHER);
     assert_int_equal(th_trace_event_decode(&event, &env), TH_OK);
-    assert_int_equal(event.term, th_atom("hello"));
+    assert_term_equal(event.term, th_atom("hello"));
 }
 
 /* The arity is counted for each form of argument list, without decoding the arguments. */

@@ -1,20 +1,17 @@
 /* Tests addresses tcp://HOST:PORT, and servers that refuse connections. */
+#include "tests/support/assertions.h"
 #include "tests/support/server.h"
 #include "tests/support/stream.h"
 
 #include "host/replay/replay_internal.h"
 
 #include <netinet/in.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static volatile int stop;
 

@@ -5,18 +5,15 @@
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/stream.h"
 
 #include "host/replay/replay_internal.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct th_buffer stream;
 
@@ -84,7 +81,7 @@ static void check_event(struct th_event *event, th_env *env)
     assert_int_equal(event->time.kind, expected.time.kind);
     assert_int_equal(event->time.ns, expected.time.ns);
     assert_int_equal(event->time.unique, expected.time.unique);
-    assert_true(th_identical(th_trace_event_to_tuple(event, env), tuple));
+    assert_term_identical(th_trace_event_to_tuple(event, env), tuple);
 }
 
 /* Returns the number of records that OTP itself found in FILE; UINT64_MAX if unknown. */

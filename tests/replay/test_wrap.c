@@ -2,17 +2,14 @@
 #include "host/base/base.h"
 #include "host/replay/replay_internal.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #define SAMPLE "samples/recordings/wrap/"
 

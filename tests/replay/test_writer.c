@@ -2,19 +2,16 @@
  * complete or absent. */
 #include "host/base/base.h"
 #include "host/trace/trace.h"
+#include "tests/support/assertions.h"
 #include "tests/support/skipping.h"
 #include "tests/support/stream.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[] = "/tmp/test_writer_XXXXXX";
 static char port_file[100], json_file[100];

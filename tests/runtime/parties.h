@@ -6,18 +6,16 @@
 #include "host/code/code.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/lines.h"
 #include "tests/support/loaded.h"
 
 #include "host/runtime/runtime_internal.h"
 
-#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 static struct th_library *party;
 static struct th_runtime_setup party_setup;
@@ -48,7 +46,7 @@ static inline const char *show(const char *prefix, th_term term)
 
     th_buffer_add_text(&text, prefix);
     th_text_print(&text, term);
-    assert_true(text.size < sizeof last);
+    assert_order(text.size, <, sizeof last);
     strcpy(last, th_buffer_text(&text));
     if (!lines_shown)
         drop_lines(last);

@@ -5,20 +5,17 @@
 
 #include "host/code/code.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/loaded.h"
 #include "tests/support/scene.h"
 
 #include "host/runtime/traced/tracepoint.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static struct th_library *play_library;
 static struct th_session *session;
@@ -138,7 +135,7 @@ static inline void add_renamed(struct th_buffer *out, const char *text)
             if (strncmp(pids[i], text, (size_t)(end - text)) == 0)
                 break;
         if (is_pid && i == count) {
-            assert_true(count < 26);
+            assert_order(count, <, 26);
             snprintf(pids[count++], sizeof pids[0], "%.*s", (int)(end - text), text);
         }
         th_buffer_printf(out, is_pid ? "%c" : "#R", (int)('A' + i));

@@ -7,14 +7,11 @@
 #include "host/runtime/queue.h"
 #include "host/term/term.h"
 #include "tests/plugins/runner.h"
+#include "tests/support/assertions.h"
 #include "tests/support/loaded.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* The library, opened and loaded, and its variable. */
 static struct th_library *runner_library;
@@ -84,7 +81,7 @@ static inline const char *run(struct th_process *process, const char *name, cons
         th_buffer_add_text(&text, "error: ");
     th_text_print(&text, term);
     th_env_release(&env);
-    assert_true(text.size < sizeof last);
+    assert_order(text.size, <, sizeof last);
     strcpy(last, th_buffer_text(&text));
     th_buffer_free(&text);
     return last;

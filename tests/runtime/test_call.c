@@ -75,8 +75,8 @@ static void nothing_is_scheduled_outside_of_a_call(void **state)
 
     (void)state;
     th_env_init(&env, TH_ENV_CALLBACK);
-    assert_int_equal(th_runtime_call_schedule(&env, "x", 0, NULL, 0, NULL), TH_NONE);
-    assert_int_equal(env.exception, TH_AM(badarg));
+    assert_term_equal(th_runtime_call_schedule(&env, "x", 0, NULL, 0, NULL), TH_NONE);
+    assert_term_equal(env.exception, TH_AM(badarg));
     assert_false(th_runtime_call_consume(&env, 100));
     th_env_release(&env);
 }

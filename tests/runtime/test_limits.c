@@ -29,10 +29,10 @@ static void all_are_killed_in_the_end(void **state)
     call_in(process, "spawns", "[20,party,loop,[1000000000]]");
     call_in(process, "spawns", "[20,party,crowd,[1000]]");
     call_in(process, "spawns", "[20,party,await,[5]]");
-    assert_true(th_runtime_processes() > 500);
+    assert_order(th_runtime_processes(), >, 500);
     th_runtime_kill_all();
-    assert_true(th_runtime_processes() <=
-                1); /* the process may not have seen yet that all others have ended */
+    assert_order(th_runtime_processes(), <=,
+                 1); /* the process may not have seen yet that all others have ended */
     assert_string_equal(call_in(process, "self", "[]"), "ended: killed");
     th_runtime_run_exit(process, TH_AM(normal));
     assert_int_equal(th_runtime_processes(), 0);

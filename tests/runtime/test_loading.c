@@ -2,13 +2,12 @@
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/lines.h"
 #include "tests/support/versions.h"
 
 #include "host/runtime/runtime_internal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-
-#include <cmocka.h>
 
 static const char a[] = "version_000a", b[] = "version_000b", c[] = "version_000c";
 static struct th_process *process;

@@ -9,19 +9,16 @@
 #include "host/base/base.h"
 #include "host/process/process.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/loaded.h"
 #include "tests/support/versions.h"
 
 #include "host/runtime/runtime_internal.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 #if defined(TH_ADDRESS_SANITIZER) || defined(TH_PROGRESS_TSAN) || defined(__SANITIZE_UNDEFINED__)
 enum { SCALE = 20 };
@@ -209,7 +206,7 @@ static void who_hears_of_new_code_sees_it(void **state)
         "%d messages, %ld of another scheduler's; %d to a name, %ld; %d ends, %ld; %d by a "
         "thread; %u versions\n",
         TRIALS, others[0], FEWER, others[1], FEWER, others[2], FEWER, atomic_load(&versions));
-    assert_true(others[0] > TRIALS / 100);
+    assert_order(others[0], >, TRIALS / 100);
     assert_int_equal(others[3], FEWER);
     th_runtime_kill_all();
     th_library_release(spread);

@@ -8,6 +8,7 @@
  */
 #include "host/base/base.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 #include "tests/support/versions.h"
 
@@ -15,14 +16,10 @@
 
 #include <dirent.h>
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     MODULES = 200,

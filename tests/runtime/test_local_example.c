@@ -150,7 +150,7 @@ static void it_is_as_in_a_beam(void **state)
         end_example();
         checked++;
     }
-    assert_true(checked > 0);
+    assert_order(checked, >, 0);
 }
 
 int main(void)

@@ -6,6 +6,7 @@
 
 #include "host/base/base.h"
 #include "host/process/process.h"
+#include "tests/support/assertions.h"
 #include "tests/support/events_library.h"
 #include "tests/support/inbox.h"
 
@@ -15,13 +16,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum {
     READ = ERL_NIF_SELECT_READ,

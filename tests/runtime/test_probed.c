@@ -42,7 +42,7 @@ static void watch(const char *pattern)
             th_probe_raise(&th_probe_probes[i]);
             matching++;
         }
-    assert_true(matching > 0);
+    assert_order(matching, >, 0);
 }
 
 /* Replaces each TEXT with BY, which is not longer. */
@@ -271,7 +271,7 @@ static void a_heap_is_collected_and_grows(void **state)
     numbers_of(text, "gc_major__start ", numbers, 1);
     assert_int_equal(numbers[0], 0);
     numbers_of(text, "gc_major__end ", numbers, 1);
-    assert_true(numbers[0] > 1000);
+    assert_order(numbers[0], >, 1000);
     assert_null(strstr(text, "minor"));
     free(text);
     watch("process__heap_*");
@@ -342,7 +342,7 @@ static void a_port_is_written(void **state)
     th_term port;
 
     (void)state;
-    assert_true(fd >= 0);
+    assert_order(fd, >=, 0);
     close(fd);
     watch("port__*");
     assert_int_equal(th_process_port_open_file(file, &port), TH_OK);

@@ -46,8 +46,8 @@ static void a_long_chain_does_not_grow(void **state)
     before = resident();
     assert_string_equal(run(process, "count", "[1000000,{kept,[\"as it was\",1.5]}]"),
                         "{kept,[\"as it was\",1.5]}");
-    assert_true(resident() - before < 16 * MEGABYTE + KEPT);
-    assert_true(th_env_footprint(process->env) < 4 * MEGABYTE);
+    assert_order(resident() - before, <, 16 * MEGABYTE + KEPT);
+    assert_order(th_env_footprint(process->env), <, 4 * MEGABYTE);
 }
 
 static void binaries_count_as_well(void **state)
@@ -56,7 +56,7 @@ static void binaries_count_as_well(void **state)
 
     (void)state;
     assert_string_equal(run(process, "binaries", "[1000]"), "ok");
-    assert_true(resident() - before < 64 * MEGABYTE + KEPT);
+    assert_order(resident() - before, <, 64 * MEGABYTE + KEPT);
 }
 
 /* Returns a tuple of depth DEPTH, in which each tuple contains the next one twice. */
@@ -82,7 +82,7 @@ static void a_heap_that_a_copy_would_multiply_is_left_alone(void **state)
     own->collect_at = 0;
     th_runtime_heap_collect(own);
     assert_ptr_equal(own->env, before);
-    assert_true(own->collect_at >= 2 * th_env_footprint(before));
+    assert_order(own->collect_at, >=, 2 * th_env_footprint(before));
     th_runtime_process_end(own, TH_AM(normal));
 }
 
@@ -138,7 +138,7 @@ static void expect_message(int64_t nanoseconds, th_term expected)
     struct th_message *message = th_runtime_run_receive(process, nanoseconds);
 
     assert_non_null(message);
-    assert_int_equal(message->term, expected);
+    assert_term_equal(message->term, expected);
     th_process_message_free(message);
 }
 
@@ -162,7 +162,7 @@ static void a_message_is_waited_for(void **state)
 
     (void)state;
     assert_null(th_runtime_run_receive(process, 30 * 1000 * 1000));
-    assert_true(th_clock_real_monotonic() - before >= 30 * 1000 * 1000);
+    assert_order(th_clock_real_monotonic() - before, >=, 30 * 1000 * 1000);
     pthread_create(&sender, NULL, send_later, NULL);
     expect_message(INT64_MAX, TH_AM(ok));
     pthread_join(sender, NULL);

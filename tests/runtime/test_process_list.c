@@ -53,14 +53,14 @@ static void who_waits_shows_its_function_and_its_mail(void **state)
     assert_string_equal(one->function, "party:select/2");
     assert_int_equal(one->messages, 0);
     assert_int_equal(one->links, 1);
-    assert_true(one->name == TH_NONE);
+    assert_term_equal(one->name, TH_NONE);
     call("sends", "[%s,[a,b,c]]", pid);
     do
         one = await(pid, TH_PROCESS_WAITING);
     while (one->messages != 3 || one->reductions < 4); /* it has received each */
     call("register", "[someone,%s]", pid);
     look();
-    assert_true(find(pid)->name == th_atom("someone"));
+    assert_term_equal(find(pid)->name, th_atom("someone"));
     call("sends", "[%s,[{never,1}]]", pid);
     while (find(pid))
         look();
@@ -93,7 +93,7 @@ static void who_is_told_has_no_function_between_two_calls(void **state)
 
     (void)state;
     assert_null(one->function);
-    assert_true(one->reductions > 0);
+    assert_order(one->reductions, >, 0);
 }
 
 /* --- Many processes --------------------------------------------------------------------------- */

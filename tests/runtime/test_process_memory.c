@@ -7,14 +7,11 @@
 #include "host/runtime/runtime_internal.h"
 #include "host/self/self.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #ifdef TH_ADDRESS_SANITIZER
 static const bool keeps = false;
@@ -79,8 +76,8 @@ static void assert_is_new(const struct th_process *process)
     assert_int_equal(copy.env->kind, TH_ENV_CALLBACK);
     assert_null(copy.env->offheap);
     assert_null(copy.env->library);
-    assert_int_equal(copy.env->self, TH_NONE);
-    assert_int_equal(copy.env->exception, TH_NONE);
+    assert_term_equal(copy.env->self, TH_NONE);
+    assert_term_equal(copy.env->exception, TH_NONE);
     assert_int_equal(th_env_used(copy.env), 0);
     copy.env = NULL;
     assert_memory_equal(&copy, &zeros, sizeof copy);
@@ -128,7 +125,7 @@ static void the_next_finds_nothing_of_the_last(void **state)
 static void one_after_the_other_allocates_nothing(void **state)
 {
     (void)state;
-    assert_true(allocations_of(1) > 0);
+    assert_order(allocations_of(1), >, 0);
     for (int i = 0; i < MANY && keeps; i++)
         assert_int_equal(allocations_of(1), 0);
 }
@@ -137,7 +134,7 @@ static void one_after_the_other_allocates_nothing(void **state)
 static void crowds_allocate_once(void **state)
 {
     (void)state;
-    assert_true(allocations_of(MOST_KEPT) >= MOST_KEPT);
+    assert_order(allocations_of(MOST_KEPT), >=, MOST_KEPT);
     for (size_t count = 1; count <= MOST_KEPT && keeps; count = 2 * count + 1)
         assert_int_equal(allocations_of(count), 0);
 }
@@ -199,7 +196,7 @@ static void without_a_scheduler_nothing_is_kept(void **state)
     (void)state;
     allocations_of(1);
     th_self.scheduler = NULL;
-    assert_true(allocations_of(1) > 0);
+    assert_order(allocations_of(1), >, 0);
     process = th_runtime_process_memory_take();
     assert_is_new(process);
     th_env_free(process->env);
@@ -212,7 +209,7 @@ static void the_checker_has_nothing_kept(void **state)
     (void)state;
     allocations_of(FULL);
     th_check_start();
-    assert_true(allocations_of(FULL) >= FULL);
+    assert_order(allocations_of(FULL), >=, FULL);
     assert_int_equal(th_check_end(), 0);
 }
 

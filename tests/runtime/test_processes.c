@@ -369,7 +369,7 @@ static void note_peer(void *context, void *what, th_term pid)
     const struct th_process *peer = what;
 
     (void)pid;
-    assert_true(peers->count <= PEERS);
+    assert_order(peers->count, <=, PEERS);
     peers->all[peers->count++] = peer;
     peers->quiet &= peer->waiting;
 }
@@ -413,7 +413,7 @@ static void a_link_is_known_on_both_sides_or_on_none(void **state)
             links += link != NULL;
         }
     assert_int_equal(peers.count, PEERS + 1);
-    assert_true(links > 0);
+    assert_order(links, >, 0);
     for (int i = 0; i < PEERS; i++)
         th_free(pids[i]);
     th_buffer_free(&list);

@@ -3,6 +3,7 @@
  * descriptor, file or memory stays. Its functions have breakpoints that count, and are called.
  */
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 #include "tests/support/uncached.h"
 #include "tests/support/versions.h"
@@ -11,15 +12,11 @@
 
 #include <dirent.h>
 #include <malloc.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum {
     WARM_UP = 200, /* until tables have their final size */
@@ -162,11 +159,11 @@ static void reloads_leave_nothing(void **state)
     assert_int_equal(info.calls, WARM_UP + times - 1); /* including those of deleted code */
     assert_int_equal(after.files, before.files);
 #if !defined(TH_ADDRESS_SANITIZER) && !defined(TH_PROGRESS_TSAN)
-    assert_true(after.mappings < before.mappings + 8);
+    assert_order(after.mappings, <, before.mappings + 8);
 #endif
     assert_int_equal(after.descriptors, before.descriptors);
     assert_int_equal(after.copies, before.copies);
-    assert_true(after.heap < before.heap + 4096);
+    assert_order(after.heap, <, before.heap + 4096);
     th_trace_session_destroy(session);
 }
 

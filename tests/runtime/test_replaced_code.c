@@ -144,7 +144,7 @@ static void await_calls(long count)
 
     for (int i = 0; i < 60000 && atomic_load(&staying.made) < least; i++)
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-    assert_true(atomic_load(&staying.made) >= least);
+    assert_order(atomic_load(&staying.made), >=, least);
 }
 
 static void old_code_is_traced_while_it_runs(void **state)

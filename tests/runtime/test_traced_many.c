@@ -56,7 +56,7 @@ static void time_is_kept_of_what_is_not_given_up(void **state)
     assert_true(th_trace_session_function_info(session, &deep, &info));
     assert_int_equal(info.time_count, 1);
     assert_int_equal(info.time[0].calls, 101);
-    assert_true(info.time[0].amount > 0);
+    assert_order(info.time[0].amount, >, 0);
     th_breakpoint_info_free(&info);
 }
 
@@ -131,7 +131,7 @@ static void take_room(struct th_process *process, unsigned log2)
     while (process->open.capacity < (size_t)1 << log2) {
         size_t had = process->open.capacity;
         add(process, 0);
-        assert_true(process->open.capacity > had);
+        assert_order(process->open.capacity, >, had);
         process->open.count = process->open.limit; /* as if calls had been added */
     }
 }
@@ -174,7 +174,7 @@ static void an_exception_passes_many(void **state)
     set("down", 2, EXCEPTIONS, TH_BP_GLOBAL);
 #ifndef TH_PROGRESS_TSAN /* keeps at most 65,536 frames of a stack */
     assert_string_equal(call("down", "[100000000,0]"), "error: system_limit");
-    assert_true(lines_with("{error,system_limit}") > MANY);
+    assert_order(lines_with("{error,system_limit}"), >, MANY);
 #endif
     assert_string_equal(call("down", "[%d,0]", MANY), "500");
     assert_int_equal(lines_with("return_from"), MANY + 1);

@@ -1,15 +1,12 @@
 /* Tests expressions: comprehensions and funs. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/evaluating.h"
 
 #include "host/shell/shell_internal.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void test_comprehensions(void **state)
 {

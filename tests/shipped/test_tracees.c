@@ -1,14 +1,11 @@
 /* Tests how tracers spread pids and ports over their hash tables. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #include "tracers/kit/tracees.h"
 

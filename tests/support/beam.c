@@ -1,12 +1,10 @@
 #include "beam.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
+#include "assertions.h"
+
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/wait.h>
-
-#include <cmocka.h>
 
 bool beam_is_later(void)
 {

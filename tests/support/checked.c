@@ -1,5 +1,6 @@
 #include "checked.h"
 
+#include "assertions.h"
 #include "loaded.h"
 
 #include "host/base/base.h"
@@ -8,14 +9,10 @@
 #include "host/term/term.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static struct th_library *library;
 static int saved_stderr = -1;

@@ -1,15 +1,13 @@
 #include "compiled.h"
 
+#include "assertions.h"
+
 #include "host/base/base.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 bool compiled_by(const char *compiler)
 {
@@ -34,7 +32,7 @@ static char *make_file(const char *pattern, const char *suffix, const char *cont
     char *path = th_printf("%s/%s%s", folder ? folder : "/tmp", pattern, suffix);
     int file = mkstemps(path, (int)strlen(suffix));
 
-    assert_true(file >= 0);
+    assert_order(file, >=, 0);
     assert_int_equal(write(file, content, strlen(content)), strlen(content));
     close(file);
     return path;

@@ -1,14 +1,12 @@
 #include "dying.h"
 
-#include <setjmp.h>
+#include "assertions.h"
+
 #include <signal.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 void die_of(void (*call)(void), char *said, size_t size)
 {

@@ -1,15 +1,13 @@
 #include "evaluating.h"
 
+#include "assertions.h"
+
 #include "host/process/process.h"
 #include "host/term/term.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static enum th_called call(void *context, th_term module, th_term function, size_t count,
                            const th_term arguments[], th_env *env, th_term *result)

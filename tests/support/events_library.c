@@ -1,16 +1,14 @@
 #include "events_library.h"
 
+#include "assertions.h"
+
 #include "host/base/base.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { MOST_FILES = 64 };
 
@@ -32,7 +30,7 @@ static const char *copy_library(void)
     char *path = th_printf("%s/tracehost-events-XXXXXX", where ? where : "/tmp");
     char *command;
 
-    assert_true(file_count < MOST_FILES);
+    assert_order(file_count, <, MOST_FILES);
     if (file_count == 0)
         atexit(remove_files);
     files[file_count++] = path;

@@ -1,13 +1,11 @@
 #include "executed.h"
 
+#include "assertions.h"
+
 #include "host/base/base.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct th_execution executed;
 struct th_recorded_stack executed_stack;
@@ -55,7 +53,7 @@ static uint64_t note_end(void *context, enum th_ending ending, const struct th_m
     static const char *const formats[] = {"-%s", "!%s", "~%s", "/%s", "?%s"};
 
     assert_ptr_equal(context, &executed_stack);
-    assert_true(word > 0);
+    assert_order(word, >, 0);
     executed_doubtful += ending > TH_ENDED_UNTOLD;
     say(formats[ending], th_atom_name(function->function)->text, "");
     return 0;

@@ -1,14 +1,12 @@
 #include "loaded.h"
 
+#include "assertions.h"
+
 #include "host/base/base.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 struct th_library *loaded_open(const char *file)
 {

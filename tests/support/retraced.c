@@ -1,17 +1,14 @@
 #include "retraced.h"
 
+#include "assertions.h"
 #include "stream.h"
 
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 struct process {
     struct th_recorded_stack stack;

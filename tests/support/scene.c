@@ -1,5 +1,6 @@
 #include "scene.h"
 
+#include "assertions.h"
 #include "loaded.h"
 
 #include "host/base/base.h"
@@ -7,12 +8,8 @@
 #include "host/process/process.h"
 #include "host/term/term.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 enum { ANSWERS = 16 };
 
@@ -61,7 +58,7 @@ static ERL_NIF_TERM note_under_lock(const char *callback, ErlNifEnv *env, int ar
     }
     th_buffer_add_text(&notes, ")");
     if (enif_self(env, &self)) {
-        assert_true(self.pid == argv[2]);
+        assert_term_equal(self.pid, argv[2]);
         th_buffer_add_text(&notes, " self");
     }
     th_buffer_add_text(&notes, "\n");
@@ -151,7 +148,7 @@ struct th_tracing *scene_tracing(void)
 
 void scene_answer(const char *callback, const char *answer)
 {
-    assert_true(answer_count < ANSWERS);
+    assert_order(answer_count, <, ANSWERS);
     answers[answer_count].to = callback;
     answers[answer_count++].answer = answer;
 }
@@ -163,7 +160,7 @@ void scene_forget_answers(void)
 
 void scene_act(const char *callback, const char *state, void (*act)(void))
 {
-    assert_true(act_count < ANSWERS);
+    assert_order(act_count, <, ANSWERS);
     acts[act_count].callback = callback;
     acts[act_count].state = state;
     acts[act_count++].act = act;

@@ -1,19 +1,17 @@
 #include "starved.h"
 
+#include "assertions.h"
+
 #include "host/base/base.h"
 #include "tests/support/skipping.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static void *check_starved(void *context)
 {
@@ -38,7 +36,7 @@ bool holds_without_memory(bool (*holds)(void))
     skip_because("the sanitizer has an allocator of its own");
 #endif
     child = fork();
-    assert_true(child >= 0);
+    assert_order(child, >=, 0);
     if (child == 0) {
         if (pthread_create(&thread, NULL, check_starved, &holds) == 0)
             pthread_join(thread, NULL);

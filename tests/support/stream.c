@@ -1,19 +1,17 @@
 #include "stream.h"
 
+#include "assertions.h"
+
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
 
 #include <glob.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 enum { SAMPLES = 25 };
 
@@ -67,7 +65,7 @@ enum th_status stream_open(const void *data, size_t bytes, const struct th_reade
 {
     int fd = memfd_create("stream", MFD_CLOEXEC);
 
-    assert_true(fd > 0);
+    assert_order(fd, >, 0);
     assert_int_equal(write(fd, data, bytes), bytes);
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
     return th_replay_reader_attach(fd, "stream", options, reader);
@@ -149,7 +147,7 @@ void stream_each_sample(void (*test)(const char *file))
     glob_t found;
 
     assert_int_equal(glob("samples/recordings/*.trace", 0, NULL, &found), 0);
-    assert_true(found.gl_pathc >= SAMPLES);
+    assert_order(found.gl_pathc, >=, SAMPLES);
     for (size_t i = 0; i < found.gl_pathc; i++)
         test(found.gl_pathv[i]);
     globfree(&found);

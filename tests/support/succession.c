@@ -1,17 +1,15 @@
 #include "succession.h"
 
+#include "assertions.h"
+
 #include "host/base/base.h"
 
 #include <dlfcn.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[256];
 

@@ -4,13 +4,10 @@
 #define ETF_BYTES_H
 
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define AB "d\0\3a@b" /* the atom a@b, as node of identifiers */
 

@@ -1,14 +1,11 @@
 /* Tests atoms: one word for a name, from any thread; names, order and limits. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void constants_are_the_atoms_of_their_names(void **state)
 {
@@ -21,11 +18,11 @@ static void constants_are_the_atoms_of_their_names(void **state)
     (void)state;
     for (size_t i = 0; i < TH_ATOM_CONSTANTS; i++) {
         th_term constant = (th_term)i << 6 | TH_TAG_ATOM;
-        assert_int_equal(th_atom(names[i]), constant);
+        assert_term_equal(th_atom(names[i]), constant);
         assert_string_equal(th_atom_name(constant)->text, names[i]);
     }
-    assert_int_equal(TH_AM(true), th_atom("true"));
-    assert_int_equal(TH_AM(trace_status), th_atom("trace_status"));
+    assert_term_equal(TH_AM(true), th_atom("true"));
+    assert_term_equal(TH_AM(trace_status), th_atom("trace_status"));
 }
 
 static void one_name_is_one_word(void **state)
@@ -35,7 +32,7 @@ static void one_name_is_one_word(void **state)
     (void)state;
     assert_true(th_is_atom(a));
     assert_true(th_is_immediate(a));
-    assert_int_equal(a, th_atom_utf8("a name that nobody else has", 27));
+    assert_term_equal(a, th_atom_utf8("a name that nobody else has", 27));
     assert_int_not_equal(a, th_atom("a name that nobody else hat"));
     assert_int_not_equal(a, th_atom("a name that nobody else ha"));
 }
@@ -45,7 +42,7 @@ static void latin1_and_utf8_are_one_name(void **state)
     th_term a = th_atom_latin1("caf\xE9", 4);
 
     (void)state;
-    assert_int_equal(a, th_atom_utf8("caf\xC3\xA9", 5));
+    assert_term_equal(a, th_atom_utf8("caf\xC3\xA9", 5));
     assert_string_equal(th_atom_name(a)->text, "caf\xC3\xA9");
     assert_int_equal(th_atom_name(a)->bytes, 5);
     assert_int_equal(th_atom_name(a)->characters, 4);
@@ -61,14 +58,14 @@ static void looking_up_makes_nothing(void **state)
     th_term a;
 
     (void)state;
-    assert_int_equal(th_atom_existing_utf8("never made \xC3\xA9", 13), TH_NONE);
-    assert_int_equal(th_atom_existing_latin1("never made \xE9", 12), TH_NONE);
+    assert_term_equal(th_atom_existing_utf8("never made \xC3\xA9", 13), TH_NONE);
+    assert_term_equal(th_atom_existing_latin1("never made \xE9", 12), TH_NONE);
     assert_int_equal(th_atom_count(), atoms);
     a = th_atom_utf8("never made \xC3\xA9", 13);
     assert_int_equal(th_atom_count(), atoms + 1);
-    assert_int_equal(th_atom_existing_utf8("never made \xC3\xA9", 13), a);
-    assert_int_equal(th_atom_existing_latin1("never made \xE9", 12), a);
-    assert_int_equal(th_atom_existing_latin1("ok", 2), TH_AM(ok));
+    assert_term_equal(th_atom_existing_utf8("never made \xC3\xA9", 13), a);
+    assert_term_equal(th_atom_existing_latin1("never made \xE9", 12), a);
+    assert_term_equal(th_atom_existing_latin1("ok", 2), TH_AM(ok));
 }
 
 static void the_empty_atom_and_zero_bytes(void **state)
@@ -82,8 +79,8 @@ static void the_empty_atom_and_zero_bytes(void **state)
     assert_int_not_equal(empty, zero);
     assert_int_equal(th_atom_name(empty)->bytes, 0);
     assert_int_equal(th_atom_name(zero)->bytes, 1);
-    assert_true(th_atom_compare(empty, zero) < 0);
-    assert_true(th_atom_compare(th_atom("a"), th_atom_utf8("a\0", 2)) < 0);
+    assert_order(th_atom_compare(empty, zero), <, 0);
+    assert_order(th_atom_compare(th_atom("a"), th_atom_utf8("a\0", 2)), <, 0);
 }
 
 static void names_of_at_most_255_characters(void **state)
@@ -96,22 +93,22 @@ static void names_of_at_most_255_characters(void **state)
     for (size_t i = 0; i < 256; i++)
         memcpy(utf8 + 4 * i, "\xF0\x9F\x98\x80", 4);
     assert_true(th_is_atom(th_atom_latin1(latin1, 255)));
-    assert_int_equal(th_atom_latin1(latin1, 256), TH_NONE);
-    assert_int_equal(th_atom_existing_latin1(latin1, 256), TH_NONE);
+    assert_term_equal(th_atom_latin1(latin1, 256), TH_NONE);
+    assert_term_equal(th_atom_existing_latin1(latin1, 256), TH_NONE);
     assert_true(th_is_atom(th_atom_utf8(utf8, 4 * 255)));
     assert_int_equal(th_atom_name(th_atom_utf8(utf8, 4 * 255))->characters, 255);
-    assert_int_equal(th_atom_utf8(utf8, 4 * 256), TH_NONE);
+    assert_term_equal(th_atom_utf8(utf8, 4 * 256), TH_NONE);
     memset(utf8, 'a', 256);
-    assert_int_equal(th_atom_utf8(utf8, 256), TH_NONE);
+    assert_term_equal(th_atom_utf8(utf8, 256), TH_NONE);
 }
 
 static void wrong_utf8_is_no_name(void **state)
 {
     (void)state;
-    assert_int_equal(th_atom_utf8("\xE9", 1), TH_NONE);
-    assert_int_equal(th_atom_utf8("a\xC3", 2), TH_NONE);
-    assert_int_equal(th_atom_utf8("\xED\xA0\x80", 3), TH_NONE);
-    assert_int_equal(th_atom_existing_utf8("\xED\xA0\x80", 3), TH_NONE);
+    assert_term_equal(th_atom_utf8("\xE9", 1), TH_NONE);
+    assert_term_equal(th_atom_utf8("a\xC3", 2), TH_NONE);
+    assert_term_equal(th_atom_utf8("\xED\xA0\x80", 3), TH_NONE);
+    assert_term_equal(th_atom_existing_utf8("\xED\xA0\x80", 3), TH_NONE);
 }
 
 static void only_atoms_have_names(void **state)
@@ -204,7 +201,7 @@ static void threads_get_the_same_words(void **state)
         pthread_join(workers[i].thread, NULL);
     assert_int_equal(th_atom_count(), atoms + NAMES);
     for (size_t n = 0; n < NAMES; n++) {
-        assert_int_equal(workers[0].atoms[n], make_name(n));
+        assert_term_equal(workers[0].atoms[n], make_name(n));
         for (size_t i = 1; i < THREADS; i++)
             assert_int_equal(workers[i].atoms[n], workers[0].atoms[n]);
     }
@@ -223,7 +220,7 @@ static void names_that_are_alike_are_found_at_once(void **state)
             snprintf(name, sizeof name, formats[f], i);
             th_atom(name);
         }
-    assert_true(th_atom_longest_search() < 300);
+    assert_order(th_atom_longest_search(), <, 300);
 }
 
 static void a_full_table_refuses_new_names(void **state)
@@ -235,10 +232,10 @@ static void a_full_table_refuses_new_names(void **state)
         last = make_name(NAMES + i);
     assert_true(th_is_atom(last));
     assert_int_equal(th_atom_count(), TH_ATOM_LIMIT);
-    assert_int_equal(th_atom("one too many"), TH_NONE);
+    assert_term_equal(th_atom("one too many"), TH_NONE);
     assert_int_equal(th_atom_count(), TH_ATOM_LIMIT);
-    assert_int_equal(th_atom("ok"), TH_AM(ok));
-    assert_int_equal(make_name(NAMES + TH_ATOM_LIMIT - 1), last);
+    assert_term_equal(th_atom("ok"), TH_AM(ok));
+    assert_term_equal(make_name(NAMES + TH_ATOM_LIMIT - 1), last);
     assert_non_null(th_atom_name(last));
 }
 

@@ -1,15 +1,12 @@
 /* Tests integers of any size: conversion to and from digits, and their order against floats. */
 #include "host/term/term.h"
 #include "host/term/integer_internal.h"
+#include "tests/support/assertions.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 static th_env env;
 
@@ -110,15 +107,15 @@ static void digits_in_all_radixes(void **state)
 static void what_is_no_digit_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(th_term_big_from_digits(&env, false, "", 0, 10), TH_NONE);
-    assert_int_equal(parse("12a", 10), TH_NONE);
-    assert_int_equal(parse("a12", 10), TH_NONE);
-    assert_int_equal(parse("2", 2), TH_NONE);
-    assert_int_equal(parse("z", 35), TH_NONE);
-    assert_int_equal(parse("Z", 36), th_small(35));
-    assert_int_equal(parse("1_0", 36), TH_NONE);
-    assert_int_equal(parse("1.0", 36), TH_NONE);
-    assert_int_equal(parse("\xC3\xA9", 36), TH_NONE);
+    assert_term_equal(th_term_big_from_digits(&env, false, "", 0, 10), TH_NONE);
+    assert_term_equal(parse("12a", 10), TH_NONE);
+    assert_term_equal(parse("a12", 10), TH_NONE);
+    assert_term_equal(parse("2", 2), TH_NONE);
+    assert_term_equal(parse("z", 35), TH_NONE);
+    assert_term_equal(parse("Z", 36), th_small(35));
+    assert_term_equal(parse("1_0", 36), TH_NONE);
+    assert_term_equal(parse("1.0", 36), TH_NONE);
+    assert_term_equal(parse("\xC3\xA9", 36), TH_NONE);
 }
 
 static void random_integers_survive_their_digits(void **state)
@@ -152,7 +149,7 @@ static void a_hundred_thousand_digits_take_no_time(void **state)
     for (size_t i = 0; i < DIGITS; i++)
         text[i] = (char)('1' + i * 31 % 9);
     assert_decimal(parse(text, 10), text);
-    assert_true(clock() - start < 5 * CLOCKS_PER_SEC);
+    assert_order(clock() - start, <, 5 * CLOCKS_PER_SEC);
 }
 
 /* --- Long integers, which are converted in blocks --------------------------------------------- */
@@ -266,7 +263,8 @@ static void a_million_bytes_take_no_time(void **state)
     start = clock();
     th_term_big_to_decimal(&out, t);
     t = parse(th_buffer_text(&out) + 1, 10);
-    assert_true(clock() - start < 12 * CLOCKS_PER_SEC); /* with a sanitizer; else tenths of one */
+    assert_order(clock() - start, <,
+                 12 * CLOCKS_PER_SEC); /* with a sanitizer; else tenths of one */
     assert_int_equal(out.size, 1 + 2525223);
     assert_int_equal(rest_of_integer(t), rest_of_text(th_buffer_text(&out) + 1, 10));
     th_free(limbs);
@@ -284,8 +282,8 @@ static void assert_float(const char *integer, double d, int order)
     assert_int_equal(th_compare(f, t), -order);
     if (negative_t != TH_NONE)
         assert_int_equal(th_compare(negative_t, th_make_float(&env, -d)), -order);
-    assert_true(th_compare_exact(t, f) < 0);
-    assert_true(th_compare_exact(f, t) > 0);
+    assert_order(th_compare_exact(t, f), <, 0);
+    assert_order(th_compare_exact(f, t), >, 0);
     assert_false(th_identical(t, f));
 }
 
@@ -333,12 +331,12 @@ static void integers_beyond_all_floats(void **state)
 
     (void)state;
     limbs[16] = 1; /* 2^1024 */
-    assert_true(th_compare(th_make_integer(&env, false, limbs, 17), largest) > 0);
+    assert_order(th_compare(th_make_integer(&env, false, limbs, 17), largest), >, 0);
     limbs[16] = 0;
     limbs[15] = 0xFFFFFFFFFFFFF800;
     assert_int_equal(th_compare(th_make_integer(&env, false, limbs, 16), largest), 0);
     limbs[0] = 1;
-    assert_true(th_compare(th_make_integer(&env, false, limbs, 16), largest) > 0);
+    assert_order(th_compare(th_make_integer(&env, false, limbs, 16), largest), >, 0);
 }
 
 /* Compares with the C library's conversion, for integers that a long double can hold. */

@@ -1,13 +1,10 @@
 /* Tests bit strings of all three kinds, and their references. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env env;
 
@@ -113,7 +110,7 @@ static void parts_of_heap_binaries_share_their_bytes(void **state)
     assert_ptr_equal(data, whole_data + 2);
     assert_true(th_get_bytes(part_of_part, &data, &size));
     assert_int_equal(size, 0);
-    assert_int_equal(th_term_box(part_of_part)[3], whole);
+    assert_term_equal(th_term_box(part_of_part)[3], whole);
     assert_null(th_shared_binary_of(part));
 }
 

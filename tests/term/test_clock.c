@@ -1,15 +1,12 @@
 /* Tests clocks: real ones, recorded ones, and which thread uses which. */
 #include "host/self/self.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { SECOND = 1000000000 };
 
@@ -30,9 +27,9 @@ static void real_clocks_agree(void **state)
     (void)state;
     clock_gettime(CLOCK_REALTIME, &now);
     difference = (int64_t)now.tv_sec * SECOND + now.tv_nsec - (first + offset);
-    assert_true(llabs(difference) < SECOND);
-    assert_true(th_clock_monotonic() >= first);
-    assert_true(th_clock_cpu() >= 0);
+    assert_order(llabs(difference), <, SECOND);
+    assert_order(th_clock_monotonic(), >=, first);
+    assert_order(th_clock_cpu(), >=, 0);
 }
 
 static void the_real_offset_stays(void **state)
@@ -96,8 +93,8 @@ static void a_record_without_time_leaves_the_real_clock(void **state)
     (void)state;
     fills = 0;
     th_self.clock = &clock;
-    assert_true(th_clock_monotonic() >= real);
-    assert_true(fills > 0);
+    assert_order(th_clock_monotonic(), >=, real);
+    assert_order(fills, >, 0);
 }
 
 static void *read_elsewhere(void *result)
@@ -117,7 +114,7 @@ static void other_threads_read_real_clocks(void **state)
     th_self.clock = &clock;
     assert_int_equal(pthread_create(&thread, NULL, read_elsewhere, &elsewhere), 0);
     pthread_join(thread, NULL);
-    assert_true(elsewhere >= before);
+    assert_order(elsewhere, >=, before);
 }
 
 int main(void)

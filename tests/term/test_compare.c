@@ -1,12 +1,9 @@
 /* Tests the order of all types, equality and identity, and deep or long terms. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env env;
 
@@ -303,8 +300,8 @@ static void assert_identical(th_term a, th_term b)
     assert_int_equal(th_compare(a, b), 0);
     assert_int_equal(th_compare_exact(a, b), 0);
     assert_int_equal(th_compare_exact(b, a), 0);
-    assert_true(th_identical(a, b));
-    assert_true(th_identical(b, a));
+    assert_term_identical(a, b);
+    assert_term_identical(b, a);
     assert_int_equal(th_internal_hash(a, 1), th_internal_hash(b, 1));
     assert_int_equal(th_phash2(a), th_phash2(b));
 }
@@ -351,8 +348,8 @@ static void large_maps_are_identical_in_any_order(void **state)
     assert_int_equal(th_compare(a, th_make_map(&env, up, float_up, COUNT, false)), 0);
     assert_false(th_identical(a, th_make_map(&env, up, float_up, COUNT, false)));
     b = th_map_put(&env, b, up[40], TH_AM(ok));
-    assert_true(th_compare(a, b) > 0);
-    assert_true(th_compare(a, th_map_remove(&env, b, up[40])) > 0);
+    assert_order(th_compare(a, b), >, 0);
+    assert_order(th_compare(a, th_map_remove(&env, b, up[40])), >, 0);
 }
 
 static void funs_of_other_code_are_not_identical(void **state)
@@ -398,8 +395,8 @@ static void deep_terms_need_no_stack(void **state)
 
     (void)state;
     assert_identical(a, nest(th_small(1), LEVELS));
-    assert_true(th_compare(a, nest(th_small(2), LEVELS)) < 0);
-    assert_true(th_compare(a, nest(float_(0.5), LEVELS)) > 0);
+    assert_order(th_compare(a, nest(th_small(2), LEVELS)), <, 0);
+    assert_order(th_compare(a, nest(float_(0.5), LEVELS)), >, 0);
     assert_int_equal(th_compare(a, nest(float_(1), LEVELS)), 0);
     assert_int_equal(th_compare_exact(a, nest(float_(1), LEVELS)), -1);
 }
@@ -414,7 +411,7 @@ static void long_lists_differ_in_their_ends(void **state)
         a = th_make_cons(&env, th_small((int64_t)i), a);
         b = th_make_cons(&env, th_small((int64_t)i), b);
     }
-    assert_true(th_compare(a, b) < 0);
+    assert_order(th_compare(a, b), <, 0);
     assert_false(th_identical(a, b));
     assert_identical(a, th_copy(&env, a));
 }

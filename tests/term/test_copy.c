@@ -1,13 +1,10 @@
 /* Tests deep copies: independent of the originals, and as compact. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env from;
 static th_env to;
@@ -70,7 +67,7 @@ static void all_types_survive_their_original(void **state)
     copy = th_copy(&to, make_all_types(&from, 3));
     th_env_release(&from);
     th_env_init(&other, TH_ENV_PLAIN);
-    assert_true(th_identical(copy, make_all_types(&other, 3)));
+    assert_term_identical(copy, make_all_types(&other, 3));
     th_env_release(&other);
     th_env_init(&from, TH_ENV_PLAIN);
 }
@@ -81,7 +78,7 @@ static void immediates_are_their_own_copies(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++)
-        assert_int_equal(th_copy(&to, terms[i]), terms[i]);
+        assert_term_equal(th_copy(&to, terms[i]), terms[i]);
     assert_int_equal(th_env_footprint(&to), 0);
 }
 
@@ -163,7 +160,7 @@ static void a_copy_can_be_made_in_the_same_environment(void **state)
     th_term t = make_all_types(&from, 2);
 
     (void)state;
-    assert_true(th_identical(th_copy(&from, t), t));
+    assert_term_identical(th_copy(&from, t), t);
 }
 
 /* Copies T into memory of exactly the counted size, and returns that size in words. */
@@ -174,7 +171,7 @@ static size_t copy_into_counted_words(th_term t)
     struct th_offheap *offheap = NULL;
     th_term copy = th_copy_into(words, count, &offheap, t);
 
-    assert_true(th_identical(copy, t));
+    assert_term_identical(copy, t);
     for (; offheap; offheap = offheap->next)
         offheap->release(offheap);
     free(words);
@@ -215,7 +212,7 @@ static void deep_terms_need_no_stack(void **state)
     for (int i = 0; i < 1000000; i++)
         t = i % 2 ? th_make_tuple_of(&from, th_small(1), t, th_small(2))
                   : th_make_cons(&from, t, th_small(i));
-    assert_true(th_identical(th_copy(&to, t), t));
+    assert_term_identical(th_copy(&to, t), t);
     assert_int_equal(copy_into_counted_words(t), 500000 * (4 + 2));
 }
 
@@ -231,7 +228,7 @@ static void a_long_list_takes_two_words_an_element(void **state)
     t = th_copy(&to, t);
     assert_true(th_get_list_length(t, &length));
     assert_int_equal(length, LENGTH);
-    assert_true(th_env_footprint(&to) < 2 * sizeof(th_term) * LENGTH * 3 / 2);
+    assert_order(th_env_footprint(&to), <, 2 * sizeof(th_term) * LENGTH * 3 / 2);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

@@ -2,18 +2,15 @@
 #include "host/term/term.h"
 
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
 #include <stdatomic.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static th_env env;
 
@@ -75,9 +72,9 @@ static void clearing_keeps_no_more_than_its_limit(void **state)
     (void)state;
     fill(1, 1);
     fill(3 * TH_ENV_KEEP / sizeof(th_term), 3 * TH_ENV_KEEP / sizeof(th_term));
-    assert_true(th_env_footprint(&env) > 3 * TH_ENV_KEEP);
+    assert_order(th_env_footprint(&env), >, 3 * TH_ENV_KEEP);
     th_env_clear(&env);
-    assert_true(th_env_footprint(&env) <= TH_ENV_KEEP + 64);
+    assert_order(th_env_footprint(&env), <=, TH_ENV_KEEP + 64);
     fill(100, 10);
 }
 
@@ -91,8 +88,8 @@ static void clearing_forgets_exception_and_self(void **state)
     env.library = &library;
     env.thread = 2;
     th_env_clear(&env);
-    assert_int_equal(env.exception, TH_NONE);
-    assert_int_equal(env.self, TH_NONE);
+    assert_term_equal(env.exception, TH_NONE);
+    assert_term_equal(env.self, TH_NONE);
     assert_ptr_equal(env.library, &library);
     assert_int_equal(env.thread, 2);
     assert_int_equal(env.kind, TH_ENV_PLAIN);
@@ -266,7 +263,7 @@ static void moving_leaves_an_empty_environment(void **state)
     assert_true(th_env_stretch(moved, words, &stretch));
     assert_false(th_env_stretch(&env, words, &stretch));
     assert_ptr_equal(env.library, &env);
-    assert_int_equal(env.exception, TH_NONE);
+    assert_term_equal(env.exception, TH_NONE);
     assert_ptr_not_equal(th_env_take(&env, 3), words);
     th_env_free(moved);
 }

@@ -191,7 +191,7 @@ static void refuses_with_the_cause(void **state)
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct bytes read = refused[i].read;
         assert_int_equal(decode(read.data, read.size, &plain, &t, &used), TH_MALFORMED);
-        assert_int_equal(t, TH_NONE);
+        assert_term_equal(t, TH_NONE);
         if (!strstr(th_error_link(0), refused[i].why))
             fail_msg("row %zu: \"%s\" instead of \"%s\"", i, th_error_link(0), refused[i].why);
     }
@@ -235,7 +235,7 @@ static void version_byte(void **state)
                                    3, true, &plain, &t, &used),
                      TH_OK);
     assert_int_equal(used, 3);
-    assert_int_equal(t, th_small(1));
+    assert_term_equal(t, th_small(1));
     assert_int_equal(th_etf_encode(&out, t, true, &plain), TH_OK);
     assert_int_equal(out.size, 3);
     assert_memory_equal(out.data,

@@ -14,14 +14,14 @@ static void identifiers_of_this_node_are_local(void **state)
 
     (void)state;
     assert_int_equal(decode(pid, sizeof pid - 1, &here, &t, &used), TH_OK);
-    assert_int_equal(t, th_local_pid(5, 1));
+    assert_term_equal(t, th_local_pid(5, 1));
     assert_encoded(t, &here, pid, sizeof pid - 1);
     assert_int_equal(decode(port, sizeof port - 1, &here, &t, &used), TH_OK);
-    assert_int_equal(t, th_local_port(5));
+    assert_term_equal(t, th_local_port(5));
     assert_encoded(t, &here, port, sizeof port - 1);
     assert_int_equal(decode(ref, sizeof ref - 1, &here, &t, &used), TH_OK);
     assert_true(th_get_ref(t, &parts));
-    assert_int_equal(parts.node, TH_NONE);
+    assert_term_equal(parts.node, TH_NONE);
     assert_encoded(t, &here, ref, sizeof ref - 1);
 
     here.here.creation = 8;
@@ -37,7 +37,7 @@ static void without_a_node_this_node_is_nonode(void **state)
     th_term t = DECODED(pid);
 
     (void)state;
-    assert_int_equal(t, th_local_pid(5, 1));
+    assert_term_equal(t, th_local_pid(5, 1));
     assert_encoded(t, &plain, pid, sizeof pid - 1);
     t = DECODED(large);
     assert_true(th_term_is(t, TH_EXTERNAL_PID));
@@ -47,10 +47,10 @@ static void without_a_node_this_node_is_nonode(void **state)
 static void all_atom_tags_name_the_same_atom(void **state)
 {
     (void)state;
-    assert_int_equal(DECODED("d\0\2ok"), TH_AM(ok));
-    assert_int_equal(DECODED("s\2ok"), TH_AM(ok));
-    assert_int_equal(DECODED("v\0\2ok"), TH_AM(ok));
-    assert_int_equal(DECODED("w\2ok"), TH_AM(ok));
+    assert_term_equal(DECODED("d\0\2ok"), TH_AM(ok));
+    assert_term_equal(DECODED("s\2ok"), TH_AM(ok));
+    assert_term_equal(DECODED("v\0\2ok"), TH_AM(ok));
+    assert_term_equal(DECODED("w\2ok"), TH_AM(ok));
     assert_int_equal(DECODED("d\0\1\xE9"), DECODED("w\2\xC3\xA9"));
     assert_int_not_equal(DECODED("d\0\2\xC3\xA9"), DECODED("w\2\xC3\xA9"));
     assert_int_not_equal(DECODED("d\0\2a\0"), DECODED("d\0\1a"));
@@ -70,11 +70,11 @@ static void atoms_of_every_length(void **state)
             memset(term + 3, 'x', length);
             term[2] = (unsigned char)length;
             t = decoded(term, 3 + length);
-            assert_int_equal(t, th_atom_latin1((const char *)term + 3, length));
-            assert_int_equal(decoded(term, 3 + length), t);
+            assert_term_equal(t, th_atom_latin1((const char *)term + 3, length));
+            assert_term_equal(decoded(term, 3 + length), t);
             if (round == 0)
                 first[length] = t;
-            assert_int_equal(t, first[length]);
+            assert_term_equal(t, first[length]);
             if (length > 16) {
                 term[3 + length / 2] = 'y';
                 assert_int_not_equal(decoded(term, 3 + length), t);
@@ -124,7 +124,7 @@ static void safe_refuses_new_atoms_only(void **state)
                         "external term, byte 7, tag 119 (SMALL_ATOM_UTF8_EXT): "
                         "there is no atom of this name yet, and none may be made");
     assert_int_equal(th_atom_count(), atoms);
-    assert_int_equal(DECODED("w\6unseen"), th_atom("unseen"));
+    assert_term_equal(DECODED("w\6unseen"), th_atom("unseen"));
     assert_int_equal(decode("w\6unseen", 8, &safe, &t, &used), TH_OK);
 }
 

@@ -3,16 +3,13 @@
  * the same bytes.
  */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <fnmatch.h>
 #include <ftw.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #define FOLDER "samples/recordings"
 
@@ -150,7 +147,7 @@ static void recordings_are_written_as_they_were_read(void **state)
 {
     (void)state;
     assert_int_equal(ftw(FOLDER, visit, 8), 0);
-    assert_true(files >= 27);
+    assert_order(files, >=, 27);
     print_message("%zu records of %zu files\n", records, files);
 }
 

@@ -1,13 +1,10 @@
 /* Tests I/O data: size, copy, and refusals. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { DEPTH = 1000000 };
 

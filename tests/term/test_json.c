@@ -1,15 +1,12 @@
 /* Tests terms as JSON values, and base64. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <ftw.h>
 #include <fnmatch.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static const struct th_etf_node no_node;
 static th_env env;
@@ -118,7 +115,7 @@ static void what_is_wrong_is_told(void **state)
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         const char *why = NULL;
         assert_int_equal(read_json(wrong[i].json, &t), TH_MALFORMED);
-        assert_int_equal(t, TH_NONE);
+        assert_term_equal(t, TH_NONE);
         for (size_t link = 0; th_error_link(link); link++)
             why = th_error_link(link); /* the first cause is the last link */
         if (!strstr(why, wrong[i].why))
@@ -187,9 +184,9 @@ static void what_text_cannot_carry_goes_as_an_external_term(void **state)
     for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
         th_term back = there_and_back(terms[i], &here, &as_text);
         assert_false(as_text);
-        assert_true(th_identical(terms[i], back));
+        assert_term_identical(terms[i], back);
     }
-    assert_int_equal(there_and_back(th_local_pid(5, 1), &here, &as_text), th_local_pid(5, 1));
+    assert_term_equal(there_and_back(th_local_pid(5, 1), &here, &as_text), th_local_pid(5, 1));
     assert_true(as_text);
     assert_null(th_json_from_term(th_make_tuple_of(&env, TH_NONE, terms[0]), &here));
 }
@@ -235,7 +232,7 @@ static void every_recorded_term_comes_back_byte_for_byte(void **state)
 {
     (void)state;
     assert_int_equal(ftw("samples/recordings", convert_stream, 8), 0);
-    assert_true(converted > 5000);
+    assert_order(converted, >, 5000);
     print_message("%zu terms, %zu of them as text\n", converted, texts);
 }
 

@@ -1,12 +1,9 @@
 /* Tests terms that are made and taken apart, and the words of those that tracers inspect. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env env;
 
@@ -28,9 +25,9 @@ static int end(void **state)
 static void immediates_are_the_words_of_the_beam(void **state)
 {
     (void)state;
-    assert_int_equal(th_small(5), 0x5F);
+    assert_term_equal(th_small(5), 0x5F);
     assert_int_equal(th_small(-1), UINT64_MAX);
-    assert_int_equal(TH_NIL, 0x3B);
+    assert_term_equal(TH_NIL, 0x3B);
     assert_int_equal(th_local_pid(9, 0) & ~(th_term)0x7FFFFFFF0, 0x4800000003);
     assert_int_equal(th_local_pid(9, 0) >> 35 & 0xFFFFFFF, 9);
     assert_int_equal(th_local_pid(9, 1) >> 35 & 0xFFFFFFF, 9 | 1 << 15);
@@ -114,10 +111,10 @@ static void zero_limbs_at_the_end_are_dropped(void **state)
     struct th_limbs back;
 
     (void)state;
-    assert_int_equal(th_make_integer(&env, false, limbs, 3), th_small(7));
-    assert_int_equal(th_make_integer(&env, true, limbs, 3), th_small(-7));
-    assert_int_equal(th_make_integer(&env, true, limbs + 1, 2), th_small(0));
-    assert_int_equal(th_make_integer(&env, true, NULL, 0), th_small(0));
+    assert_term_equal(th_make_integer(&env, false, limbs, 3), th_small(7));
+    assert_term_equal(th_make_integer(&env, true, limbs, 3), th_small(-7));
+    assert_term_equal(th_make_integer(&env, true, limbs + 1, 2), th_small(0));
+    assert_term_equal(th_make_integer(&env, true, NULL, 0), th_small(0));
     assert_true(th_get_limbs(t, &back));
     assert_true(back.negative);
     assert_int_equal(back.count, 2);
@@ -130,7 +127,7 @@ static void the_smallest_small_integer_has_one_more_than_the_largest(void **stat
     struct th_limbs back;
 
     (void)state;
-    assert_int_equal(th_make_integer(&env, true, &limb, 1), th_small(TH_SMALL_MIN));
+    assert_term_equal(th_make_integer(&env, true, &limb, 1), th_small(TH_SMALL_MIN));
     assert_true(th_term_is(th_make_integer(&env, false, &limb, 1), TH_POS_BIG));
     assert_true(th_get_limbs(th_small(TH_SMALL_MIN), &back));
     assert_int_equal(back.limbs[0], limb);
@@ -160,9 +157,9 @@ static void lists_have_lengths_only_if_proper(void **state)
     assert_int_equal(length, 99);
     assert_true(th_get_list_length(list, &length));
     assert_int_equal(length, 3);
-    assert_int_equal(th_cell(list)[0], th_small(1));
-    assert_int_equal(th_cell(th_cell(list)[1])[0], TH_AM(ok));
-    assert_int_equal(th_make_list(&env, NULL, 0), TH_NIL);
+    assert_term_equal(th_cell(list)[0], th_small(1));
+    assert_term_equal(th_cell(th_cell(list)[1])[0], TH_AM(ok));
+    assert_term_equal(th_make_list(&env, NULL, 0), TH_NIL);
     assert_true(th_get_list_length(TH_NIL, &length));
     assert_int_equal(length, 0);
 }
@@ -172,10 +169,10 @@ static void strings_are_lists_of_bytes(void **state)
     th_term s = th_make_latin1_string(&env, (const unsigned char *)"a\xFF", 2);
 
     (void)state;
-    assert_int_equal(th_cell(s)[0], th_small('a'));
-    assert_int_equal(th_cell(th_cell(s)[1])[0], th_small(0xFF));
-    assert_int_equal(th_cell(th_cell(s)[1])[1], TH_NIL);
-    assert_int_equal(th_make_latin1_string(&env, NULL, 0), TH_NIL);
+    assert_term_equal(th_cell(s)[0], th_small('a'));
+    assert_term_equal(th_cell(th_cell(s)[1])[0], th_small(0xFF));
+    assert_term_equal(th_cell(th_cell(s)[1])[1], TH_NIL);
+    assert_term_equal(th_make_latin1_string(&env, NULL, 0), TH_NIL);
 }
 
 static void tuples_hold_their_elements(void **state)
@@ -188,9 +185,9 @@ static void tuples_hold_their_elements(void **state)
     elements[0] = TH_AM(error);
     elements[1] = t;
     assert_int_equal(th_tuple_arity(t), 3);
-    assert_int_equal(th_tuple_elements(t)[2], TH_NIL);
+    assert_term_equal(th_tuple_elements(t)[2], TH_NIL);
     assert_int_equal(th_tuple_arity(space), 2);
-    assert_int_equal(th_tuple_elements(space)[1], t);
+    assert_term_equal(th_tuple_elements(space)[1], t);
     assert_int_equal(th_tuple_arity(th_make_tuple(&env, NULL, 0)), 0);
 }
 
@@ -216,13 +213,13 @@ static void funs_come_back(void **state)
     assert_false(th_get_fun(th_make_export(&env, TH_AM(erlang), TH_AM(send), 2), &back));
     assert_int_equal(back.arity, 99);
     assert_true(th_get_fun(t, &back));
-    assert_int_equal(back.module, TH_AM(erlang));
+    assert_term_equal(back.module, TH_AM(erlang));
     assert_int_equal(back.arity, 255);
     assert_int_equal(back.index, UINT32_MAX);
     assert_memory_equal(back.unique, parts.unique, 16);
-    assert_int_equal(back.old_index, th_small(3));
-    assert_int_equal(back.old_unique, th_small(-4));
-    assert_int_equal(back.creator, th_local_pid(3, 4));
+    assert_term_equal(back.old_index, th_small(3));
+    assert_term_equal(back.old_unique, th_small(-4));
+    assert_term_equal(back.creator, th_local_pid(3, 4));
     assert_int_equal(back.free_count, 2);
     assert_memory_equal(back.free, free, sizeof free);
 }
@@ -236,8 +233,8 @@ static void exports_come_back(void **state)
     (void)state;
     assert_true(th_is_fun(t));
     assert_true(th_get_export(t, &module, &function, &arity));
-    assert_int_equal(module, TH_AM(erlang));
-    assert_int_equal(function, TH_AM(send));
+    assert_term_equal(module, TH_AM(erlang));
+    assert_term_equal(function, TH_AM(send));
     assert_int_equal(arity, 255);
     assert_false(th_get_export(TH_NIL, &module, &function, &arity));
 }

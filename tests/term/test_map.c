@@ -3,16 +3,13 @@
 
 #include "host/base/base.h"
 #include "host/term/map_internal.h"
+#include "tests/support/assertions.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 enum { KEYS = 120, ROUNDS = 20000 };
 
@@ -131,8 +128,9 @@ static void assert_in_order(th_term map)
 
     assert_int_equal(order != NULL, th_map_size(map) > TH_MAP_SMALL);
     for (size_t i = 1; i < th_map_size(map); i++)
-        assert_true(
-            th_compare_exact(found[order ? order[i - 1] : i - 1], found[order ? order[i] : i]) < 0);
+        assert_order(
+            th_compare_exact(found[order ? order[i - 1] : i - 1], found[order ? order[i] : i]), <,
+            0);
     th_sorted_keys_free(made);
 }
 
@@ -141,11 +139,11 @@ static void assert_equal_to_model(th_term map, const struct model *m)
     assert_true(th_is_map(map));
     assert_int_equal(th_map_size(map), m->count);
     for (size_t i = 0; i < m->count; i++) {
-        assert_true(th_identical(th_map_keys(map)[i], keys[m->came[i]]));
+        assert_term_identical(th_map_keys(map)[i], keys[m->came[i]]);
         assert_int_equal(th_map_values(map)[i], m->values[m->came[i]]);
     }
     for (size_t i = 0; i < KEYS; i++)
-        assert_int_equal(th_map_get(map, make_key(&env, i)), m->values[i]);
+        assert_term_equal(th_map_get(map, make_key(&env, i)), m->values[i]);
     assert_in_order(map);
 }
 
@@ -223,10 +221,10 @@ static void sorted_keys_are_taken_as_they_come(void **state)
         th_term map = th_make_map(&env, some, values, count, false);
         assert_int_equal(th_map_size(map), count);
         for (size_t i = 0; i < count; i++) {
-            assert_int_equal(th_map_get(map, some[i]), values[i]);
+            assert_term_equal(th_map_get(map, some[i]), values[i]);
         }
-        assert_int_equal(th_map_get(map, th_small(1000)), TH_NONE);
-        assert_int_equal(th_map_get(map, TH_AM(ok)), TH_NONE);
+        assert_term_equal(th_map_get(map, th_small(1000)), TH_NONE);
+        assert_term_equal(th_map_get(map, TH_AM(ok)), TH_NONE);
         assert_in_order(map);
     }
 }
@@ -240,8 +238,8 @@ static void a_changed_map_leaves_the_old_one_alone(void **state)
     th_map_put(&env, map, keys[3], TH_AM(ok));
     th_map_put(&env, map, keys[KEYS - 1], TH_AM(ok));
     th_map_remove(&env, map, keys[7]);
-    assert_true(th_identical(map, copy));
-    assert_int_equal(th_map_remove(&env, map, keys[KEYS - 1]), map);
+    assert_term_identical(map, copy);
+    assert_term_equal(th_map_remove(&env, map, keys[KEYS - 1]), map);
 }
 
 static void integers_and_equal_floats_are_two_keys(void **state)
@@ -252,10 +250,10 @@ static void integers_and_equal_floats_are_two_keys(void **state)
 
     (void)state;
     assert_int_equal(th_map_size(map), 3);
-    assert_int_equal(th_map_keys(map)[0], th_small(1)); /* integers first, as in OTP 25 */
-    assert_int_equal(th_map_keys(map)[1], th_small(2));
-    assert_int_equal(th_map_get(map, th_make_float(&env, 1.0)), th_small(10));
-    assert_int_equal(th_map_get(map, th_make_float(&env, 2.0)), TH_NONE);
+    assert_term_equal(th_map_keys(map)[0], th_small(1)); /* integers first, as in OTP 25 */
+    assert_term_equal(th_map_keys(map)[1], th_small(2));
+    assert_term_equal(th_map_get(map, th_make_float(&env, 1.0)), th_small(10));
+    assert_term_equal(th_map_get(map, th_make_float(&env, 2.0)), TH_NONE);
 }
 
 static void making_large_maps_allocates_nothing_but_the_heap(void **state)
@@ -312,8 +310,8 @@ static void putting_keys_takes_memory_for_them_only(void **state)
         map = th_map_put(&env, map, th_small(i * i), th_small(i));
     assert_int_equal(th_map_size(map), MANY);
     for (int64_t i = 0; i < MANY; i++)
-        assert_int_equal(th_map_get(map, th_small(i * i)), th_small(i));
-    assert_true(th_env_footprint(&env) < 300 * MANY);
+        assert_term_equal(th_map_get(map, th_small(i * i)), th_small(i));
+    assert_order(th_env_footprint(&env), <, 300 * MANY);
 }
 
 /* Large maps as keys of large maps, so deep that recursion would overflow the stack. */
@@ -332,10 +330,10 @@ static void deep_keys_need_no_stack(void **state)
         map = th_make_map(&env, some, values, PAIRS, false);
     }
     copy = th_copy(&keys_env, map);
-    assert_true(th_identical(copy, map));
+    assert_term_identical(copy, map);
     assert_int_equal(th_compare(copy, map), 0);
     assert_int_equal(th_internal_hash(copy, 1), th_internal_hash(map, 1));
-    assert_int_equal(th_map_get(map, th_map_keys(copy)[3]), th_map_values(map)[3]);
+    assert_term_equal(th_map_get(map, th_map_keys(copy)[3]), th_map_values(map)[3]);
 }
 
 static void maps_in_another_order_are_identical(void **state)
@@ -350,7 +348,7 @@ static void maps_in_another_order_are_identical(void **state)
         copies[i] = th_copy(&env, turned[i]);
     }
     other = th_make_map(&env, copies, turned, KEYS, false);
-    assert_true(th_identical(map, other));
+    assert_term_identical(map, other);
     assert_int_equal(th_compare(map, other), 0);
     assert_int_equal(th_internal_hash(map, 7), th_internal_hash(other, 7));
     assert_int_equal(th_phash2(map), th_phash2(other));
@@ -370,8 +368,8 @@ static void *read_again_and_again(void *context)
 
     do
         for (int64_t i = 0; i < 100; i++) {
-            assert_int_equal(th_map_get(reader->map, th_small(i)), th_small(i));
-            assert_int_equal(th_map_get(reader->map, th_small(-i - 1)), TH_NONE);
+            assert_term_equal(th_map_get(reader->map, th_small(i)), th_small(i));
+            assert_term_equal(th_map_get(reader->map, th_small(-i - 1)), TH_NONE);
         }
     while (!atomic_load_explicit(&reader->stop, memory_order_relaxed));
     return NULL;

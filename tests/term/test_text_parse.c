@@ -2,15 +2,12 @@
  * refusals and their places, limits, and which terms text can represent. */
 #include "host/base/base.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env env;
 
@@ -66,7 +63,7 @@ static void check_refused(const struct sample *samples, size_t count)
         assert_int_equal(th_text_parse(&env, samples[i].text, strlen(samples[i].text), &t),
                          TH_MALFORMED);
         assert_string_equal(th_error_link(0), samples[i].wanted);
-        assert_true(t == TH_AM(ok));
+        assert_term_equal(t, TH_AM(ok));
     }
 }
 
@@ -115,12 +112,10 @@ static void identifiers_are_read_as_printed(void **state)
     const uint32_t words[] = {1, 2, 3};
 
     (void)state;
-    assert_true(parsed("<0.94.3>") == th_local_pid(94, 3));
-    assert_true(parsed("#Port<0.5>") == th_local_port(5));
-    assert_true(
-        th_identical(parsed("#Ref<0.3.2.1>"), th_make_reference(&env, TH_NONE, 0, words, 3)));
-    assert_true(
-        th_identical(parsed("<0.4294967295.0>"), th_make_pid(&env, TH_NONE, 0, UINT32_MAX, 0)));
+    assert_term_equal(parsed("<0.94.3>"), th_local_pid(94, 3));
+    assert_term_equal(parsed("#Port<0.5>"), th_local_port(5));
+    assert_term_identical(parsed("#Ref<0.3.2.1>"), th_make_reference(&env, TH_NONE, 0, words, 3));
+    assert_term_identical(parsed("<0.4294967295.0>"), th_make_pid(&env, TH_NONE, 0, UINT32_MAX, 0));
 }
 
 static void a_large_map_keeps_its_order(void **state)
@@ -139,7 +134,7 @@ static void a_large_map_keeps_its_order(void **state)
     assert_string_equal(th_buffer_text(&again), th_buffer_text(&text));
     text.size--;
     th_buffer_add_text(&text, ",37 => b}");
-    assert_true(th_map_get(parsed(th_buffer_text(&text)), th_small(37)) == th_atom("b"));
+    assert_term_equal(th_map_get(parsed(th_buffer_text(&text)), th_small(37)), th_atom("b"));
     th_buffer_free(&text);
     th_buffer_free(&again);
 }

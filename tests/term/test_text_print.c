@@ -1,17 +1,14 @@
 /* Tests the printer without a BEAM: each kind of term, peculiarities of a BEAM, and limits. */
 #include "host/base/base.h"
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
 #include <float.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env env;
 
@@ -36,7 +33,7 @@ static const char *printed(th_term t)
     struct th_buffer b = {0};
 
     th_text_print(&b, t);
-    assert_true(b.size < sizeof text);
+    assert_order(b.size, <, sizeof text);
     memcpy(text, b.data, b.size);
     text[b.size] = 0;
     th_buffer_free(&b);
@@ -49,7 +46,7 @@ static const char *limited(th_term t, size_t limit)
     struct th_buffer b = {0};
 
     th_text_print_limited(&b, t, limit);
-    assert_true(b.size < sizeof text);
+    assert_order(b.size, <, sizeof text);
     memcpy(text, b.data, b.size);
     text[b.size] = 0;
     th_buffer_free(&b);

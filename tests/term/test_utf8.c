@@ -1,12 +1,9 @@
 /* Tests UTF-8: each character encoded and decoded, and each wrong sequence of up to three bytes. */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static void every_character_comes_back(void **state)
 {

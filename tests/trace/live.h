@@ -4,15 +4,12 @@
 
 #include "host/term/term.h"
 #include "tests/support/alive.h"
+#include "tests/support/assertions.h"
 
 #include "host/process/process.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #define ME "<0.1.4096>"
 #define ASKED_OF(state) "enabled_call(call," state "," ME ")\n"

@@ -3,15 +3,12 @@
 #define TH_TESTS_PATTERNS_H
 
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #define CALL(mfa) "{trace,<0.1.0>,call," mfa "}"
 #define RETURN(mfa, value) "{trace,<0.1.0>,return_from," mfa "," value "}"
@@ -96,7 +93,7 @@ static inline void expect_refused(const char *module, const char *function, int 
 {
     size_t matched = 77;
 
-    assert_int_equal(try(module, function, arity, match, kinds, &matched), status);
+    assert_enum_equal(th_status, try(module, function, arity, match, kinds, &matched), status);
     assert_string_equal(th_error_link(0), why);
     assert_int_equal(matched, 77);
     th_error_clear();

@@ -4,15 +4,12 @@
  * // Long because: each result of a callback, and each way in which a call ends, is a scene of its
  * own.
  */
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static int end(void **state)
 {

@@ -2,13 +2,10 @@
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "host/trace/event.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static th_env env;
 static struct th_buffer printed;
@@ -79,7 +76,7 @@ static void expect(const char *tuple, bool scheduler_id, const char *expected)
 
     assert_int_equal(th_trace_event_from_tuple(&event, t, scheduler_id), TH_OK);
     assert_string_equal(fields(&event), expected);
-    assert_true(th_identical(th_trace_event_to_tuple(&event, &env), t));
+    assert_term_identical(th_trace_event_to_tuple(&event, &env), t);
     assert_int_equal(event.tuple_size, th_tuple_arity(t));
     assert_true(event.decoded && event.timed);
 }
@@ -198,7 +195,7 @@ static void no_messages(void **state)
                             cases[i].why);
         assert_string_equal(fields(&event), expected);
         assert_int_equal(event.number, 5);
-        assert_true(th_identical(th_trace_event_to_tuple(&event, &env), term(cases[i].tuple)));
+        assert_term_identical(th_trace_event_to_tuple(&event, &env), term(cases[i].tuple));
     }
 }
 
@@ -234,12 +231,12 @@ static void times(void **state)
         assert_int_equal(time.kind, cases[i].time.kind);
         assert_int_equal(time.ns, cases[i].time.ns);
         assert_int_equal(time.unique, cases[i].time.unique);
-        assert_true(th_identical(th_trace_event_time_term(&time, &env), t));
+        assert_term_identical(th_trace_event_time_term(&time, &env), t);
     }
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)
         assert_false(th_trace_event_time_from_term(term(none[i]), &time));
     time.kind = TH_TIME_NONE;
-    assert_int_equal(th_trace_event_time_term(&time, &env), TH_NONE);
+    assert_term_equal(th_trace_event_time_term(&time, &env), TH_NONE);
 }
 
 static void functions(void **state)
@@ -268,8 +265,8 @@ static void functions(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         assert_true(th_trace_event_function_from_term(term(cases[i].text), &function));
-        assert_int_equal(function.module, th_atom("m"));
-        assert_int_equal(function.function, th_atom("f"));
+        assert_term_equal(function.module, th_atom("m"));
+        assert_term_equal(function.function, th_atom("f"));
         assert_int_equal(function.arity, cases[i].arity);
     }
     for (size_t i = 0; i < sizeof none / sizeof none[0]; i++)

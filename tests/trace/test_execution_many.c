@@ -1,13 +1,10 @@
 /* Tests the stack of a replayed process: several requests for one call, and very many calls. */
+#include "tests/support/assertions.h"
 #include "tests/support/executed.h"
 
 #include "host/base/base.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static int begin(void **state)
 {
@@ -151,7 +148,7 @@ static void ten_million_tail_calls(void **state)
     executed_expect("+w_ +f", "w<? f<w");
     assert_int_equal(tail_calls("a", "b"), 0);
     assert_int_equal(executed_stack.frames.count, TH_EXECUTION_FRAMES);
-    assert_true(executed.bounds.slots * 28 < 32 << 20);
+    assert_order(executed.bounds.slots * 28, <, 32 << 20);
     assert_int_equal(executed_counts().not_kept, 1 + MANY - TH_EXECUTION_FRAMES);
     executed_expect("=c_", "c<w"); /* the caller is known nevertheless */
     assert_int_equal(ended_by("c_"), TH_EXECUTION_FRAMES - 1);
@@ -165,7 +162,7 @@ static void ten_million_calls_of_one_function(void **state)
     executed_expect("+w_ +foo +bar", "w<? foo<w bar<foo");
     tail_calls("bar", "bar");
     assert_int_equal(executed_counts().not_kept, 0);
-    assert_true(executed.bounds.slots <= 4096);
+    assert_order(executed.bounds.slots, <=, 4096);
     assert_int_equal(ended_by("bar"), MANY + 1);
     executed_expect("-foo", "-foo >w");
 }

@@ -4,14 +4,11 @@
  * record, its results must be those of that stack.
  */
 #include "host/trace/recorded/execution.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include <cmocka.h>
 
 /* Records that a recorder writes. */
 enum recorder {
@@ -118,7 +115,7 @@ static uint64_t check_end(void *context, enum th_ending ending, const struct th_
     struct expected *e = context;
 
     assert_int_equal(ending, e->ending);
-    assert_true(e->count > e->last);
+    assert_order(e->count, >, e->last);
     assert_true(is_next(e, function, word));
     e->words--;
     skip_unwanted(e);
@@ -225,7 +222,7 @@ static void check(enum recorder by, uint32_t frames)
         th_recorded_start(&execution, &options);
         run_programs(400);
         counts = th_recorded_counts(&execution);
-        assert_true(counts.calls > 10000);
+        assert_order(counts.calls, >, 10000);
         assert_int_equal(counts.lost + counts.callers_disputed, 0);
         if (bounded)
             assert_true(counts.not_kept > 1000 && counts.late > 100);

@@ -2,14 +2,11 @@
 #include "host/trace/recorded/frames.h"
 
 #include "host/base/base.h"
+#include "tests/support/assertions.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct th_frames frames;
 static struct th_frames_bounds bounds;
@@ -183,7 +180,7 @@ static void memory_of_a_deep_recursion_is_given_back(void **state)
     bounds.each = 100000;
     for (int i = 0; i < 50000; i++)
         push(F + i % 2, TH_FRAME_CALLS, 0);
-    assert_true(bounds.slots >= 50000);
+    assert_order(bounds.slots, >=, 50000);
     while (frames.count > 10)
         th_recorded_frames_pop(&frames, &bounds);
     assert_in_range(bounds.slots, 10, 1024);

@@ -2,16 +2,13 @@
  * Tests the inheritance of trace flags: each case was run on OTP 25, with the same events and the
  * same flags after them.
  */
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 static struct th_session *session;
 

@@ -2,17 +2,14 @@
  * events in one tracing; control calls by other threads. */
 #include "host/term/term.h"
 #include "tests/support/alive.h"
+#include "tests/support/assertions.h"
 
 #include "host/base/base.h"
 #include "host/process/process.h"
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #define ME "<0.1.4096>"
 

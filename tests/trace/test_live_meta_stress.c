@@ -11,19 +11,16 @@
  */
 #include "host/term/term.h"
 #include "tests/support/alive.h"
+#include "tests/support/assertions.h"
 #include "tests/support/loaded.h"
 
 #include "host/base/base.h"
 #include "host/progress/progress.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum { CALLERS = 4 };
 
@@ -191,7 +188,7 @@ static void *ask_all_along(void *unused)
         sum = 0;
         for (size_t i = 0; th_trace_session_meta_tracer(session, i, &counts); i++)
             sum += counts.counts.traced;
-        assert_true(sum >= before);
+        assert_order(sum, >=, before);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return NULL;

@@ -98,7 +98,7 @@ static void both_sites_change_at_once(void **state)
     print_message("%lu changes, %lu of them seen, %lu calls\n", changes, (unsigned long)turns,
                   (unsigned long)calls[0] + (unsigned long)calls[1]);
     assert_int_not_equal((uintptr_t)turns, UINTPTR_MAX);
-    assert_true((uintptr_t)turns > 1);
+    assert_order((uintptr_t)turns, >, 1);
     th_trace_session_function_info(other, &sited_functions[BOTH].live.function.name, &info);
     assert_int_equal(info.calls, (uintptr_t)calls[0] + (uintptr_t)calls[1]); /* of either kind */
     th_breakpoint_info_free(&info);

@@ -13,6 +13,7 @@
  * machine until enough calls were checked.
  */
 #include "host/term/term.h"
+#include "tests/support/assertions.h"
 #include "tests/support/loaded.h"
 #include "tests/support/sited.h"
 
@@ -20,13 +21,9 @@
 #include "host/process/process.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 enum {
     FUNCTIONS = 10000,

@@ -141,7 +141,7 @@ static void a_breakpoint_tells_whose_it_is(void **state)
     info = info_of("m", "f", 0);
     assert_true(th_trace_pattern_meta_tracer(session, &info, &name, &term));
     assert_string_equal(name, "a");
-    assert_true(term == th_atom("a"));
+    assert_term_equal(term, th_atom("a"));
     th_breakpoint_info_free(&info);
     set("m", "f", 0, "true", TH_BP_META, 1);
     info = info_of("m", "f", 0);

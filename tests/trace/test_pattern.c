@@ -275,7 +275,7 @@ static int64_t time_of(const char *function, uint64_t calls)
     int64_t time;
 
     assert_int_equal(info.time_count, 1);
-    assert_int_equal(info.time[0].process, th_local_pid(1, 0));
+    assert_term_equal(info.time[0].process, th_local_pid(1, 0));
     assert_int_equal(info.time[0].calls, calls);
     time = info.time[0].amount;
     th_breakpoint_info_free(&info);

@@ -144,7 +144,7 @@ static void the_next_event_goes_to_the_new_one(void **state)
     assert_int_equal(first.unloads, 1);
     happen();
     assert_noted("2:?send(t) 2:!send(t) ");
-    assert_int_equal(th_trace_session_state_term(session), th_atom("t"));
+    assert_term_equal(th_trace_session_state_term(session), th_atom("t"));
     assert_int_equal(th_trace_session_counts(session).traced, 2);
     assert_int_equal(th_trace_session_counts(session).status, 2);
     assert_all_well();
@@ -222,7 +222,7 @@ static void the_same_library_gets_another_state(void **state)
     assert_int_equal(th_trace_session_replace(session, &setup), TH_OK);
     assert_int_equal(third.upgrades, 1);
     assert_int_equal(third.loads + third.unloads, 0);
-    assert_int_equal(th_trace_session_state_term(session), th_atom("u"));
+    assert_term_equal(th_trace_session_state_term(session), th_atom("u"));
     assert_string_equal(th_trace_session_name(session), "renamed");
 }
 
@@ -235,11 +235,11 @@ static void it_is_named_as_on_a_command_line(void **state)
     (void)state;
     assert_int_equal(th_trace_tracer_replace(session, &search, text, NULL), TH_OK);
     assert_string_equal(th_trace_session_name(session), path);
-    assert_int_equal(th_trace_session_state_term(session), TH_AM(trace));
+    assert_term_equal(th_trace_session_state_term(session), TH_AM(trace));
     assert_string_equal(th_library_path(th_trace_session_library(session)), path);
     assert_int_equal(first.unloads, 1);
     assert_int_equal(th_trace_tracer_replace(session, &search, path, NULL), TH_OK);
-    assert_int_equal(th_trace_session_state_term(session), TH_AM(trace)); /* no state was given */
+    assert_term_equal(th_trace_session_state_term(session), TH_AM(trace)); /* no state was given */
     assert_false(th_trace_tracer_is_outdated(session));
     assert_int_equal(th_trace_tracer_replace(session, &search, "nobody", NULL), TH_REFUSED);
     assert_int_equal(th_trace_tracer_replace(session, &search, "=trace", NULL), TH_USAGE);

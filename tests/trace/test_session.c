@@ -1,14 +1,11 @@
 /* Tests starts and ends of sessions: outside of callbacks, in their own and in others'. */
 #include "host/self/self.h"
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #define CALL "{trace,<0.1.0>,call,{m,f,[]}}"
 #define ENABLED(state) "enabled_call(call," state ",<0.1.0>)\n"
@@ -97,7 +94,7 @@ static void a_session_traces_nobody_at_first(void **state)
     assert_string_equal(scene_log(), STATUS("a"));
     assert_string_equal(th_trace_session_name(a), "hooked");
     assert_null(th_trace_session_title(a));
-    assert_int_equal(th_trace_session_state_term(a), th_atom("a"));
+    assert_term_equal(th_trace_session_state_term(a), th_atom("a"));
     expect(CALL, "");
     th_trace_session_trace(a, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
     expect(CALL, TRACED("a"));
@@ -124,7 +121,7 @@ static void an_id_never_names_a_later_session(void **state)
         th_session_id old = id;
         a = calls("a");
         id = th_trace_session_id_of(a);
-        assert_true(id != old);
+        assert_int_not_equal(id, old);
         assert_int_equal(state_of(old), TH_SESSION_DEAD);
         th_trace_session_destroy(a);
     }

@@ -2,13 +2,10 @@
  * Tests the callbacks of each tag: their arguments, and whether enif_self() returns the tracee. A
  * test for each row of the table that was measured on OTP 25.
  */
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 static int begin(void **state)
 {

@@ -1,14 +1,11 @@
 /* Tests which processes a session traces: flags set and cleared, for all, existing and new ones,
  * for one process and for an expected one; and which events flags withhold. */
+#include "tests/support/assertions.h"
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stddef.h>
-
-#include <cmocka.h>
 
 #define STATUS(of) "enabled(trace_status,s," of ")\n"
 #define SEND(of) "{trace," of ",send,hi,<0.9.0>}"
