@@ -12,12 +12,14 @@ script() {
     printf '%s\n' "$@" >"$work/$name.sh"
 }
 
-# expect WHAT STATUS SUM NAME...: the runner's exit status and last line for these scripts.
+# expect WHAT STATUS SUM NAME...: the runner's exit status and last line for these scripts. $limits are
+# the runner's options.
+limits=--timeout=1
 expect() {
     what=$1 status=$2 sum=$3
     shift 3
     for name in "$@"; do set -- "$@" "$work/$name.sh"; shift; done
-    env -u TEST_SUMMARY python3 tests/runner --timeout=1 "$@" >"$work/said" 2>&1
+    env -u TEST_SUMMARY python3 tests/runner $limits "$@" >"$work/said" 2>&1
     got=$?
     if [ $got = "$status" ] && [ "$(tail -n 1 "$work/said")" = "$sum" ]; then
         passed=$((passed + 1))
@@ -61,6 +63,9 @@ script cmocka_bad 'echo "[  PASSED  ] 5 test(s)."; echo "[  FAILED  ] 2 test(s),
 script reasoned 'echo "ok one # skipped: no disk"; echo "# skipped: no net"; echo "1 passed, 0 failed, 3 skipped"'
 script crash 'kill -SEGV $$'
 script endless 'sleep 30 & sleep 30'
+begin='echo "[ RUN      ] the_first_one"' change='echo "[       OK ] the_first_one"; echo "[ RUN      ] the_second_one"'
+script loop "$begin" "$change" 'while :; do :; done'
+script deadlock "$begin" 'sleep 100'
 
 expect 'nothing to run' 0 '0 passed, 0 failed'
 expect 'a test that passes' 0 '1 passed, 0 failed' good
@@ -81,6 +86,13 @@ expect 'a test that crashes' 1 '0 passed, 1 failed' crash
 shows 'ended by SIGSEGV'
 expect 'a test that never ends' 1 '0 passed, 1 failed' endless
 shows 'still running after 1 s'
+limits='--timeout=60 --function-timeout=1'
+expect 'a test function that loops' 1 '0 passed, 1 failed' loop
+shows 'the_second_one still running after 1 s, the limit of a test function'
+shows 'stacks of the_second_one'
+expect 'a test function that waits for ever' 1 '0 passed, 1 failed' deadlock
+shows 'the_first_one still running after 1 s, the limit of a test function'
+limits=--timeout=1
 expect 'all of them' 1 '17 passed, 6 failed, 4 skipped' \
     good bad absent counted liar cmocka cmocka_bad crash endless
 check 'the end names what failed, and says why others were skipped' closes <<EOF

@@ -13,7 +13,8 @@
 static char reported[1 << 14];
 static int failures, places;
 
-/* Runs the failing tests in a child, keeps their reports and counts CMocka's lines of places. Thread: before CMocka runs in this process. */
+/* Runs the failing tests in a child, keeps their reports and counts CMocka's lines of places.
+ * Thread: before CMocka runs in this process. */
 static void run_failing_tests(void)
 {
     FILE *file = tmpfile();
