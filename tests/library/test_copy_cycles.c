@@ -123,7 +123,8 @@ static void nothing_is_left(void **state)
     /* Two for each stack that is kept for the next thread, and malloc()'s own for that thread. */
     assert_order(after.mappings, <=, before.mappings + 8);
 #endif
-    assert_order(after.heap, <=, before.heap + 4096); /* two bytes a round */
+    /* A leak in every fourth round is six bytes a round or more. */
+    assert_order(after.heap, <=, before.heap + 2 * (size_t)rounds);
     th_library_release(other);
     th_free(copies);
     th_free(path);

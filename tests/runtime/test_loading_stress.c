@@ -342,7 +342,7 @@ static void load_all(void)
 static void nothing_is_lost_while_code_is_replaced(void **state)
 {
     const char *wanted = getenv("STRESS_COMMITS");
-    unsigned commits = wanted ? (unsigned)atoi(wanted) : 500 / SCALE;
+    unsigned commits = wanted ? (unsigned)atoi(wanted) : 200 / SCALE;
     const uint64_t calls = 10 * 1000 * 1000 / SCALE;
     struct th_runtime_setup setup = {.schedulers = CALLERS};
     struct th_session *session;

@@ -44,20 +44,26 @@ static void the_oldest_are_given_up(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 11);
 }
 
-/* Calls beyond the limit are counted, too, and the kept ones have their time. */
-static void time_is_kept_of_what_is_not_given_up(void **state)
+/* Calls beyond the limit are counted, too. What runs when they have ended is not charged to them. */
+static void an_ended_call_beyond_the_limit_is_charged_nothing(void **state)
 {
     struct th_mfa deep = {th_atom("party"), th_atom("deep"), 1};
-    struct th_bp_info info;
+    struct th_bp_info before, after;
 
     (void)state;
-    set("deep", 1, "true", TH_BP_TIME);
+    set("deep", 1, "true", TH_BP_TIME | TH_BP_MEMORY);
     call("deep", "[100]");
-    assert_true(th_trace_session_function_info(session, &deep, &info));
-    assert_int_equal(info.time_count, 1);
-    assert_int_equal(info.time[0].calls, 101);
-    assert_order(info.time[0].amount, >, 0);
-    th_breakpoint_info_free(&info);
+    assert_true(th_trace_session_function_info(session, &deep, &before));
+    assert_int_equal(before.time_count, 1);
+    assert_int_equal(before.time[0].calls, 101);
+    assert_order(before.time[0].amount, >, 0);
+    call("loop", "[1000]"); /* 5000 words, no breakpoint */
+    assert_true(th_trace_session_function_info(session, &deep, &after));
+    assert_int_equal(after.time[0].calls, 101);
+    assert_int_equal(after.time[0].amount, before.time[0].amount);
+    assert_int_equal(after.memory[0].amount, before.memory[0].amount);
+    th_breakpoint_info_free(&before);
+    th_breakpoint_info_free(&after);
 }
 
 /* Room grows while calls of several frames are open, and is reused afterwards. */
@@ -184,7 +190,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_oldest_are_given_up, begin_with_few, end),
-        cmocka_unit_test_setup_teardown(time_is_kept_of_what_is_not_given_up, begin_with_few, end),
+        cmocka_unit_test_setup_teardown(an_ended_call_beyond_the_limit_is_charged_nothing,
+                                        begin_with_few, end),
         cmocka_unit_test_setup_teardown(many_are_kept, begin, end),
         cmocka_unit_test_setup_teardown(no_call_waits_for_the_room_of_many, begin, end),
         cmocka_unit_test_setup_teardown(room_grows_of_what_has_come_round, begin, end),
