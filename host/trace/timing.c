@@ -9,6 +9,8 @@
 #include "host/base/buffer.h"
 #include "host/base/long_array.h"
 
+#include <string.h>
+
 bool th_trace_timing_read(struct th_event *event, struct th_account_reading *reading)
 {
     bool timed = th_trace_event_time(event) == TH_OK && event->time.kind != TH_TIME_NONE;
@@ -50,7 +52,13 @@ uint32_t th_trace_timing_enter(struct th_timing *timing, const struct th_session
     enum { FEWEST = 8 };
     size_t had = timing->frame_capacity, capacity = had ? 2 * had : FEWEST;
 
-    if (timing->frame_count == had) {
+    if (timing->frame_count == had && timing->oldest > had / 2) {
+        timing->frame_count -= timing->oldest;
+        timing->first_number += (uint32_t)timing->oldest;
+        memmove(timing->frames, timing->frames + timing->oldest,
+                timing_bytes_of(timing->frame_count));
+        timing->oldest = 0;
+    } else if (timing->frame_count == had) {
         struct th_timing_frame *frames = NULL;
         if (capacity > TH_TIMING_FRAMES)
             capacity = TH_TIMING_FRAMES;
@@ -64,22 +72,47 @@ uint32_t th_trace_timing_enter(struct th_timing *timing, const struct th_session
         timing->frame_capacity = capacity;
     }
     timing->frames[timing->frame_count] = (struct th_timing_frame){session->id, *frame};
-    return (uint32_t)timing->frame_count++;
+    return timing->first_number + (uint32_t)timing->frame_count++;
+}
+
+static void timing_cut(struct th_timing *timing, size_t count)
+{
+    timing->frame_count = count;
+    if (timing->oldest >= count)
+        timing->oldest = timing->frame_count = timing->first_number = 0;
 }
 
 void th_trace_timing_leave(struct th_timing *timing, struct th_tracing *tracing, uint32_t number,
                            const struct th_account_reading *reading)
 {
-    const struct th_timing_frame *left = &timing->frames[number];
+    uint32_t index = number - timing->first_number;
+    const struct th_timing_frame *left = &timing->frames[index];
     struct th_session *session;
 
-    if (number >= timing->frame_count) /* a call below it has ended */
+    if (index >= timing->frame_count) /* a call below it has ended */
         return;
     session = th_trace_session_find(tracing, left->session);
     if (session)
         th_breakpoint_account_return(th_trace_timing_account(timing, session),
                                      &session->breakpoints->base, &left->frame, reading);
-    timing->frame_count = number;
+    timing_cut(timing, index);
+}
+
+void th_trace_timing_forget(struct th_timing *timing, uint32_t number)
+{
+    uint32_t index = number - timing->first_number;
+    struct th_timing_frame *frames = timing->frames;
+
+    if (index >= timing->frame_count)
+        return;
+    for (size_t i = index + 1; i < timing->frame_count && i <= index + timing->account_count; i++)
+        if (frames[i].session == frames[index].session) {
+            frames[i].frame.time = frames[i].frame.memory = NULL;
+            break;
+        }
+    if (timing->oldest <= index)
+        timing->oldest = index + 1;
+    timing_cut(timing, timing->frame_count);
 }
 
 void th_trace_timing_pause(struct th_timing *timing, struct th_tracing *tracing,

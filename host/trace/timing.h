@@ -25,6 +25,8 @@ struct th_timing {
         struct th_account_frame frame;
     } * frames;
     size_t frame_count, frame_capacity;
+    size_t oldest;         /* index of the first frame whose call has not been forgotten */
+    uint32_t first_number; /* the number of frames[0]; wraps */
 };
 
 #endif

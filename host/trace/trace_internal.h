@@ -79,6 +79,10 @@ uint32_t th_trace_timing_enter(struct th_timing *timing, const struct th_session
 void th_trace_timing_leave(struct th_timing *timing, struct th_tracing *tracing, uint32_t number,
                            const struct th_account_reading *reading);
 
+/* Forgets the oldest charged call, whose end will not be seen. Later calls stay charged; if the
+ * next one of the session ends, nothing is charged. */
+void th_trace_timing_forget(struct th_timing *timing, uint32_t number);
+
 /* Stop and continue the time of a process that is scheduled out (or ends), or in. */
 void th_trace_timing_pause(struct th_timing *timing, struct th_tracing *tracing,
                            const struct th_account_reading *reading);

@@ -44,6 +44,37 @@ static void the_oldest_are_given_up(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 11);
 }
 
+static int64_t words_of(const char *name, int arity)
+{
+    struct th_mfa function = {th_atom("party"), th_atom(name), arity};
+    struct th_bp_info info;
+    int64_t words;
+
+    assert_true(th_trace_session_function_info(session, &function, &info));
+    assert_int_equal(info.memory_count, 1);
+    words = info.memory[0].amount;
+    th_breakpoint_info_free(&info);
+    return words;
+}
+
+/* The oldest call of four is dropped at each further call. Each call of deep() but the last
+ * allocates two words before the next call, each call of loop() but the last six. */
+static void calls_beyond_the_limit_are_charged_until_they_are_dropped(void **state)
+{
+    (void)state;
+    set("deep", 1, "true", TH_BP_MEMORY);
+    set("loop", 1, "true", TH_BP_MEMORY);
+    set("then", 5, "true", TH_BP_MEMORY);
+    call("deep", "[100]");
+    assert_int_equal(words_of("deep", 1), 100 * 2);
+    call("then", "[0,party,loop,[2],k]");
+    assert_int_equal(words_of("loop", 1), 2 * 6);
+    assert_int_equal(words_of("then", 5), 7); /* three words of arguments, four of the result */
+    call("then", "[0,party,loop,[20],k]");
+    assert_int_equal(words_of("loop", 1), 22 * 6);
+    assert_int_equal(words_of("then", 5), 7 + 3); /* dropped: its result is charged to nobody */
+}
+
 /* Calls beyond the limit are counted, too. What runs when they have ended is not charged to them. */
 static void an_ended_call_beyond_the_limit_is_charged_nothing(void **state)
 {
@@ -191,6 +222,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(the_oldest_are_given_up, begin_with_few, end),
         cmocka_unit_test_setup_teardown(an_ended_call_beyond_the_limit_is_charged_nothing,
+                                        begin_with_few, end),
+        cmocka_unit_test_setup_teardown(calls_beyond_the_limit_are_charged_until_they_are_dropped,
                                         begin_with_few, end),
         cmocka_unit_test_setup_teardown(many_are_kept, begin, end),
         cmocka_unit_test_setup_teardown(no_call_waits_for_the_room_of_many, begin, end),

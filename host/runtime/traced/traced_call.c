@@ -70,7 +70,7 @@ void th_traced_open_make_room(struct th_process *process)
         ring = th_long_array_grow(open->ring, traced_call_bytes_of(had),
                                   traced_call_bytes_of(capacity), most_bytes());
     if (!ring) { /* no more room is allowed: drops the oldest call */
-        th_live_drop(&process->live, &th_traced_open_at(open, 0)->requests);
+        th_live_drop_oldest(&process->live, &th_traced_open_at(open, 0)->requests);
         open->bottom++;
         open->count--;
         atomic_fetch_add_explicit(&not_kept, 1, memory_order_relaxed);

@@ -270,6 +270,9 @@ void th_live_raise(struct th_live_tracee *process, const struct th_traceable_fun
 /* Drops the requests of a call that has no end, as its process exits. */
 void th_live_drop(struct th_live_tracee *process, struct th_live_requests *requests);
 
+/* Drops the requests of the process' oldest open call; later calls stay charged. */
+void th_live_drop_oldest(struct th_live_tracee *process, struct th_live_requests *requests);
+
 /* th_live_is_returning() returns whether a session wants a return_to. th_live_return_to() delivers
  * the return to TO, the function that executes then: `undefined` if the process ends; if TO is
  * unknown, no callback runs.

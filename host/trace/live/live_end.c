@@ -177,6 +177,16 @@ void th_live_drop(struct th_live_tracee *process, struct th_live_requests *reque
     live_end_give_up(requests);
 }
 
+void th_live_drop_oldest(struct th_live_tracee *process, struct th_live_requests *requests)
+{
+    for (uint32_t i = requests->count; i > 0; i--) {
+        uint64_t word = live_end_words_of(requests)[i - 1];
+        if (word & TH_REQUEST_TIME)
+            th_trace_timing_forget(&process->timing, (uint32_t)(word >> TH_REQUEST_BITS));
+    }
+    live_end_give_up(requests);
+}
+
 /* --- return_to --- */
 
 void th_live_return_to(struct th_live_tracee *process, const struct th_caller *to)
