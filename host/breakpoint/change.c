@@ -75,7 +75,7 @@ static struct th_change_item *add_item(struct th_change *change,
 void th_breakpoint_change_add(struct th_change *change, const struct th_bp_setting *setting)
 {
     if (setting->set & TH_BP_LOCAL && setting->set & TH_BP_GLOBAL)
-        th_bug("a breakpoint is set to be local and global");
+        th_bug("a breakpoint is set as local and global");
     add_item(change, setting);
 }
 
@@ -451,7 +451,7 @@ static void stage_unreached(struct th_change *change)
         const struct th_bp_setting *setting = &change->settings.items[i].setting;
         struct th_generic_bp *first, *bp;
         if (!setting->site || !setting->session)
-            th_bug("only settings are made of functions that no call reaches");
+            th_bug("a change of functions that no call reaches may only set breakpoints");
         if (is_void(&change->settings.items[i]))
             continue;
         bp = first = th_hash_table_get(&coming, (uintptr_t)setting->site);

@@ -72,7 +72,7 @@ static void site_drop(struct th_later *later)
 void th_breakpoint_site_drop(struct th_site *site)
 {
     if (atomic_load_explicit(&site->first, memory_order_relaxed))
-        th_bug("a %s site is dropped that has breakpoints", site->operations->kind);
+        th_bug("a %s site with breakpoints is dropped", site->operations->kind);
     th_progress_later(&site->later, site_drop);
 }
 

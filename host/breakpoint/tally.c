@@ -48,7 +48,7 @@ static void tally_leave(void *counter)
 static void tally_make_key(void)
 {
     if (pthread_key_create(&at_thread_end, tally_leave) != 0)
-        th_give_up("no thread-specific key is left");
+        th_give_up("out of thread-specific keys");
 }
 
 static struct counter *tally_begin(void)

@@ -180,10 +180,10 @@ enum th_status th_code_old_check(const struct th_module *module, unsigned *round
     if (th_code_show_users)
         th_code_show_users(module->old, &who);
     th_error_raise(TH_REFUSED,
-                   "not_purged: %llu call%s or continuation%s of its old code, of %s, %s not "
-                   "over%s%s; purge it hard, which kills the processes that are in it",
+                   "not_purged: %llu call%s or continuation%s of the old code, %s, %s not "
+                   "ended%s%s; purge the module hard, which kills the processes in the old code",
                    (unsigned long long)inside, th_log_plural(inside), th_log_plural(inside),
-                   th_library_path(module->old->library), inside == 1 ? "is" : "are",
+                   th_library_path(module->old->library), inside == 1 ? "has" : "have",
                    who.size ? ": " : "", th_buffer_text(&who));
     th_buffer_free(&who);
     return TH_REFUSED;

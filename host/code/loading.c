@@ -61,8 +61,8 @@ static void hand_back(const struct changes *changes, struct change *change)
         th_library_hand_back(change->from, change->new->library, changes->info) != TH_OK;
     th_error_restore(&first);
     if (change->failed)
-        th_error_context("module %s is deleted: it was upgraded before, and its code before, %s, "
-                         "would not have it back",
+        th_error_context("module %s is deleted: the code before the upgrade, %s, did not take the "
+                         "private data back",
                          th_atom_name(change->module->name)->text, th_library_path(change->from));
 }
 
@@ -242,7 +242,7 @@ static enum th_status loading_finish(struct changes *changes, struct th_finish *
     for (size_t i = 0; status == TH_OK && i < changes->count; i++)
         if (changes->items[i].now &&
             th_code_old_check(changes->items[i].module, changes->rounds) != TH_OK)
-            status = th_error_context("module %s was not loaded",
+            status = th_error_context("cannot load module %s",
                                       th_atom_name(changes->items[i].module->name)->text);
     if (status == TH_OK) {
         status = run_libraries(changes);
@@ -309,7 +309,7 @@ enum th_status th_code_delete(th_term name, enum th_purge purge)
     if (!change.now)
         status = th_error_raise(TH_USAGE, "no module %s is loaded", th_atom_name(name)->text);
     else if (th_code_old_check(change.module, &rounds) != TH_OK)
-        status = th_error_context("module %s was not deleted", th_atom_name(name)->text);
+        status = th_error_context("cannot delete module %s", th_atom_name(name)->text);
     else
         make(&changes);
     th_code_permission_release();
@@ -353,7 +353,7 @@ enum th_status th_code_purge(th_term name, enum th_purge purge, bool *had)
     if (had)
         *had = there;
     return status == TH_OK ? TH_OK
-                           : th_error_context("module %s was not purged", th_atom_name(name)->text);
+                           : th_error_context("cannot purge module %s", th_atom_name(name)->text);
 }
 
 static void end_module(struct th_module *module)
@@ -395,7 +395,7 @@ void th_code_module_add(struct th_library *library)
     th_library_keep(library);
     prepared = th_code_prepare(library);
     if (th_code_finish(&add) != TH_OK)
-        th_bug("%s cannot be added: %s", th_library_path(library), th_error_link(0));
+        th_bug("cannot add %s: %s", th_library_path(library), th_error_link(0));
 }
 
 void th_code_module_remove(struct th_library *library)

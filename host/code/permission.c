@@ -69,7 +69,7 @@ void th_code_permission_release(void)
 
     pthread_mutex_lock(&permission.lock);
     if (!permission.held)
-        th_bug("the code modification permission is released and nobody has it");
+        th_bug("the code modification permission is released, but no thread has the permission");
     next = permission.first;
     if (next)
         permission.first = next->next;
@@ -101,8 +101,8 @@ static void permission_wake(struct th_permission_request *request)
 static void must_wait(void)
 {
     if (!th_code_permission_may_wait())
-        th_bug(
-            "th_code_permission_wait() in a read section or a continuation would wait for itself");
+        th_bug("th_code_permission_wait() was called in a reader section or a continuation: it "
+               "would wait for ever");
 }
 
 /* Queues TURN; neither blocks nor waits. */
@@ -226,7 +226,7 @@ bool th_code_modification_run(struct th_modification *self)
 void th_code_modification_run_held(struct th_modification *self)
 {
     if (!th_code_permission_may_wait())
-        th_bug("a modification is to be waited for in a read section or a continuation");
+        th_bug("a thread must not wait for a modification in a reader section or a continuation");
     take_all_steps(self);
     permission_is_done(self);
 }

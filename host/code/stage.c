@@ -62,7 +62,7 @@ static void change_range(struct ranges *in, const struct index_change *change)
         return;
     }
     if (at == in->count || in->items[at].instance != change->range.instance)
-        th_bug("code is removed that is in no range");
+        th_bug("code that is in no range is removed");
     in->count--;
     memmove(&in->items[at], &in->items[at + 1], (in->count - at) * sizeof *in->items);
 }

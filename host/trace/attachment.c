@@ -107,7 +107,8 @@ enum th_status th_trace_attachment_ask_first_status(struct th_attachment *attach
     if (attachment->failure)
         return th_error_raise(TH_FAILED, "%s", attachment->failure);
     if (!stays)
-        return th_error_raise(TH_FAILED, "it answered 'remove' to enabled(trace_status, ...)");
+        return th_error_raise(TH_FAILED,
+                              "the tracer answered 'remove' to enabled(trace_status, ...)");
     return TH_OK;
 }
 
@@ -146,9 +147,9 @@ static enum th_status publish(struct replacement *replacement)
     if (unchanged)
         atomic_store_explicit(&session->attachment, replacement->new, memory_order_release);
     th_trace_unlock(session->tracing);
-    return unchanged ? TH_OK
-                     : th_error_raise(TH_FAILED, "the session got another tracer, or ended, "
-                                                 "meanwhile");
+    return unchanged
+               ? TH_OK
+               : th_error_raise(TH_FAILED, "the session has ended, or has another tracer now");
 }
 
 /* The other half, and step 3. The callback may do anything to the session, even destroy it: the
@@ -192,7 +193,7 @@ enum th_status th_trace_session_replace(struct th_session *session,
 
     if (!th_trace_session_has_tracer(session)) {
         th_library_release(setup->library);
-        return th_error_raise(TH_USAGE, "the session has no tracer that could be replaced");
+        return th_error_raise(TH_USAGE, "the session has no tracer to replace");
     }
 
     /* Step 1. */
@@ -208,7 +209,7 @@ enum th_status th_trace_session_replace(struct th_session *session,
     if (!replacement.new) {
         th_library_release(setup->library);
         th_error_raise(TH_FAILED, "the session's tracer is detached");
-        return th_error_context("tracer '%s' was not attached", setup->name);
+        return th_error_context("cannot attach tracer '%s'", setup->name);
     }
 
     status = th_trace_session_load_successor(setup->library, replacement.old_library);
@@ -226,5 +227,5 @@ enum th_status th_trace_session_replace(struct th_session *session,
     }
     th_trace_settle(tracing);
     th_trace_tracer_lock_return(lock);
-    return status == TH_OK ? TH_OK : th_error_context("tracer '%s' was not attached", setup->name);
+    return status == TH_OK ? TH_OK : th_error_context("cannot attach tracer '%s'", setup->name);
 }

@@ -101,7 +101,8 @@ bool th_trace_callback_refuses(th_term receiver)
     session = attachment->session;
     th_trace_session_count(session, TH_COUNTED(refused));
     if (!atomic_exchange_explicit(&session->refused, true, memory_order_relaxed))
-        th_warn("tracer '%s' sends to its tracee from %s: refused, here and later",
+        th_warn("tracer '%s' sends a message to its tracee in %s: this message and later ones are "
+                "refused",
                 attachment->name, th_trace_callback_name());
     return true;
 }

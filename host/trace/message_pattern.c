@@ -58,8 +58,8 @@ static enum th_status set(struct th_session *session, enum th_message_side messa
         return TH_OK;
     }
     if (th_is_atom(match) && match != TH_AM(false))
-        return th_error_raise(TH_USAGE, "a pattern for messages is true, false or a match "
-                                        "specification");
+        return th_error_raise(
+            TH_USAGE, "a pattern for messages must be true, false or a match specification");
     if (match != TH_AM(false))
         status = th_match_compile(kind, match, NULL, &spec);
     if (status != TH_OK)

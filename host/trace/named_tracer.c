@@ -84,10 +84,11 @@ enum th_status th_trace_tracer_settings_parse(th_env *env, const char *text, th_
         const char *equals = memchr(text, '=', pair);
         th_term key;
         if (!equals || equals == text)
-            return th_error_raise(TH_USAGE, "'%.*s' is no key=value pair", (int)pair, text);
+            return th_error_raise(TH_USAGE, "'%.*s' is not a KEY=VALUE pair", (int)pair, text);
         key = th_atom_utf8(text, (size_t)(equals - text));
         if (key == TH_NONE)
-            return th_error_raise(TH_USAGE, "'%.*s' can be no key", (int)(equals - text), text);
+            return th_error_raise(TH_USAGE, "the key '%.*s' is too long, or not UTF-8",
+                                  (int)(equals - text), text);
         if (th_map_get(map, key) != TH_NONE)
             return th_error_raise(TH_USAGE, "the setting '%.*s' is given twice",
                                   (int)(equals - text), text);
@@ -133,7 +134,7 @@ enum th_status th_trace_named_tracer_parse(const char *text, struct th_named_tra
     tracer->state = th_make_map(&tracer->env, NULL, NULL, 0, true);
     text += strlen(tracer->name);
     if (!*tracer->name)
-        status = th_error_raise(TH_USAGE, "there is no name in it");
+        status = th_error_raise(TH_USAGE, "the name of the tracer is missing");
     else if (*text == ',')
         status = th_trace_tracer_settings_parse(&tracer->env, text + 1, &tracer->state);
     else if (*text == '=')
@@ -224,7 +225,7 @@ static enum th_status load_other(struct th_library *old, const char *path, const
     if (status == TH_OK)
         return TH_OK;
     th_library_release(*library);
-    return th_error_context("tracer '%s' was not attached", name);
+    return th_error_context("cannot attach tracer '%s'", name);
 }
 
 /* Replaces the tracer by that of PATH, whose library this sets. Both libraries have a user here
@@ -248,8 +249,8 @@ static enum th_status named_tracer_replace(struct th_session *session, const cha
             th_library_keep(setup->library); /* for the session */
             status = th_trace_session_replace(session, setup);
         } else {
-            th_error_raise(TH_FAILED, "the session got another tracer, or ended, meanwhile");
-            status = th_error_context("tracer '%s' was not attached", setup->name);
+            th_error_raise(TH_FAILED, "the session has ended, or has another tracer now");
+            status = th_error_context("cannot attach tracer '%s'", setup->name);
         }
         th_trace_tracer_lock_leave(lock);
         th_library_release(setup->library);

@@ -276,13 +276,13 @@ static enum th_status pattern_check(const struct th_session *session,
     if (pattern->arity < TH_ANY_ARITY || pattern->arity > TH_FUNCTION_ARITY_MAX)
         return th_error_raise(TH_USAGE, "an arity must be at most %d", TH_FUNCTION_ARITY_MAX);
     if (!kinds || kinds & ~(uint32_t)TH_BP_ALL)
-        return th_error_raise(TH_USAGE, "a pattern has at least one kind");
+        return th_error_raise(TH_USAGE, "a pattern needs at least one kind");
     if (kinds & TH_BP_MEMORY && !session->shared)
-        return th_error_raise(TH_USAGE, "recordings do not tell the memory that calls take");
+        return th_error_raise(TH_USAGE, "recordings do not contain the memory that calls allocate");
     if (kinds & TH_BP_GLOBAL && kinds != TH_BP_GLOBAL && kinds != TH_PATTERN_EITHER)
-        return th_error_raise(TH_USAGE, "a global pattern is of no other kind");
+        return th_error_raise(TH_USAGE, "the kind global cannot be combined with other kinds");
     if (match == th_atom("pause") && kinds & TH_BP_TRACING)
-        return th_error_raise(TH_USAGE, "only counts can be paused");
+        return th_error_raise(TH_USAGE, "only patterns that count or measure can be paused");
     return TH_OK;
 }
 
@@ -352,7 +352,8 @@ static enum th_status trace_function(struct th_session *session, const struct th
     struct th_shared_spec *shared;
 
     if (status == TH_OK && tracer && th_is_atom(match) && match != TH_AM(true))
-        status = th_error_raise(TH_USAGE, "a meta tracer is for what is set");
+        status =
+            th_error_raise(TH_USAGE, "a meta tracer is possible only for a pattern that is set");
     if (status == TH_OK && match != TH_NIL && match != TH_AM(true) && !changed)
         status = th_match_compile(TH_MATCH_CALL, match, NULL, &spec);
     if (status == TH_OK && tracer)

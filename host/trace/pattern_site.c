@@ -173,9 +173,9 @@ static const char *refusal(const struct th_function_sites *function, uint32_t ki
     if (either ? possible & TH_PATTERN_EITHER : !(kinds & ~possible))
         return NULL;
     if ((kinds & TH_BP_GLOBAL) && !either)
-        return "no other modules call it";
+        return "no other modules call the function";
     return function->no_local ? function->no_local
-                              : "its only breakpoint is for calls from other modules";
+                              : "the only breakpoint is for calls from other modules";
 }
 
 /* Functions with a common reason: those that can have no breakpoint (`kinds` 0, no `outside`), or
@@ -253,12 +253,12 @@ enum th_status th_trace_pattern_check_sites(const struct th_session *session,
         th_buffer_free(&text);
     }
     if ((kinds & TH_PATTERN_EITHER) == TH_PATTERN_EITHER)
-        return th_error_context("no function has a breakpoint");
+        return th_error_context("no function can have a breakpoint");
     if (kinds & TH_BP_GLOBAL)
-        return th_error_context("no function has a breakpoint for calls from other modules alone: "
-                                "trace all its calls with a local pattern");
-    return th_error_context("no function has a breakpoint for local calls: trace those from other "
-                            "modules with a global pattern");
+        return th_error_context("no function can have a breakpoint for calls from other modules "
+                                "alone: trace all calls with a local pattern");
+    return th_error_context("no function can have a breakpoint for local calls: trace calls from "
+                            "other modules with a global pattern");
 }
 
 void th_trace_session_pattern_refusals(const struct th_session *session,

@@ -89,7 +89,7 @@ void th_trace_session_identify(struct th_session *session, unsigned index)
 
 static enum th_status session_refuse(struct th_session *session, enum th_status status)
 {
-    th_error_context("tracer '%s' was not attached", th_trace_session_name(session));
+    th_error_context("cannot attach tracer '%s'", th_trace_session_name(session));
     th_trace_session_free(session);
     return status;
 }
@@ -198,7 +198,7 @@ enum th_status th_trace_session_check_there(struct th_tracing *tracing, th_sessi
 {
     return th_self.attachment || th_trace_session_state(tracing, id) == TH_SESSION_ALIVE
                ? TH_OK
-               : th_error_raise(TH_FAILED, "the session ended meanwhile");
+               : th_error_raise(TH_FAILED, "the session has ended meanwhile");
 }
 
 /* --- trace_status --- */

@@ -89,9 +89,9 @@ static enum th_status refuse_value(const char *name, const struct th_tracer_sett
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%.*s'?", (int)strcspn(nearest, " "), nearest);
     else
-        th_error_raise(TH_USAGE, "it is %s", values);
+        th_error_raise(TH_USAGE, "the setting must be %s", values);
     th_error_context("tracer '%s': the setting '%s' cannot be '%.200s'%s%s", name, setting->name,
-                     text ? text : th_buffer_text(&term), nearest ? ": it is " : "",
+                     text ? text : th_buffer_text(&term), nearest ? ": it must be " : "",
                      nearest ? values : "");
     th_free(values);
     th_buffer_free(&term);
@@ -153,13 +153,15 @@ static enum th_status refuse_key(const char *name, const struct th_tracer_settin
     if (nearest)
         th_error_raise(TH_USAGE, "did you mean '%s'?", nearest);
     else
-        th_error_raise(TH_USAGE, names.count > 0 ? "there are %s" : "it has none%s", joined);
+        th_error_raise(TH_USAGE,
+                       names.count > 0 ? "the settings are %s" : "the tracer has no settings%s",
+                       joined);
     th_text_print(&term, key);
     if (th_is_atom(key))
         th_error_context("tracer '%s' has no setting '%s'", name, text);
     else
-        th_error_context("tracer '%s' has no setting %.200s: settings are atoms", name,
-                         th_buffer_text(&term));
+        th_error_context("tracer '%s' has no setting %.200s: the name of a setting must be an atom",
+                         name, th_buffer_text(&term));
     th_buffer_free(&term);
     th_free(text);
     th_free(joined);
@@ -176,7 +178,7 @@ enum th_status th_trace_settings_check(const struct th_library *library, const c
     if (!settings || state == TH_NIL)
         return TH_OK;
     if (!th_is_map(state))
-        return th_error_raise(TH_USAGE, "the state of tracer '%s' is a map of settings", name);
+        return th_error_raise(TH_USAGE, "the state of tracer '%s' must be a map of settings", name);
     for (size_t i = 0; i < th_map_size(state) && status == TH_OK; i++) {
         th_term key = th_map_keys(state)[i], value = th_map_values(state)[i];
         const struct th_tracer_setting *setting = settings;

@@ -208,7 +208,8 @@ void th_trace_catch_up(struct th_tracing *tracing)
 
 static enum th_status only_of_all(void)
 {
-    return th_error_raise(TH_USAGE, "the flag cpu_timestamp is for all processes or ports at once");
+    return th_error_raise(
+        TH_USAGE, "the flag cpu_timestamp can be set only for all processes or ports at once");
 }
 
 static void note_flags(struct th_session *session, bool on, uint32_t flags)

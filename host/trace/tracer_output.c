@@ -75,8 +75,9 @@ static enum th_status tracer_output_compare(void *context, const char *path)
     if (!is_one_file(check->path, path))
         return TH_OK;
     if (check->writer->session == check->new->session)
-        th_error_raise(TH_USAGE, "the new one takes over no file, as it has no upgrade(): detach "
-                                 "the old one first, or give the new one another output");
+        th_error_raise(TH_USAGE,
+                       "the new tracer has no upgrade(), so it cannot take over the file: detach "
+                       "the old tracer first, or give the new one another output");
     else
         th_error_raise(TH_USAGE, "give each tracer an output of its own");
     return th_error_context("the file %s is written by tracer '%s', as %s", check->path,
@@ -96,7 +97,7 @@ static enum th_status check_standard(const char *path)
         if (fstat(i, &standard) == 0 && standard.st_dev == file.st_dev &&
             standard.st_ino == file.st_ino) {
             th_error_raise(TH_USAGE, "give the tracer another output, or - for stdout");
-            return th_error_context("%s goes to the file %s, too", names[i], path);
+            return th_error_context("%s is redirected to the file %s", names[i], path);
         }
     return TH_OK;
 }

@@ -208,7 +208,7 @@ void th_trace_share(struct th_tracing *tracing)
     if (tracing->shared)
         return;
     if (th_trace_callback_handled() || th_self.attachment)
-        th_bug("th_trace_share() in an event");
+        th_bug("th_trace_share() was called during an event");
     th_trace_settle(tracing);
     tracing->suppressed_before = before.suppressed;
     tracing->strangers_before = before.strangers;

@@ -155,7 +155,7 @@ static void *give_up(void *context)
 {
     (void)context;
     pthread_barrier_wait(&all_there);
-    th_give_up("no thread-specific key is left");
+    th_give_up("out of thread-specific keys");
 }
 
 static void give_up_at_once(void)
@@ -178,7 +178,7 @@ static void several_threads_give_up_once(void **state)
 #endif
     for (int i = 0; i < 50; i++) {
         assert_int_equal(run_out(give_up_at_once, said, sizeof said), TH_FAILED);
-        assert_string_equal(said, "tracehost: no thread-specific key is left\n");
+        assert_string_equal(said, "tracehost: out of thread-specific keys\n");
     }
 }
 

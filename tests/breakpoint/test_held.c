@@ -112,7 +112,7 @@ static void it_is_not_for_sections(void **state)
 
     (void)state;
     die_of(run_held_in_a_section, said, sizeof said);
-    assert_non_null(strstr(said, "in a read section or a continuation"));
+    assert_non_null(strstr(said, "in a reader section or a continuation"));
 }
 
 /* --- Unreachable functions -------------------------------------------------------------------- */

@@ -463,7 +463,7 @@ static void an_armed_record_is_not_dropped(void **state)
 
     (void)state;
     die_of(drop_an_armed_record, said, sizeof said);
-    assert_non_null(strstr(said, "a native record is dropped that has an armed site"));
+    assert_non_null(strstr(said, "a native record with an armed site is dropped"));
 }
 
 int main(void)

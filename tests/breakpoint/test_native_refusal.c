@@ -152,10 +152,10 @@ static void small_code_by_gcc_is_misaligned(void **state)
     (void)state;
     need("gcc");
     assert_order(refused_of("gcc", "-Os -fpatchable-function-entry=16,8", PLAIN,
-                            "no multiple of eight bytes"),
+                            "not aligned to eight bytes"),
                  >, 0);
     assert_order(refused_of("gcc", "-O0 -fpatchable-function-entry=16,8", PLAIN,
-                            "no multiple of eight bytes"),
+                            "not aligned to eight bytes"),
                  >, 0);
 }
 
@@ -192,7 +192,7 @@ static void what_others_have_changed_is_refused(void **state)
                             "abort();\n"
                             "  memcpy((void *)two, \"\\xe9\\x03\\0\\0\\0\\x0f\\x1f\\0\", 8);\n"
                             "  if (mprotect(page, 8192, PROT_READ | PROT_EXEC)) abort(); }\n" TABLE,
-                   "somebody else has changed"),
+                   "another tool has changed"),
         1);
 }
 
@@ -248,7 +248,7 @@ static void a_debuggers_breakpoint_is_refused_where_nops_are_long(void **state)
     library = compiled_open("clang", "-O2 -fpatchable-function-entry=16,8", WITH_INT3);
     why = th_native_refusal(library, compiled_function(library, "two"));
     assert_non_null(why);
-    assert_non_null(strstr(why, "somebody else has changed"));
+    assert_non_null(strstr(why, "another tool has changed"));
     assert_null(th_native_refusal(library, compiled_function(library, "one")));
     th_library_release(library);
 }
@@ -406,7 +406,7 @@ static int fill_memory(void)
 
     occupy(code);
     occupy(code); /* memory that opening that file has mapped and unmapped */
-    return check_refused("no memory within two gigabytes");
+    return check_refused("no free memory within two gigabytes");
 }
 
 static void no_memory_near_is_refused(void **state)

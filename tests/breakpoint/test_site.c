@@ -25,7 +25,7 @@ static void a_site_with_breakpoints_is_not_dropped(void **state)
 
     (void)state;
     die_of(drop_an_armed_one, said, sizeof said);
-    assert_non_null(strstr(said, "a virtual site is dropped that has breakpoints"));
+    assert_non_null(strstr(said, "a virtual site with breakpoints is dropped"));
 }
 
 static void a_site_is_a_cache_line_of_its_own(void **state)

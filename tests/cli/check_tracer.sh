@@ -15,7 +15,7 @@ found() {
 }
 expect 'terms that were kept, what was not freed, sending to the tracee' found replay --check -t "$forgetful" \
     --max-events=2 "$stream" <<'LINES'
-tracehost replay: warning: tracer 'FORGETFUL' sends to its tracee from trace: refused, here and later
+tracehost replay: warning: tracer 'FORGETFUL' sends a message to its tracee in trace: this message and later ones are refused
 tracehost: check: trace of tracer 'FORGETFUL', 'receive' of record 1: calls enif_send() with the tracee as receiver: the message is refused
 tracehost: check: trace of tracer 'FORGETFUL', call of record 2: gives enif_fprintf() a term that lies in the environment of an earlier call, trace of tracer 'FORGETFUL', 'receive' of record 1
 undefined
@@ -29,7 +29,7 @@ expect 'nothing is said without it' sh -c "'$tracehost' replay -t '$tracers/echo
 3
 LINES
 expect 'of a run' found run --check -t "$forgetful" -p fib:fib/1 fib 'fib:fib(1)' <<'LINES'
-tracehost run: warning: tracer 'FORGETFUL' sends to its tracee from trace: refused, here and later
+tracehost run: warning: tracer 'FORGETFUL' sends a message to its tracee in trace: this message and later ones are refused
 tracehost: check: trace of tracer 'FORGETFUL', call: calls enif_send() with the tracee as receiver: the message is refused
 tracehost run: tracer 'FORGETFUL': messages or commands to the tracee refused: 1
 tracehost: check: leak: 1 environment that trace of tracer 'FORGETFUL' got from enif_alloc_env(), in trace of tracer 'FORGETFUL', call

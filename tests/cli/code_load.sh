@@ -204,14 +204,14 @@ check 'all that has changed nothing' as_before
 
 expect 'who is in old code is told' ctl load bank <<'END'
 -- stderr
-tracehost ctl: module bank was not loaded
-  not_purged: 3 calls or continuations of its old code, of BUILD/lib/tracehost/plugins/bank.so, are not over: <0.2.4096> bank in bank:run/0, <0.3.4096> alice in bank:account/3, <0.4.4096> bob in bank:account/3; purge it hard, which kills the processes that are in it
+tracehost ctl: cannot load module bank
+  not_purged: 3 calls or continuations of the old code, BUILD/lib/tracehost/plugins/bank.so, have not ended: <0.2.4096> bank in bank:run/0, <0.3.4096> alice in bank:account/3, <0.4.4096> bob in bank:account/3; purge the module hard, which kills the processes in the old code
 -- status 5
 END
 expect 'a soft purge' ctl purge bank <<'END'
 -- stderr
-tracehost ctl: module bank was not purged
-  not_purged: 3 calls or continuations of its old code, of BUILD/lib/tracehost/plugins/bank.so, are not over: <0.2.4096> bank in bank:run/0, <0.3.4096> alice in bank:account/3, <0.4.4096> bob in bank:account/3; purge it hard, which kills the processes that are in it
+tracehost ctl: cannot purge module bank
+  not_purged: 3 calls or continuations of the old code, BUILD/lib/tracehost/plugins/bank.so, have not ended: <0.2.4096> bank in bank:run/0, <0.3.4096> alice in bank:account/3, <0.4.4096> bob in bank:account/3; purge the module hard, which kills the processes in the old code
 -- status 5
 END
 expect 'a hard one with the load' ctl load bank --purge=hard <<'END'

@@ -239,8 +239,8 @@ tracehost ctl: cannot use -t 'count,top=2,top=3'
 EOF
 wrong 'a setting that is no atom' attach 'count=#{"top" => 3}' <<'EOF'
 -- stderr
-tracehost ctl: tracer 'count' was not attached
-  tracer 'count' has no setting "top": settings are atoms
+tracehost ctl: cannot attach tracer 'count'
+  tracer 'count' has no setting "top": the name of a setting must be an atom
   did you mean 'top'?
 -- status 2
 EOF

@@ -14,7 +14,7 @@ expect 'while it is attached' failing -t failing=attach -t text "$work/two.jsonl
 attach: status, pending
 unload
 -- stderr
-tracehost replay: tracer 'failing' was not attached
+tracehost replay: cannot attach tracer 'failing'
   it shall not be attached
 -- status 1
 LINES
@@ -119,10 +119,10 @@ stderr: tracehost run: tracer 'failing' failed: it cannot end
 stderr: tracehost run: received a request to stop
 status 1
 -- stderr
-tracehost ctl: tracer 'failing' was not attached
+tracehost ctl: cannot attach tracer 'failing'
   it shall not be attached
 tracehost ctl: cannot replace the tracer: the session keeps its tracer
-  tracer 'failing' was not attached
+  cannot attach tracer 'failing'
   it shall not be attached
 tracehost ctl: tracer 'failing' failed: it cannot end
 LINES

@@ -310,8 +310,8 @@ tracehost replay: WORK/misfit.so was refused
 EOF
 expect 'trace_status says remove' misfit remove <<'EOF'
 -- stderr
-tracehost replay: tracer 'WORK/misfit.so' was not attached
-  it answered 'remove' to enabled(trace_status, ...)
+tracehost replay: cannot attach tracer 'WORK/misfit.so'
+  the tracer answered 'remove' to enabled(trace_status, ...)
 -- status 1
 EOF
 of_no_use() {

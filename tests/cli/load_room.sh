@@ -61,7 +61,7 @@ silent() {
 }
 # answer COMMAND...: without what the room was lost for, and rounds.
 answer() {
-    "$@" | sed 's/\(it begins with .endbr64.\).*/\1/'
+    "$@" | sed 's/\(the code begins with .endbr64.\).*/\1/'
 }
 purged() {
     until_so ctl purge roomy
@@ -78,11 +78,11 @@ expect 'it is answered which are not, of code without room' answer ctl --encodin
 module  generation  was       from
 roomy            2  upgraded  WORK/roomy.so
 committed at one instant, after 1 round of thread progress
-  session 1, tracer 'text': roomy:word/0: local: calls from within the module are no longer traced: it begins with `endbr64`
-  session 1, tracer 'text': roomy:inner/0: local: calls are no longer traced: it begins with `endbr64`
-  session 2 'counts', tracer 'count': roomy:word/0 and 1 more: count: calls from within the module are no longer traced: it begins with `endbr64`
-  session 2 'counts', tracer 'count': roomy:inner/0: count: calls are no longer traced: it begins with `endbr64`
-  session 3 'named', tracer 'count': roomy:'жук'/0: local: calls from within the module are no longer traced: it begins with `endbr64`
+  session 1, tracer 'text': roomy:word/0: local: calls from within the module are no longer traced: the code begins with `endbr64`
+  session 1, tracer 'text': roomy:inner/0: local: calls are no longer traced: the code begins with `endbr64`
+  session 2 'counts', tracer 'count': roomy:word/0 and 1 more: count: calls from within the module are no longer traced: the code begins with `endbr64`
+  session 2 'counts', tracer 'count': roomy:inner/0: count: calls are no longer traced: the code begins with `endbr64`
+  session 3 'named', tracer 'count': roomy:'жук'/0: local: calls from within the module are no longer traced: the code begins with `endbr64`
 END
 check 'those from outside are met' tells 'return roomy:word/0 -> {two}'
 check 'and are all that is' silent 'return roomy:inner/0 -> two'
@@ -127,6 +127,6 @@ watched() {
 }
 expect '--watch tells it, too' watched <<'END'
 stderr: tracehost run: the new WORK/roomy.so is loaded: module roomy, generation 2
-stderr: tracehost run: warning: tracer 'text': roomy:'жук'/0: local: calls from within the module are no longer traced: it begins with `endbr64`
+stderr: tracehost run: warning: tracer 'text': roomy:'жук'/0: local: calls from within the module are no longer traced: the code begins with `endbr64`
 END
 finish

@@ -113,7 +113,7 @@ EOF
 expect 'no pattern' replay -p send --match-spec restart <<'EOF'
 -- stderr
 tracehost replay: cannot set -p send
-  a pattern for messages is true, false or a match specification
+  a pattern for messages must be true, false or a match specification
 -- status 2
 EOF
 finish

@@ -66,7 +66,7 @@ expect 'no meta tracer' replay -p lists:_ --kind=meta --meta-tracer =1 "$work/ex
 -- stderr
 tracehost replay: cannot set -p lists:_
   cannot use --meta-tracer '=1'
-  there is no name in it
+  the name of the tracer is missing
 -- status 2
 EOF
 

@@ -176,15 +176,15 @@ plain() {
 expect '--kind=local is refused, with the reason' plain -p plain:_/_ --kind=local <<'EOF'
 -- stderr
 tracehost run: cannot set -p plain:_/_
-  no function has a breakpoint for local calls: trace those from other modules with a global pattern
-  plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+  no function can have a breakpoint for local calls: trace calls from other modules with a global pattern
+  plain:same/1 and 1 more: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
 EOF
 expect 'as of one that is named' plain -p plain:keep/1 --kind=local <<'EOF'
 -- stderr
 tracehost run: cannot set -p plain:keep/1
-  no function has a breakpoint for local calls: trace those from other modules with a global pattern
-  plain:keep/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+  no function can have a breakpoint for local calls: trace calls from other modules with a global pattern
+  plain:keep/1: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
 EOF
 cat >"$work/plain_calls" <<'EOF'
@@ -229,8 +229,8 @@ sealed() {
 expect 'a local function without room is refused' sealed -p sealed:inner/1 <<'EOF'
 -- stderr
 tracehost run: cannot set -p sealed:inner/1
-  no function has a breakpoint
-  sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+  no function can have a breakpoint
+  sealed:inner/1: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
 EOF
 expect 'or left out' sealed -p sealed:_/_ --return <<'EOF'
@@ -238,7 +238,7 @@ expect 'or left out' sealed -p sealed:_/_ --return <<'EOF'
 <0.1.4096> return sealed:outer/1 -> 1
 1
 -- stderr
-tracehost run: warning: -p sealed:_/_ skips sealed:inner/1: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+tracehost run: warning: -p sealed:_/_ skips sealed:inner/1: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
 # With several libraries, local breakpoints are set in those that were compiled for them.
 expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$work/fib.so" 'fib:depth(plain:same(1))' <<'EOF'
@@ -247,13 +247,13 @@ expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$wo
 <0.1.4096> call fib:down(0)
 1
 -- stderr
-tracehost run: warning: -p _:_/_ skips plain:same/1 and 1 more: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+tracehost run: warning: -p _:_/_ skips plain:same/1 and 1 more: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
 expect '--kind=global of a local function' of_fib 'fib:depth(1)' -p fib:down/1 --kind=global <<'EOF'
 -- stderr
 tracehost run: cannot set -p fib:down/1
-  no function has a breakpoint for calls from other modules alone: trace all its calls with a local pattern
-  fib:down/1: no other modules call it
+  no function can have a breakpoint for calls from other modules alone: trace all calls with a local pattern
+  fib:down/1: no other modules call the function
 -- status 2
 EOF
 

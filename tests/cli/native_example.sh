@@ -39,7 +39,7 @@ cat >"$work/external" <<'EOF'
 <0.1.4096> call spec_example:foo()
 ok
 -- stderr
-tracehost run: warning: -p spec_example:_/_ skips four: no other modules call it
+tracehost run: warning: -p spec_example:_/_ skips four: no other modules call the function
 EOF
 expect '--kind=global: 1' external <"$work/external"
 {

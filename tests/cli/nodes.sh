@@ -18,7 +18,7 @@ for name in a b c d; do
 done
 cat >two_nodes <<'EOF'
 -- stderr
-tracehost replay: streams of two nodes are not played together: one identifier would stand for two processes
+tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
   a.trace is of the node n1@h, b.trace of n2@h
 -- status 2
 EOF
@@ -30,14 +30,14 @@ ls: cannot access 'text.txt': No such file or directory
 EOF
 expect 'in lines' "$tracehost" replay -t flame a.jsonl b.jsonl <<'EOF'
 -- stderr
-tracehost replay: streams of two nodes are not played together: one identifier would stand for two processes
+tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
   a.jsonl is of the node n1@h, b.jsonl of n2@h
 -- status 2
 EOF
 expect 'a node that was started again' "$tracehost" replay a.trace d.jsonl <<'EOF'
 -- stderr
-tracehost replay: streams of two nodes are not played together: one identifier would stand for two processes
-  both are of n1@h, but of two starts: creation 1 in a.trace, 2 in d.jsonl
+tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
+  both are of the node n1@h, but of two starts: creation 1 in a.trace, 2 in d.jsonl
 -- status 2
 EOF
 echo old >page.html
@@ -50,7 +50,7 @@ expect 'no page' report b.jsonl <<'EOF'
 status 2, old
 page.html
 -- stderr
-tracehost report: streams of two nodes are not played together: one identifier would stand for two processes
+tracehost report: cannot play streams of two nodes together: one identifier would name two processes
   a.trace is of the node n1@h, b.jsonl of n2@h
 EOF
 
@@ -62,7 +62,7 @@ for format in trace jsonl; do
     expect "stdin, $format" from_stdin b.$format <<'EOF'
 0.000000 <0.9.0>    send a -> <0.10.0>
 -- stderr
-tracehost replay: streams of two nodes are not played together: one identifier would stand for two processes
+tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
   a.trace is of the node n1@h, - of n2@h
 -- status 2
 EOF
@@ -74,7 +74,7 @@ expect 'no page of stdin' page_of_stdin <<'EOF'
 status 2, old
 page.html
 -- stderr
-tracehost report: streams of two nodes are not played together: one identifier would stand for two processes
+tracehost report: cannot play streams of two nodes together: one identifier would name two processes
   a.trace is of the node n1@h, - of n2@h
 EOF
 

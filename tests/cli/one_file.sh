@@ -19,7 +19,7 @@ both() {
 refused() {
     cat <<LINES
 -- stderr
-tracehost replay: tracer 'text' was not attached
+tracehost replay: cannot attach tracer 'text'
   the file $2 is written by tracer 'count', as $1
   give each tracer an output of its own
 -- status 2
@@ -40,7 +40,7 @@ there() {
 expect 'one that is there, and one library' there <<'LINES'
 old
 -- stderr
-tracehost replay: tracer 'trace_port' was not attached
+tracehost replay: cannot attach tracer 'trace_port'
   the file WORK/folder/link is written by tracer 'trace_port', as WORK/k
   give each tracer an output of its own
 -- status 2
@@ -78,7 +78,7 @@ rm -f "$work/m"
 expect 'two meta tracers' meta count,output=/dev/null text,output="$work/m" jsonl,output="$work/m" <<'LINES'
 -- stderr
 tracehost run: cannot set -p fib:depth/1
-  tracer 'jsonl' was not attached
+  cannot attach tracer 'jsonl'
   the file WORK/m is written by tracer 'text', as WORK/m
   give each tracer an output of its own
 -- status 2
@@ -86,7 +86,7 @@ LINES
 expect 'a tracer and a meta tracer' meta text,output="$work/m" text,output="$work/n" jsonl,output="$work/m" <<'LINES'
 -- stderr
 tracehost run: cannot set -p fib:depth/1
-  tracer 'jsonl' was not attached
+  cannot attach tracer 'jsonl'
   the file WORK/m is written by tracer 'text', as WORK/m
   give each tracer an output of its own
 -- status 2
@@ -110,11 +110,11 @@ ok
 stderr: tracehost run: received a request to stop
 status 0
 -- stderr
-tracehost ctl: tracer 'count' was not attached
+tracehost ctl: cannot attach tracer 'count'
   the file WORK/link is written by tracer 'text', as WORK/k
   give each tracer an output of its own
 tracehost ctl: cannot set -p bank:deposit/2
-  tracer 'jsonl' was not attached
+  cannot attach tracer 'jsonl'
   the file WORK/folder/link is written by tracer 'text', as WORK/k
   give each tracer an output of its own
 LINES
@@ -132,7 +132,7 @@ over_stream() {
 }
 expect 'a stream that is read later' over_stream <<'LINES'
 -- stderr
-tracehost ctl: tracer 'text' was not attached
+tracehost ctl: cannot attach tracer 'text'
   the output would overwrite the stream WORK/stream
 LINES
 
@@ -177,12 +177,12 @@ status 2
 status 2
 status 2
 status 2
-tracehost replay: tracer 'text' was not attached
-  stderr goes to the file WORK/folder/link, too
+tracehost replay: cannot attach tracer 'text'
+  stderr is redirected to the file WORK/folder/link
   give the tracer another output, or - for stdout
 ls: cannot access 'other': No such file or directory
 -- stderr
-tracehost replay: tracer 'text' was not attached
+tracehost replay: cannot attach tracer 'text'
   the output would overwrite the stream stdin
 tracehost report: the page would overwrite the stream stdin: choose another file with -o FILE
 tracehost report: the page would overwrite the stream s: choose another file with -o FILE
@@ -198,8 +198,8 @@ tracehost convert: cannot read s
   stdout is redirected to the same file
 tracehost info: cannot read stdin
   stdout is redirected to the same file
-tracehost replay: tracer 'text' was not attached
-  stdout goes to the file k, too
+tracehost replay: cannot attach tracer 'text'
+  stdout is redirected to the file k
   give the tracer another output, or - for stdout
 LINES
 
@@ -238,17 +238,17 @@ then
 bank:deposit(alice,1)
 -- stderr
 tracehost ctl: cannot replace the tracer: the session keeps its tracer
-  tracer 'text' was not attached
+  cannot attach tracer 'text'
   the file WORK/old is written by tracer 'text', as WORK/old
-  the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+  the new tracer has no upgrade(), so it cannot take over the file: detach the old tracer first, or give the new one another output
 tracehost ctl: cannot replace the tracer: the session keeps its tracer
-  tracer 'count' was not attached
+  cannot attach tracer 'count'
   the file WORK/old is written by tracer 'text', as WORK/old
-  the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+  the new tracer has no upgrade(), so it cannot take over the file: detach the old tracer first, or give the new one another output
 tracehost ctl: cannot replace the tracer: the session keeps its tracer
-  tracer 'jsonl' was not attached
+  cannot attach tracer 'jsonl'
   the file WORK/folder/../old is written by tracer 'text', as WORK/old
-  the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+  the new tracer has no upgrade(), so it cannot take over the file: detach the old tracer first, or give the new one another output
 LINES
 
 # By one of another module, with another output; by one that takes the file over.
@@ -286,9 +286,9 @@ stderr: tracehost run: warning: tracer 'WORK/keeps.so': no event matches -p bank
 status 0
 -- stderr
 tracehost ctl: cannot replace the tracer: the session keeps its tracer
-  tracer 'count' was not attached
+  cannot attach tracer 'count'
   the file WORK/kept is written by tracer 'WORK/keeps.so', as WORK/kept
-  the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+  the new tracer has no upgrade(), so it cannot take over the file: detach the old tracer first, or give the new one another output
 LINES
 
 watched() {
@@ -305,9 +305,9 @@ watched() {
 expect 'watched: the old one goes on' watched <<'LINES'
 ok
 stderr: tracehost run: cannot use the new WORK/text.so: the old one stays in use
-stderr:   tracer 'WORK/text.so' was not attached
+stderr:   cannot attach tracer 'WORK/text.so'
 stderr:   the file WORK/seen is written by tracer 'WORK/text.so', as WORK/seen
-stderr:   the new one takes over no file, as it has no upgrade(): detach the old one first, or give the new one another output
+stderr:   the new tracer has no upgrade(), so it cannot take over the file: detach the old tracer first, or give the new one another output
 stderr: tracehost run: received a request to stop
 status 0
 bank:deposit(alice,1)
@@ -338,13 +338,13 @@ ok
 stderr: tracehost run: received a request to stop
 status 0
 -- stderr
-tracehost ctl: tracer 'text' was not attached
+tracehost ctl: cannot attach tracer 'text'
   cannot write WORK/fifo: no reader has opened it
 tracehost ctl: cannot set -p bank:deposit/2
-  tracer 'jsonl' was not attached
+  cannot attach tracer 'jsonl'
   cannot write WORK/fifo: no reader has opened it
 tracehost ctl: cannot replace the tracer: the session keeps its tracer
-  tracer 'time' was not attached
+  cannot attach tracer 'time'
   cannot write WORK/fifo: no reader has opened it
 LINES
 

@@ -462,7 +462,7 @@ EOF
 expect 'what recordings do not tell' replay -p lists:_ --kind=memory "$seed" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p lists:_
-  recordings do not tell the memory that calls take
+  recordings do not contain the memory that calls allocate
 -- status 2
 EOF
 expect 'a kind that there is not' replay -p lists:_ --kind=often "$seed" <<'EOF'

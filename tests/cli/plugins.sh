@@ -48,7 +48,7 @@ functions: 4
 
 no local breakpoints
   all:
-    it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+    the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 
 imports of the NIF API: 4, all in NIF 2.17 (the newest: enif_set_option)
   enif_make_badarg enif_make_binary enif_set_option enif_term_to_binary
@@ -133,9 +133,9 @@ local functions: 2
 
 no local breakpoints
   mixed:plain/1 and mixed:'by hand'/1:
-    it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+    the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
   mixed:narrow/1:
-    the room at its entry is less than eight bytes: compile with `pkg-config --cflags tracehost-plugin`
+    the room at the entry is less than eight bytes: compile with `pkg-config --cflags tracehost-plugin`
 
 EOF
 shipped() {

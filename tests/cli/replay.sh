@@ -115,19 +115,19 @@ EOF
 expect 'a setting without a value' "$tracehost" replay -t text,output=x,colour "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot use -t 'text,output=x,colour'
-  'colour' is no key=value pair
+  'colour' is not a KEY=VALUE pair
 -- status 2
 EOF
 expect 'a setting without a name' "$tracehost" replay -t text,=x "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot use -t 'text,=x'
-  '=x' is no key=value pair
+  '=x' is not a KEY=VALUE pair
 -- status 2
 EOF
 expect 'a state without a name' "$tracehost" replay -t =x "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot use -t '=x'
-  there is no name in it
+  the name of the tracer is missing
 -- status 2
 EOF
 

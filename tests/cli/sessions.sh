@@ -216,7 +216,7 @@ expect 'CPU time of some' "$tracehost" replay --session a --processes=new --flag
 -- stderr
 tracehost replay: cannot start session 'a'
   --processes cannot be combined with --flags=send,cpu_timestamp
-  the flag cpu_timestamp is for all processes or ports at once
+  the flag cpu_timestamp can be set only for all processes or ports at once
 -- status 2
 EOF
 expect 'a tracer that is not there' "$tracehost" replay --session a -t nowhere/to.so "$procs" <<'EOF'

@@ -24,10 +24,10 @@ tracer 'count' has no setting 'tops'
 did you mean 'top'?
 flame,title=x: status 2
 tracer 'flame' has no setting 'title'
-there are format, by, output and color
+the settings are format, by, output and color
 count=#{1 => 2}: status 2
-tracer 'count' has no setting 1: settings are atoms
-there are by, format, top, output and color
+tracer 'count' has no setting 1: the name of a setting must be an atom
+the settings are by, format, top, output and color
 otlp,args=full,trace=calls: status 2
 tracer 'otlp' has no setting 'trace'
 did you mean 'traces'?
@@ -35,17 +35,17 @@ LINES
 expect 'refused: settings that are no atoms' refused 'count=#{"top" => 3}' 'count=#{<<"tops">> => 3}' 'count=#{{top} => 3}' \
     'count=#{[] => 3}' <<'LINES'
 count=#{"top" => 3}: status 2
-tracer 'count' has no setting "top": settings are atoms
+tracer 'count' has no setting "top": the name of a setting must be an atom
 did you mean 'top'?
 count=#{<<"tops">> => 3}: status 2
-tracer 'count' has no setting <<"tops">>: settings are atoms
+tracer 'count' has no setting <<"tops">>: the name of a setting must be an atom
 did you mean 'top'?
 count=#{{top} => 3}: status 2
-tracer 'count' has no setting {top}: settings are atoms
-there are by, format, top, output and color
+tracer 'count' has no setting {top}: the name of a setting must be an atom
+the settings are by, format, top, output and color
 count=#{[] => 3}: status 2
-tracer 'count' has no setting []: settings are atoms
-there are by, format, top, output and color
+tracer 'count' has no setting []: the name of a setting must be an atom
+the settings are by, format, top, output and color
 LINES
 twice() {
     echo old >"$work/kept"
@@ -68,43 +68,43 @@ expect 'refused: values' refused count,top=x count,top=-1 count,top=4294967296 c
     'text=#{output => {a}}' text,output= 'text=#{output => []}' 'count=#{output => <<>>}' report,output= count=abc <<'LINES'
 count,top=x: status 2
 tracer 'count': the setting 'top' cannot be 'x'
-it is a number from 0 to 4294967295
+the setting must be a number from 0 to 4294967295
 count,top=-1: status 2
 tracer 'count': the setting 'top' cannot be '-1'
-it is a number from 0 to 4294967295
+the setting must be a number from 0 to 4294967295
 count,top=4294967296: status 2
 tracer 'count': the setting 'top' cannot be '4294967296'
-it is a number from 0 to 4294967295
+the setting must be a number from 0 to 4294967295
 count,format=xml: status 2
 tracer 'count': the setting 'format' cannot be 'xml'
-it is table, json or csv
+the setting must be table, json or csv
 text,color=nver: status 2
-tracer 'text': the setting 'color' cannot be 'nver': it is always, never or auto
+tracer 'text': the setting 'color' cannot be 'nver': it must be always, never or auto
 did you mean 'never'?
 text=#{output => {a}}: status 2
 tracer 'text': the setting 'output' cannot be '{a}'
-it is a file, or - for stdout
+the setting must be a file, or - for stdout
 text,output=: status 2
 tracer 'text': the setting 'output' cannot be ''
-it is a file, or - for stdout
+the setting must be a file, or - for stdout
 text=#{output => []}: status 2
 tracer 'text': the setting 'output' cannot be ''
-it is a file, or - for stdout
+the setting must be a file, or - for stdout
 count=#{output => <<>>}: status 2
 tracer 'count': the setting 'output' cannot be ''
-it is a file, or - for stdout
+the setting must be a file, or - for stdout
 report,output=: status 2
 tracer 'report': the setting 'output' cannot be ''
-it is a file, or - for stdout
+the setting must be a file, or - for stdout
 count=abc: status 2
-the state of tracer 'count' is a map of settings
+the state of tracer 'count' must be a map of settings
 LINES
 expect "refused: other people's tracers" refused declaring,levl=2 declaring,format=jso <<'LINES'
 declaring,levl=2: status 2
 tracer 'declaring' has no setting 'levl'
 did you mean 'level'?
 declaring,format=jso: status 2
-tracer 'declaring': the setting 'format' cannot be 'jso': it is text or json
+tracer 'declaring': the setting 'format' cannot be 'jso': it must be text or json
 did you mean 'json'?
 LINES
 taken() {
@@ -138,16 +138,16 @@ over_stream() {
     cmp "$one" "$copy"
 }
 expect 'not over a stream that is read' over_stream <<'LINES'
-tracehost replay: tracer 'jsonl' was not attached
+tracehost replay: cannot attach tracer 'jsonl'
   the output would overwrite the stream WORK/copy.trace
 status 2
-tracehost replay: tracer 'trace_port' was not attached
+tracehost replay: cannot attach tracer 'trace_port'
   the output would overwrite the stream WORK/copy.trace
 status 2
-tracehost replay: tracer 'text' was not attached
+tracehost replay: cannot attach tracer 'text'
   the output would overwrite the stream WORK/copy.trace
 status 2
-tracehost replay: tracer 'flame' was not attached
+tracehost replay: cannot attach tracer 'flame'
   the output would overwrite the stream WORK/copy.trace
 status 2
 LINES

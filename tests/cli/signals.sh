@@ -101,7 +101,7 @@ for command in "replay $calls" 'run fib fib:fib(2).'; do
         expect "SIGINT while nobody reads: ${command%% *} $options" \
             no_reader ${command%% *} -t text,output="$work/unread" $options ${command#* } <<EOF
 -- stderr
-tracehost ${command%% *}: tracer 'text' was not attached
+tracehost ${command%% *}: cannot attach tracer 'text'
   cannot write WORK/unread: no reader has opened it
 -- status 130
 EOF

@@ -200,9 +200,9 @@ static void misuse_is_told(void **state)
 
     (void)state;
     die_of(wait_in_a_section, said, sizeof said);
-    assert_non_null(strstr(said, "th_code_permission_wait() in a read section"));
+    assert_non_null(strstr(said, "th_code_permission_wait() was called in a reader section"));
     die_of(th_code_permission_release, said, sizeof said);
-    assert_non_null(strstr(said, "nobody has it"));
+    assert_non_null(strstr(said, "no thread has the permission"));
 }
 
 /* --- Modifications ---------------------------------------------------------------------------- */

@@ -40,8 +40,8 @@ expect 'no local calls of it can be traced' "$tracehost" run -p jiffy:nif_encode
     'jiffy:nif_encode_init([], [])' <<'LINES'
 -- stderr
 tracehost run: cannot set -p jiffy:nif_encode_init/2
-  no function has a breakpoint for local calls: trace those from other modules with a global pattern
-  jiffy:nif_encode_init/2: it was compiled without room for a breakpoint at its entry: compile with `pkg-config --cflags tracehost-plugin`
+  no function can have a breakpoint for local calls: trace calls from other modules with a global pattern
+  jiffy:nif_encode_init/2: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
 LINES
 expect 'calls from outside can' "$tracehost" run -p jiffy:nif_encode_init/2 --return "$jiffy" \

@@ -54,7 +54,7 @@ static void test_states(void **state)
     misused(create(&setup), "only one of `state`, `state_text` and `state_options` can be given");
     setup.state_text = NULL;
     setup.state_options = "a";
-    misused(create(&setup), "'a' is no key=value pair");
+    misused(create(&setup), "'a' is not a KEY=VALUE pair");
     setup.state_options = "level=2,file=x";
     good(tracehost_session_create(host, &setup, &session));
     good(tracehost_session_get_info(host, session, &info));
@@ -88,7 +88,7 @@ static void test_unwilling_tracer(void **state)
     good(tracehost_session_ask_status(host, session, &attached));
     assert_false(attached);
     refused(create(&setup), TRACEHOST_FAILED,
-            "tracer 'erl_msg_tracer' was not attached: it answered 'remove' to "
+            "cannot attach tracer 'erl_msg_tracer': the tracer answered 'remove' to "
             "enabled(trace_status, ...)");
 }
 
@@ -101,7 +101,7 @@ static void test_failing_tracer(void **state)
     char why[4200], *tracer = strdup(build_folder("tests/tracers/failing.so"));
 
     setup.tracer = tracer;
-    snprintf(why, sizeof why, "tracer '%s' was not attached: it shall not be attached", tracer);
+    snprintf(why, sizeof why, "cannot attach tracer '%s': it shall not be attached", tracer);
     refused(create(&setup), TRACEHOST_FAILED, why);
     setup.state_text = "event";
     setup.recorded_flags = TRACEHOST_FLAG_SEND;
@@ -129,7 +129,7 @@ static void test_many_sessions(void **state)
     for (int i = 0; i < 64; i++)
         good(tracehost_session_create(host, &setup, &sessions[i]));
     refused(create(&setup), TRACEHOST_USAGE,
-            "tracer 'erl_msg_tracer' was not attached: there can be at most 64 tracers");
+            "cannot attach tracer 'erl_msg_tracer': there can be at most 64 tracers");
     assert_int_equal(tracehost_session_list(host, 0, listed, 64), 64);
     assert_memory_equal(listed, sessions, sizeof sessions);
     listed[1] = 77;

@@ -194,8 +194,9 @@ static void old_code_goes_on_until_it_is_over(void **state)
     assert_int_equal(purge(b), TH_REFUSED);
     assert_int_equal(version_load(&(const char *){b}, 1, 3), TH_REFUSED);
     assert_non_null(strstr(th_error_link(1), "not_purged: 2 calls or continuations"));
-    assert_non_null(strstr(th_error_link(1), "are not over: <"));
-    assert_non_null(strstr(th_error_link(1), "> in version_000b:wait_here/0; purge it hard"));
+    assert_non_null(strstr(th_error_link(1), "have not ended: <"));
+    assert_non_null(
+        strstr(th_error_link(1), "> in version_000b:wait_here/0; purge the module hard"));
     assert_int_equal(th_code_delete(th_atom(b), TH_PURGE_SOFT), TH_REFUSED);
     assert_string_equal(call(b, "number", "[]"), "2");
     send_done();

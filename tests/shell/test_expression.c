@@ -309,9 +309,8 @@ static void test_unreadable(void **state)
         {"#{a => X} = y.",
          "unreadable: line 1, column 3: expected ':=' between key and value, as this is a "
          "pattern, found \"a => X} = y.\"\n"},
-        {"#r{a = 1}.",
-         "unreadable: line 1, column 2: expected '{' behind '#' (there are no records here), "
-         "found \"r{a = 1}.\"\n"},
+        {"#r{a = 1}.", "unreadable: line 1, column 2: expected '{' behind '#' (there are no "
+                       "records here), found \"r{a = 1}.\"\n"},
         {"case 1 of X when [X] ++ [] == [1] -> 1 end.",
          "unreadable: line 1, column 18: expected a guard, which has no ++ and --, found "
          "\"[X] ++ [] == [1] -> \"\n"},

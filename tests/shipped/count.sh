@@ -60,9 +60,9 @@ events,calls,errors,process
 LINES
 expect 'settings that are not known' of_exceptions by=color,format=xml,top=1 <<'LINES'
 -- stderr
-tracehost replay: tracer 'count' was not attached
+tracehost replay: cannot attach tracer 'count'
   tracer 'count': the setting 'by' cannot be 'color'
-  it is function, process or tag
+  the setting must be function, process or tag
 -- status 2
 LINES
 
@@ -132,9 +132,9 @@ LINES
 
 expect 'top that is no number' "$tracehost" replay -t count,top=most "$recordings/s01_seed_local_caller.trace" <<'LINES'
 -- stderr
-tracehost replay: tracer 'count' was not attached
+tracehost replay: cannot attach tracer 'count'
   tracer 'count': the setting 'top' cannot be 'most'
-  it is a number from 0 to 4294967295
+  the setting must be a number from 0 to 4294967295
 -- status 2
 LINES
 

@@ -137,7 +137,7 @@ status 2
 called   ex:foo/0
          1 function of ex
 -- stderr
-tracehost replay: tracer 'coverage' was not attached
+tracehost replay: cannot attach tracer 'coverage'
   tracer 'coverage' needs the file of its setting 'functions'
   cannot read WORK/none: No such file or directory
 coverage: no line of WORK/empty begins with a function, as in lists:map/2

@@ -203,9 +203,9 @@ whole() {
 check 'the file appears when it is complete' whole
 expect 'settings that are unknown' "$tracehost" replay -t flame,format=png,by=size "$work/tail.jsonl" <<'LINES'
 -- stderr
-tracehost replay: tracer 'flame' was not attached
+tracehost replay: cannot attach tracer 'flame'
   tracer 'flame': the setting 'by' cannot be 'size'
-  it is time or calls
+  the setting must be time or calls
 -- status 2
 LINES
 

@@ -250,9 +250,9 @@ otlp: messages received of which no sending is known: 45
 LINES
 expect 'unknown settings' spans args=some,colour=red "$recordings/s20_empty.trace" <<'LINES'
 -- stderr
-tracehost replay: tracer 'otlp' was not attached
+tracehost replay: cannot attach tracer 'otlp'
   tracer 'otlp': the setting 'args' cannot be 'some'
-  it is none, shape, bounded or full
+  the setting must be none, shape, bounded or full
 -- status 2
 LINES
 names() {

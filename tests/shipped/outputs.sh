@@ -16,7 +16,7 @@ failure() {
     status=$?
     cat "$work/stderr"
     [ $status = 1 ] && [ ! -s "$work/stdout" ] &&
-        grep -q "tracer '$1' \(failed\|was not attached\)" "$work/stderr" &&
+        grep -q "tracer '$1' failed\|cannot attach tracer '$1'" "$work/stderr" &&
         grep -q "cannot write $2: $3" "$work/stderr"
 }
 mkdir "$work/folder"
@@ -45,7 +45,7 @@ expect 'told at the beginning' at_the_beginning <<'LINES'
 6   cannot write WORK/astray: No such file or directory
 6   cannot write WORK/new/: Is a directory
 6   cannot write WORK/no/file: No such file or directory
-24 tracehost replay: tracer T was not attached
+24 tracehost replay: cannot attach tracer T
 LINES
 
 expect 'what is said of a full disk' "$tracehost" replay -t text,output=/dev/full "$one" <<'LINES'
@@ -55,7 +55,7 @@ tracehost replay: tracer 'text' failed: cannot write /dev/full: No space left on
 LINES
 expect 'what is said of a file that cannot be opened' "$tracehost" replay -t text,output="$work/no/file" "$one" <<'LINES'
 -- stderr
-tracehost replay: tracer 'text' was not attached
+tracehost replay: cannot attach tracer 'text'
   cannot write WORK/no/file: No such file or directory
 -- status 1
 LINES

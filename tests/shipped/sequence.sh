@@ -164,9 +164,9 @@ done
 expect 'settings that are unknown' "$tracehost" replay -t sequence,format=png,messages=few --max-events=1 \
     "$work/messages.jsonl" <<'LINES'
 -- stderr
-tracehost replay: tracer 'sequence' was not attached
+tracehost replay: cannot attach tracer 'sequence'
   tracer 'sequence': the setting 'format' cannot be 'png'
-  it is mermaid or svg
+  the setting must be mermaid or svg
 -- status 2
 LINES
 expect 'no messages' "$tracehost" replay -t sequence --flags=call "$recordings/s01_seed_local_caller.trace" <<'LINES'

@@ -120,7 +120,7 @@ $line
 LINES
 expect 'an unknown setting is told' "$tracehost" replay -t text,colour=always "$work/one.jsonl" <<LINES
 -- stderr
-tracehost replay: tracer 'text' was not attached
+tracehost replay: cannot attach tracer 'text'
   tracer 'text' has no setting 'colour'
   did you mean 'color'?
 -- status 2
@@ -185,9 +185,9 @@ text: events whose date the recording does not tell, shown in seconds since its 
 LINES
 expect 'time=when' "$tracehost" replay -t text,time=when "$work/one.jsonl" <<'LINES'
 -- stderr
-tracehost replay: tracer 'text' was not attached
+tracehost replay: cannot attach tracer 'text'
   tracer 'text': the setting 'time' cannot be 'when'
-  it is relative, absolute or delta
+  the setting must be relative, absolute or delta
 -- status 2
 LINES
 

@@ -328,11 +328,10 @@ static void local_patterns_are_refused_where_there_are_export_sites_alone(void *
     scene_begin_functions(functions, 1);
     assert_int_equal(th_trace_session_function(session, &one, TH_AM(true), TH_BP_LOCAL, &matched),
                      TH_USAGE);
-    assert_string_equal(th_error_link(0),
-                        "no function has a breakpoint for local calls: trace those from other "
-                        "modules with a global pattern");
+    assert_string_equal(th_error_link(0), "no function can have a breakpoint for local calls: "
+                                          "trace calls from other modules with a global pattern");
     assert_string_equal(th_error_link(1),
-                        "late:f/0: its only breakpoint is for calls from other modules");
+                        "late:f/0: the only breakpoint is for calls from other modules");
     th_error_clear();
     assert_int_equal(
         th_trace_session_function(session, &one, TH_AM(true), TH_BP_LOCAL | TH_BP_COUNT, &matched),

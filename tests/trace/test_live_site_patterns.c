@@ -238,13 +238,13 @@ static void what_never_comes_is_refused_with_the_reason(void **state)
 {
     (void)state;
     refused("shown", TH_BP_LOCAL,
-            "no function has a breakpoint for local calls: trace those from other modules with a "
-            "global pattern",
+            "no function can have a breakpoint for local calls: trace calls from other modules "
+            "with a global pattern",
             "m:shown/1: it stands in stone");
     refused("hidden", TH_BP_GLOBAL,
-            "no function has a breakpoint for calls from other modules alone: trace all its calls "
+            "no function can have a breakpoint for calls from other modules alone: trace all calls "
             "with a local pattern",
-            "m:hidden/1: no other modules call it");
+            "m:hidden/1: no other modules call the function");
     assert_int_equal(sited_armed(shown) | sited_armed(hidden), 0);
     set(session, "shown", "true", TH_PATTERN_EITHER);
     set(session, "hidden", "true", TH_PATTERN_EITHER);
@@ -271,7 +271,7 @@ static void one_without_any_is_refused(void **state)
         th_error_clear();
     }
     assert_int_equal(try(session, "sealed", "true", TH_BP_GLOBAL), TH_USAGE);
-    assert_string_equal(th_error_link(1), "m:sealed/1: no other modules call it");
+    assert_string_equal(th_error_link(1), "m:sealed/1: no other modules call the function");
     th_error_clear();
     set(session, "sealed", "false", TH_PATTERN_EITHER);
     scene_end_functions(&function, 1);

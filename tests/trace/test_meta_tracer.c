@@ -373,7 +373,8 @@ static void it_is_unloaded_if_it_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "f", "false", "a"), TH_USAGE);
-    assert_string_equal(th_error_link(0), "a meta tracer is for what is set");
+    assert_string_equal(th_error_link(0),
+                        "a meta tracer is possible only for a pattern that is set");
     th_error_clear();
     assert_false(is_loaded());
     assert_int_equal(try_meta_of(session, other_library(), "f", "[{x}]", "a"), TH_MALFORMED);

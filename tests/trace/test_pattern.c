@@ -375,13 +375,15 @@ static void what_makes_no_sense_is_refused(void **state)
     expect_refused("_", "f", TH_ANY_ARITY, "true", TH_BP_LOCAL, TH_USAGE, name);
     expect_refused("m", "_", 1, "true", TH_BP_LOCAL, TH_USAGE, name);
     expect_refused("m", "f", 256, "true", TH_BP_LOCAL, TH_USAGE, "an arity must be at most 255");
-    expect_refused("m", "f", 1, "true", 0, TH_USAGE, "a pattern has at least one kind");
+    expect_refused("m", "f", 1, "true", 0, TH_USAGE, "a pattern needs at least one kind");
     expect_refused("m", "f", 1, "true", TH_BP_GLOBAL | TH_BP_COUNT, TH_USAGE,
-                   "a global pattern is of no other kind");
+                   "the kind global cannot be combined with other kinds");
     expect_refused("m", "f", 1, "true", TH_PATTERN_EITHER | TH_BP_COUNT, TH_USAGE,
-                   "a global pattern is of no other kind");
-    expect_refused("m", "f", 1, "pause", TH_PATTERN_EITHER, TH_USAGE, "only counts can be paused");
-    expect_refused("m", "f", 1, "pause", TH_BP_LOCAL, TH_USAGE, "only counts can be paused");
+                   "the kind global cannot be combined with other kinds");
+    expect_refused("m", "f", 1, "pause", TH_PATTERN_EITHER, TH_USAGE,
+                   "only patterns that count or measure can be paused");
+    expect_refused("m", "f", 1, "pause", TH_BP_LOCAL, TH_USAGE,
+                   "only patterns that count or measure can be paused");
     assert_false(th_trace_session_patterned(session));
     assert_int_equal(try("m", "f", 1, "[{['$1'],[{nix,'$1'}],[]}]", TH_BP_LOCAL, NULL),
                      TH_MALFORMED);

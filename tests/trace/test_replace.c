@@ -291,7 +291,7 @@ static void a_veto_leaves_the_old_one(void **state)
     (void)state;
     second.answer = 7;
     assert_int_equal(replace(&second, "t"), TH_REFUSED);
-    assert_string_equal(th_error_link(0), "tracer 'successor' was not attached");
+    assert_string_equal(th_error_link(0), "cannot attach tracer 'successor'");
     assert_string_equal(th_error_link(2), "upgrade() returned 7");
     assert_int_equal(second.unloads, 0);
     assert_first_stays();

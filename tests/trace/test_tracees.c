@@ -203,7 +203,7 @@ static void ports_accept_some_flags(void **state)
 
 static void cpu_time_is_for_all(void **state)
 {
-    const char *why = "the flag cpu_timestamp is for all processes or ports at once";
+    const char *why = "the flag cpu_timestamp can be set only for all processes or ports at once";
 
     (void)state;
     set(TH_PROCESSES_ALL, true, TH_FLAG_SEND | TH_FLAG_CPU_TIMESTAMP);

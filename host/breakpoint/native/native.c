@@ -28,14 +28,13 @@ static const char *const other_machine = NULL;
 #else
 
 static void (*const thunks[TH_NATIVE_FORMS])(void);
-static const char *const other_machine =
-    "there are no breakpoints in the machine code of this processor: use an x86-64 one";
+static const char *const other_machine = "breakpoints in machine code are possible on x86-64 only";
 
 #endif
 
 /* The reason why all functions are refused; NULL: none. Written by th_native_begin(). */
-static const char *refusal = "this program sets no breakpoints in machine code: call it with one "
-                             "that does";
+static const char *refusal =
+    "this program sets no breakpoints in machine code: call the function with a program that does";
 
 /* Guards the tables, and the blocks of native_near.c. No other lock is taken under it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -115,7 +114,7 @@ enum th_status th_native_begin(void)
     _Unwind_Backtrace(native_stop, NULL);
     refusal = other_machine;
     if (!refusal && !th_native_text_begin())
-        refusal = "the kernel does not have membarrier() for changed code: use Linux 4.16 or newer";
+        refusal = "the kernel has no membarrier() for changed code: use Linux 4.16 or newer";
     if (refusal)
         return th_error_raise(TH_FAILED, "%s", refusal);
     th_library_watch_opened(see_opened);
@@ -170,8 +169,8 @@ const char *th_native_refusal(const struct th_library *library, const void *code
     near = th_native_near_find(code, false) != NULL;
     pthread_mutex_unlock(&lock);
     if (!near)
-        return "there is no memory within two gigabytes of it, for what its breakpoint leads to: "
-               "load the library before memory of that size is mapped";
+        return "there is no free memory within two gigabytes of the code, which a breakpoint "
+               "needs: load the library before so much memory is mapped";
     return NULL;
 }
 
@@ -223,7 +222,7 @@ void th_native_drop_all(struct th_native *const natives[], size_t count)
     for (size_t i = 0; i < count; i++) {
         struct th_native *native = natives[i];
         if (native->armed > 0)
-            th_bug("a native record is dropped that has an armed site");
+            th_bug("a native record with an armed site is dropped");
         native->dropped = true;
         if (native->listed)
             continue;
@@ -256,7 +255,7 @@ static void write_later(struct writing *writing, struct th_native *native, bool 
 static void write_now(struct writing *writing)
 {
     if (!th_native_text_write(writing->words, writing->count))
-        th_bug("code that was writable no longer is: %s", strerror(errno));
+        th_bug("cannot make code writable, which was possible before: %s", strerror(errno));
     th_free(writing->words);
 }
 
@@ -316,7 +315,7 @@ static void replace_record(struct th_site *site, const struct th_native *old, st
             return;
         }
     th_bug(new ? "a native site gets more records than there are instances"
-               : "a record is taken from a native site that has it not");
+               : "a record is removed from a native site that does not have the record");
 }
 
 static void change_records(struct th_site *const sites[], struct th_native *const natives[],

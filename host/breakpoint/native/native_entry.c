@@ -134,17 +134,16 @@ void th_native_entries_make_ready(const struct th_library *library)
 static const char *refuse_nops(const struct th_code_map *map, struct nops nops)
 {
     if (nops.count == 0)
-        return "somebody else has changed its first bytes: leave it to one of them, and load the "
-               "library before others do so";
+        return "another tool has changed the first bytes of the code: use one tool alone, or load "
+               "the library before the other tool changes the code";
     if (nops.bytes < TH_ENTRY_WORD)
-        return "the room at its entry is less than eight bytes: " FLAGS;
+        return "the room at the entry is less than eight bytes: " FLAGS;
     if (nops.bytes > TH_ENTRY_WORD)
-        return "the NOPs at its entry do not end after eight bytes: " FLAGS;
+        return "the NOPs at the entry do not end after eight bytes: " FLAGS;
     if (map->threads_started)
-        return "threads may have been in its code before its entry was made ready: it has "
-               "constructors and can start threads, or was loaded before; start threads in "
-               "load(), do without constructors, or compile with clang, whose entries need no "
-               "making ready";
+        return "threads may have run the code before the entry was prepared: the library has "
+               "constructors and can start threads, or was loaded before; start threads in load(), "
+               "do without constructors, or compile with clang, whose entries need no preparation";
     return TH_ENTRY_UNWRITABLE;
 }
 
@@ -155,19 +154,19 @@ const char *th_native_entry_refusal(const struct th_library *library, const void
     struct nops nops;
 
     if (!can_read(library, label))
-        return "its code is not in this library: name a function of the library's own, which may "
-               "call it";
+        return "the code is not in this library: give a function of the library itself that calls "
+               "the code";
     if (!th_library_code_map_lists(map, label) &&
         !th_library_code_map_lists(map, label - TH_ENTRY_WORD))
-        return "it was compiled without room for a breakpoint at its entry: " FLAGS;
+        return "the code was compiled without room for a breakpoint at the entry: " FLAGS;
     if (memcmp(code, (const uint8_t[]){0xf3, 0x0f, 0x1e, 0xfa}, 4) == 0)
-        return "it begins with `endbr64`, where a breakpoint would be: compile with "
+        return "the code begins with `endbr64`, in the place of a breakpoint: compile with "
                "-fcf-protection=none";
     if (label % TH_ENTRY_WORD != 0)
-        return "its entry is at no multiple of eight bytes: compile with -O2, which aligns "
-               "functions, or declare it with __attribute__((aligned(16)))";
+        return "the entry is not aligned to eight bytes: compile with -O2, which aligns functions, "
+               "or declare the function with __attribute__((aligned(16)))";
     if (!is_label(label))
-        return "it has no entry in the unwind table that begins with it: compile with "
+        return "no entry of the unwind table begins at the code: compile with "
                "-fasynchronous-unwind-tables";
     nops = count_nops(library, label);
     return nops.count == 1 && nops.bytes == TH_ENTRY_WORD ? NULL : refuse_nops(map, nops);

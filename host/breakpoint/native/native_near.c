@@ -103,7 +103,7 @@ static uint8_t *map_near(uintptr_t word)
         if (memory == MAP_FAILED) {
             /* Fail loudly: functions would silently go untraced for memory that the system refuses
              * now and may grant the next time. */
-            th_give_up_if_lacking("breakpoints in native code need memory near it");
+            th_give_up_if_lacking("cannot map memory near machine code for breakpoints");
             if (errno != EEXIST)
                 return NULL;
         } else {

@@ -33,7 +33,7 @@ static void sync_threads(void)
     if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE) == 0)
         return;
     if (!th_native_text_begin() || membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED_SYNC_CORE) != 0)
-        th_bug("membarrier() is refused that was promised: %s", strerror(errno));
+        th_bug("membarrier() failed after its registration: %s", strerror(errno));
 }
 
 /* --- Writing ---------------------------------------------------------------------------------- */
@@ -55,7 +55,7 @@ static bool protect(const struct th_text_word *words, size_t count, bool writabl
                 mprotect((void *)start, end - start, given | (writable ? PROT_WRITE : 0)) == 0;
 
     if (!done && !writable)
-        th_bug("code stays writable: %s", strerror(errno));
+        th_bug("cannot make code read-only again: %s", strerror(errno));
     return done;
 }
 

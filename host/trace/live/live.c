@@ -232,9 +232,9 @@ static enum th_status function(struct th_event *event, struct th_mfa *found)
     else if (end && end->function)
         *found = *end->function;
     else if (end)
-        return th_error_raise(TH_MALFORMED, "no function is returned to");
+        return th_error_raise(TH_MALFORMED, "the event has no function: no call goes on");
     else
-        return th_error_raise(TH_MALFORMED, "a %s has no function",
+        return th_error_raise(TH_MALFORMED, "a '%s' event has no function",
                               th_atom_name(th_trace_tag_atom(event->tag))->text);
     return TH_OK;
 }
@@ -294,7 +294,7 @@ void th_live_event_init(struct th_live_event *event, struct th_live_tracee *proc
                         enum th_tracer_tag tag)
 {
     if (tag >= TH_TAG_call && tag <= TH_TAG_exception_from)
-        th_bug("a live %s is told by th_live_call() and its kin",
+        th_bug("a live '%s' event needs th_live_call() or a function like it",
                th_atom_name(th_trace_tag_atom(tag))->text);
     init(event, process, TH_EVENT_TRACE, tag);
 }

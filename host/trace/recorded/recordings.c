@@ -53,10 +53,11 @@ enum th_status th_recorded_streams_match_nodes(const char *name, const struct th
         th_error_raise(TH_USAGE, "%s is of the node %s, %s of %s", other, node_name(other_node),
                        name, node_name(node));
     else
-        th_error_raise(TH_USAGE, "both are of %s, but of two starts: creation %u in %s, %u in %s",
+        th_error_raise(TH_USAGE,
+                       "both are of the node %s, but of two starts: creation %u in %s, %u in %s",
                        node_name(node), other_node->creation, other, node->creation, name);
-    return th_error_context("streams of two nodes are not played together: one identifier would "
-                            "stand for two processes");
+    return th_error_context(
+        "cannot play streams of two nodes together: one identifier would name two processes");
 }
 
 enum th_status th_recorded_streams_set_node(struct th_recording *recording,
