@@ -259,8 +259,7 @@ bool th_memory_take(size_t bytes)
 {
     if (bytes > th_memory_budget.left) {
         th_error_raise(TH_MALFORMED,
-                       "it takes more memory to read than the %zu bytes that an event may take "
-                       "(--max-memory)",
+                       "the event needs more memory than the limit of %zu bytes (--max-memory)",
                        th_memory_budget.most);
         return false;
     }

@@ -209,7 +209,7 @@ static void submit_order(struct th_code_order *order)
     pthread_mutex_unlock(&loader.lock);
     if (!error)
         return;
-    th_error_raise(TH_FAILED, "the thread that loads code cannot be started: %s", strerror(error));
+    th_error_raise(TH_FAILED, "cannot start the thread that loads code: %s", strerror(error));
     fail_order(order, TH_CODE_FAILED);
     th_error_clear();
     send_answer(order);

@@ -264,7 +264,8 @@ static void add_thread(struct th_queue *queue)
         queue->running++;
     } else if (queue->count > 0) {
         queue->limit = queue->count; /* the existing threads do the work */
-        th_warn("no more than %u '%s' threads: %s", queue->count, queue->name, strerror(error));
+        th_warn("cannot start more than %u '%s' threads: %s", queue->count, queue->name,
+                strerror(error));
     } else {
         th_give_up("cannot start a thread: %s", strerror(error));
     }

@@ -78,12 +78,12 @@ const unsigned char *th_etf_fault(const struct th_etf_decoder *d, const unsigned
 
 const unsigned char *th_etf_cut_off(const struct th_etf_decoder *d, const unsigned char *tag)
 {
-    return th_etf_fault(d, tag, "cut off after %td bytes", d->end - tag);
+    return th_etf_fault(d, tag, "truncated after %td bytes", d->end - tag);
 }
 
 __attribute__((cold)) static const unsigned char *ends_early(const struct th_etf_decoder *d)
 {
-    th_error_raise(TH_MALFORMED, "external term: cut off at byte %td, where a tag must stand",
+    th_error_raise(TH_MALFORMED, "external term: truncated at byte %td, where a tag is expected",
                    d->end - d->data);
     return NULL;
 }
@@ -108,7 +108,8 @@ static inline bool promise(struct nesting *n, const unsigned char *tag, size_t p
 {
     if (parts > n->budget)
         return th_etf_fault(&n->base, tag,
-                            "it has %zu parts, more than the bytes behind it can hold", parts);
+                            "the term has %zu parts, more than the bytes after the tag can hold",
+                            parts);
     n->budget -= parts;
     return true;
 }
@@ -198,7 +199,7 @@ static const unsigned char *etf_decode_open_fun(struct nesting *n, const unsigne
     th_term *words;
 
     if (free > MOST_FREE)
-        return th_etf_fault(&n->base, tag, "it has %zu free variables, more than %d", free,
+        return th_etf_fault(&n->base, tag, "the fun has %zu free variables, more than %d", free,
                             MOST_FREE);
     if (!promise(n, tag, free + 4))
         return NULL;
@@ -270,7 +271,7 @@ __attribute__((noinline)) static bool close_container(struct th_etf_decoder *d, 
         if (!th_env_room(d->env, th_map_room(keys, count)))
             return false;
         *f.home = th_make_map(d->env, keys, keys + count, count, false);
-        return *f.home != TH_NONE || th_etf_fault(d, f.tag, "a key comes twice in the map");
+        return *f.home != TH_NONE || th_etf_fault(d, f.tag, "a key is twice in the map");
     case FUN:
         th_get_fun(*f.home, &fun);
         if (!th_is_small(fun.old_index) || !th_is_small(fun.old_unique))
@@ -390,7 +391,7 @@ enum th_status th_etf_decode(th_env *env, const unsigned char *data, size_t size
     if (!versioned)
         return etf_decode_decode(env, data, data, size, options, term, used);
     if (size == 0)
-        return th_error_raise(TH_MALFORMED, "external term: no bytes");
+        return th_error_raise(TH_MALFORMED, "external term: there are no bytes");
     if (data[0] != TH_ETF_VERSION)
         return th_error_raise(TH_MALFORMED, "external term: begins with byte %u instead of %d",
                               data[0], TH_ETF_VERSION);

@@ -97,8 +97,8 @@ enum { OLD_PORT_MAX = (1 << 28) - 1 };
 __attribute__((cold)) static enum th_status too_large(const char *what, size_t size,
                                                       const char *unit)
 {
-    return th_error_raise(TH_FAILED, "no external term has room for a %s of %zu %s", what, size,
-                          unit);
+    return th_error_raise(TH_FAILED, "a %s of %zu %s does not fit into an external term", what,
+                          size, unit);
 }
 
 static enum th_status write_atom(struct encoder *e, th_term atom)
@@ -250,7 +250,7 @@ static enum th_status write_export(struct encoder *e, th_term t)
 
 static enum th_status no_term(th_term t)
 {
-    return th_error_raise(TH_FAILED, "the word %#llx is no term", (unsigned long long)t);
+    return th_error_raise(TH_FAILED, "the word %#llx is not a term", (unsigned long long)t);
 }
 
 static enum th_status write_boxed(struct encoder *e, th_term t)

@@ -22,7 +22,7 @@ enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t lim
     int result;
 
     if (size < SIZE_BYTES)
-        return etf_inflate_broken("cut off");
+        return etf_inflate_broken("truncated");
     wanted = th_etf_get32(data);
     if (limit == 0)
         limit = DEFAULT_LIMIT;
@@ -31,7 +31,7 @@ enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t lim
                               "compressed external term: %zu bytes inflated, the limit is %zu",
                               wanted, limit);
     if (wanted / DEFLATE_RATIO > size)
-        return etf_inflate_broken("it says that it is longer than so few bytes can inflate to");
+        return etf_inflate_broken("its length is more than so few bytes can inflate to");
     *inflated = th_try_alloc(wanted + 1); /* never 0 */
     if (!*inflated)
         return th_error_status();
@@ -46,17 +46,17 @@ enum th_status th_etf_inflate(const unsigned char *data, size_t size, size_t lim
     stream.avail_out = (unsigned)wanted;
     if (inflateInit(&stream) != Z_OK) {
         th_try_free(*inflated, wanted + 1);
-        return th_error_raise(TH_FAILED, "zlib cannot start: %s",
+        return th_error_raise(TH_FAILED, "cannot start zlib: %s",
                               stream.msg ? stream.msg : "out of memory");
     }
     result = inflate(&stream, Z_FINISH);
     inflateEnd(&stream);
     if (result == Z_BUF_ERROR)
-        wrong = stream.avail_in == 0 ? "cut off" : "it is longer than it says";
+        wrong = stream.avail_in == 0 ? "truncated" : "its content is longer than its length";
     else if (result != Z_STREAM_END)
         wrong = "not a zlib stream";
     else if (stream.total_out != wanted)
-        wrong = "it is shorter than it says";
+        wrong = "its content is shorter than its length";
     if (wrong) {
         th_try_free(*inflated, wanted + 1);
         return etf_inflate_broken(wrong);

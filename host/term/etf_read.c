@@ -80,7 +80,7 @@ const unsigned char *th_etf_read_atom(struct th_etf_decoder *d, const unsigned c
     size_t bytes, characters;
 
     if (!utf8 && tag[0] != TH_ETF_ATOM && tag[0] != TH_ETF_SMALL_ATOM)
-        return th_etf_fault(d, tag, "an atom must stand here");
+        return th_etf_fault(d, tag, "an atom is expected here");
     if (th_etf_left(d, tag) < th_etf_shapes[tag[0]].head)
         return th_etf_cut_off(d, tag);
     bytes = name - tag == 3 ? th_etf_get16(tag + 1) : tag[1];
@@ -96,7 +96,7 @@ const unsigned char *th_etf_read_atom(struct th_etf_decoder *d, const unsigned c
         return th_etf_fault(d, tag, "the atom's name has %zu characters, more than %d", characters,
                             TH_ATOM_CHARACTERS);
     if (d->safe)
-        return th_etf_fault(d, tag, "there is no atom of this name yet, and none may be made");
+        return th_etf_fault(d, tag, "there is no atom of this name, and no atom may be created");
     return th_etf_fault(d, tag, "the atom table is full: it has %zu atoms", th_atom_count());
 }
 
@@ -153,7 +153,7 @@ static const unsigned char *read_old_float(struct th_etf_decoder *d, const unsig
 
     memcpy(text, tag + 1, FLOAT_TEXT);
     if (!check_float(text))
-        return th_etf_fault(d, tag, "the text is not that of a float");
+        return th_etf_fault(d, tag, "the text is not a float");
     plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     f = strtod_l(text, NULL, plain);
     freelocale(plain);
@@ -307,11 +307,11 @@ static const unsigned char *etf_read_refuse(const struct th_etf_decoder *d,
                                             const unsigned char *tag)
 {
     static const char *const reasons[256] = {
-        [TH_ETF_FUN] = "funs of this old form are read by no OTP since 23",
+        [TH_ETF_FUN] = "OTP 23 and later cannot read funs of this old form",
         [TH_ETF_LOCAL] = "a local term can only be read by the node that wrote it",
-        [TH_ETF_ATOM_CACHE_REF] = "atom cache references only mean something on a connection",
+        [TH_ETF_ATOM_CACHE_REF] = "atom cache references are valid only on a connection",
         [TH_ETF_COMPRESSED] = "only a whole term can be compressed, after the version byte",
-        [TH_ETF_VERSION] = "the version byte cannot stand here",
+        [TH_ETF_VERSION] = "the version byte is not allowed here",
     };
     const char *reason = reasons[tag[0]];
 

@@ -118,7 +118,7 @@ enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, si
         const char *place = memchr(alphabet, text[i], 64);
         if (!place) {
             out->size = before;
-            return json_broken(i, "not of the alphabet");
+            return json_broken(i, "not a character of base64");
         }
         bits = bits << 6 | (uint32_t)(place - alphabet);
         if (i % 4 > 0) /* the second character of a group ends a byte and leaves 4 bits, ... */

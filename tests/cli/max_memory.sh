@@ -44,7 +44,7 @@ expect 'between others' each replay --max-memory=32MiB <<'EOF'
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.trace: record 2 at byte 89 is damaged
   in a compressed term of 19532 bytes, 20000081 inflated
-  it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 33554432 bytes (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.trace: recovered 2 records, skipped 1
 status 4
@@ -52,21 +52,21 @@ status 4
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.trace: record 2 at byte 89 was skipped
   the element at byte 47 of the term is damaged
-  it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 33554432 bytes (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.trace: recovered 2 records, skipped 1
 status 4
 - list.jsonl
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.jsonl: record 2 at byte 69 (line 2) is damaged
-  it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 33554432 bytes (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.jsonl: recovered 2 records, skipped 1
 status 4
 - long.jsonl
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.jsonl: record 2 at byte 69 (line 2) is damaged
-  it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 33554432 bytes (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.jsonl: recovered 2 records, skipped 1
 status 4
@@ -75,14 +75,14 @@ expect 'in a shorter record or line' each replay --max-memory=1MiB <<'EOF'
 - list.trace
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.trace: record 2 at byte 89 is damaged
-  it takes more memory to read than the 1048576 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 1048576 bytes (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.trace: recovered 2 records, skipped 1
 status 4
 - long.trace
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.trace: record 2 at byte 89 is damaged
-  it takes more memory to read than the 1048576 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 1048576 bytes (--max-memory)
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/long.trace: recovered 2 records, skipped 1
 status 4
@@ -107,7 +107,7 @@ expect 'dump' bounded dump --max-memory=32MiB "$work/list.trace" <<'EOF'
 -- stderr
 tracehost dump: WORK/list.trace: record 2 at byte 89 is damaged
   in a compressed term of 19532 bytes, 20000081 inflated
-  it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 33554432 bytes (--max-memory)
 tracehost dump: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
@@ -126,7 +126,7 @@ damage      1 record skipped
 -- stderr
 tracehost info: WORK/list.trace: record 2 at byte 89 is damaged
   in a compressed term of 19532 bytes, 20000081 inflated
-  it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 33554432 bytes (--max-memory)
 tracehost info: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
@@ -137,7 +137,7 @@ expect 'convert' bounded convert --max-memory=32MiB --to=jsonl "$work/list.trace
 -- stderr
 tracehost convert: WORK/list.trace: record 2 at byte 89 is damaged
   in a compressed term of 19532 bytes, 20000081 inflated
-  it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 33554432 bytes (--max-memory)
 tracehost convert: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
@@ -145,7 +145,7 @@ expect 'report' bounded report --max-memory=32MiB -o "$work/page" "$work/list.tr
 -- stderr
 tracehost report: WORK/list.trace: record 2 at byte 89 is damaged
   in a compressed term of 19532 bytes, 20000081 inflated
-  it takes more memory to read than the 33554432 bytes that an event may take (--max-memory)
+  the event needs more memory than the limit of 33554432 bytes (--max-memory)
 tracehost report: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF

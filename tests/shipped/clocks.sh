@@ -82,7 +82,7 @@ expect 'otlp' spans <<'LINES'
 "startTimeUnixNano":"1795233760542293000"
 "endTimeUnixNano":"1795233760542299000"
 -- stderr
-otlp: the recording's clock is not system time: its first record is taken to be at 1970-01-01, or at start=SECONDS since then
+otlp: the clock of the recording is not system time: the first record is placed at 1970-01-01, or at start=SECONDS after that
 otlp: messages sent of which no receipt is known: 2
 otlp: events by another clock than the first, how far from the others is not known: 3
 LINES

@@ -140,7 +140,7 @@ called   ex:foo/0
 tracehost replay: cannot attach tracer 'coverage'
   tracer 'coverage' needs the file of its setting 'functions'
   cannot read WORK/none: No such file or directory
-coverage: no line of WORK/empty begins with a function, as in lists:map/2
+coverage: WORK/empty has no line that begins with a function such as lists:map/2
 LINES
 
 # --- live ---

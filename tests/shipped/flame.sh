@@ -159,7 +159,7 @@ expect 'no ends' "$tracehost" replay -t flame -p supervisor:_ --max-records=12 "
 <0.101.0>;supervisor:init/1 1643
 <0.101.0>;supervisor:init_state/4 1392
 -- stderr
-flame: nothing tells when calls end: each lasts until the next
+flame: the events contain no ends of calls: each call lasts until the next one
 LINES
 
 # many N LAST: a call and its return, N calls one in the other, and, if LAST is return_from, their returns.
@@ -183,7 +183,7 @@ endless() {
 expect 'calls that never end' endless <<'LINES'
 <0.1.0>;m:f/0 99999
 -- stderr
-flame: nothing tells when calls end: each lasts until the next
+flame: the events contain no ends of calls: each call lasts until the next one
 LINES
 # Only the outer ones have frames of their own; no time is lost.
 deep() {

@@ -167,7 +167,7 @@ m:y/0 in m:x/0 124+1 kind 1 error.type=exit:oops tracehost.end=exit exception fa
 m:x/0 in none 123+2 kind 1 error.type=exit:oops tracehost.end=exit exception -> unknown failed: exit:oops
 m:x/0 in none 126+1 kind 1 tracehost.end=exit
 -- stderr
-otlp: the recording's clock is not system time: its first record is taken to be at 1970-01-01, or at start=SECONDS since then
+otlp: the clock of the recording is not system time: the first record is placed at 1970-01-01, or at start=SECONDS after that
 otlp: calls of whose ends nothing is known, which have no spans: 3
 otlp: calls that were ended by a return from below them: 1
 otlp: returns of calls that are not known: 1
@@ -187,7 +187,7 @@ m:x/0 in none 2000000126+1 kind 1 tracehost.end=exit
 m:o/0 in m:p/0 2000000130+1 kind 1 tracehost.end=open erlang.send
 m:p/0 in none 2000000120+11 kind 1 tracehost.end=open
 -- stderr
-otlp: the recording's clock is not system time: its first record is taken to be at 1970-01-01, or at start=SECONDS since then
+otlp: the clock of the recording is not system time: the first record is placed at 1970-01-01, or at start=SECONDS after that
 otlp: calls of whose ends nothing is known: 3
 otlp: calls that were ended by a return from below them: 1
 otlp: returns of calls that are not known: 1
@@ -229,7 +229,7 @@ m:sender/0 in none 0+5 kind 1 128 sends
 "tracehost.messages.unsent","value":{"intValue":"1"
 "tracehost.messages.forgotten","value":{"intValue":"1"
 -- stderr
-otlp: the recording's clock is not system time: its first record is taken to be at 1970-01-01, or at start=SECONDS since then
+otlp: the clock of the recording is not system time: the first record is placed at 1970-01-01, or at start=SECONDS after that
 otlp: links beyond those that a span may have: 2
 otlp: events beyond those that a span may have: 7
 otlp: messages sent of which no receipt is known: 1
@@ -243,7 +243,7 @@ tracehost replay: warning: there are no records in samples/recordings/s20_empty.
 LINES
 expect 'no ends' spans '' "$recordings/s11_mnesia_arity.trace" <<'LINES'
 -- stderr
-otlp: no call was told to end; that takes a match specification with {return_trace} or {exception_trace}, as by --return or --exception of -p
+otlp: the events contain no ends of calls; record them by a match specification with {return_trace} or {exception_trace}, as --return or --exception of -p do
 otlp: calls of whose ends nothing is known, which have no spans: 869
 otlp: messages sent of which no receipt is known: 58
 otlp: messages received of which no sending is known: 45

@@ -170,18 +170,18 @@ expect 'time=absolute' "$tracehost" replay -t text,time=absolute "$work/times.js
 2026-11-21T04:04:14.912926Z <0.1.0>         exit later
                    0.000000 <0.1.0>         exit another_clock
 -- stderr
-text: events whose date the recording does not tell, shown in seconds since its first record: 1
+text: events whose date is not in the recording, shown in seconds since its first record: 1
 LINES
 expect 'CPU time is of no date' "$tracehost" replay -t text,time=absolute --max-events=2 "$recordings/s14_cpu_timestamp.trace" <<'LINES'
 0.000000 <0.218.0>  call ex:foo()
 0.000006 <0.218.0>  call ex:lots()
 -- stderr
-text: events whose date the recording does not tell, shown in seconds since its first record: 2
+text: events whose date is not in the recording, shown in seconds since its first record: 2
 LINES
 expect 'monotonic time is of no date' "$tracehost" replay -t text,time=absolute --max-events=1 --flags=call,monotonic_timestamp "$recordings/s05_supervisor_restarts.trace" <<'LINES'
 0.000010 <0.100.0>  call supervisor:start_link/2
 -- stderr
-text: events whose date the recording does not tell, shown in seconds since its first record: 1
+text: events whose date is not in the recording, shown in seconds since its first record: 1
 LINES
 expect 'time=when' "$tracehost" replay -t text,time=when "$work/one.jsonl" <<'LINES'
 -- stderr

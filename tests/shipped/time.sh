@@ -143,7 +143,7 @@ expect 'nothing but calls' measured top=2 s01_seed_local_caller <<'LINES'
          1        1            -            -   0.00         -         -         -         -  ex:foo/0
          3        3            -            -   0.00         -         -         -         -  3 more
 -- stderr
-time: no call was told to end; that takes a match specification with {return_trace} or {exception_trace}, as by --return or --exception of -p, or the flag return_to
+time: the events contain no ends of calls; record them by a match specification with {return_trace} or {exception_trace}, as --return or --exception of -p do, or by the flag return_to
 time: events without a time stamp, which takes a flag such as monotonic_timestamp: 15
 LINES
 expect 'no time stamps' measured top=2 s12_fileio <<'LINES'

@@ -104,8 +104,8 @@ static void what_is_wrong_is_told(void **state)
         {"\"\"", ""},
         {"{\"$etf\":5}", "the value of \"$etf\" must be a string"},
         {"{\"$etf\":\"g2E\"}", "base64, character 4: the text ends within a group"},
-        {"{\"$etf\":\"g2E!\"}", "base64, character 4: not of the alphabet"},
-        {"{\"$etf\":\"\"}", "external term: no bytes"},
+        {"{\"$etf\":\"g2E!\"}", "base64, character 4: not a character of base64"},
+        {"{\"$etf\":\"\"}", "external term: there are no bytes"},
         {"{\"$etf\":\"g2EFAA==\"}", "1 bytes follow the external term"},
         {"[[{\"$etf\":\"gwA=\"}]]", "tag 0: there is no such tag"},
     };

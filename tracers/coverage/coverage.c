@@ -114,8 +114,8 @@ static void add_listed(ErlNifEnv *env, struct names *names, const struct output 
         snprintf(text, sizeof text, "cannot read %s: %s", path, strerror(errno));
         output_fail(env, text);
     } else if (count == 0) {
-        fprintf(stderr, "coverage: no line of %s begins with a function, as in lists:map/2\n",
-                path);
+        fprintf(stderr,
+                "coverage: %s has no line that begins with a function such as lists:map/2\n", path);
     }
     fclose(file);
 }

@@ -256,7 +256,8 @@ static void draw(ErlNifEnv *env, struct output *output)
     while ((process = tracees_any(&flame->processes, &slot)))
         free_process(process);
     if (!flame->told && flame->tree.used)
-        fputs("flame: nothing tells when calls end: each lasts until the next\n", stderr);
+        fputs("flame: the events contain no ends of calls: each call lasts until the next one\n",
+              stderr);
     tree_settle(&flame->tree, flame->told);
     if (output_choice(output->env, output->state, "format") == FORMAT_FOLDED)
         draw_folded(&drawing);

@@ -169,7 +169,8 @@ static inline unsigned output_choice(ErlNifEnv *env, ERL_NIF_TERM state, const c
         return output_place(row->words, otherwise);
     if (output_place(row->words, text) < output_place(row->words, ""))
         return output_place(row->words, text);
-    fprintf(stderr, "tracer: %s=%s is not known; there are %s\n", key, text, row->words);
+    fprintf(stderr, "tracer: the setting '%s' cannot be '%s'; the setting must be one of: %s\n",
+            key, text, row->words);
     return output_place(row->words, otherwise);
 }
 
@@ -204,7 +205,7 @@ static inline void output_check_keys(ErlNifEnv *env, ERL_NIF_TERM state)
         known += !!enif_get_map_value(env, state, enif_make_atom(env, row->name), &value);
     if (!enif_get_map_size(env, state, &size) || size == known)
         return;
-    fputs("tracer: a setting is unknown; there are", stderr);
+    fputs("tracer: a setting is unknown; the settings are", stderr);
     for (row = th_tracer_settings; row->name; row++)
         fprintf(stderr, " %s", row->name);
     fputc('\n', stderr);

@@ -322,12 +322,12 @@ void write_end(struct otlp *otlp)
     add(&otlp->batch, ",\"attributes\":[");
     add_integer(&otlp->batch, "tracehost.spans", (int64_t)otlp->spans);
     if (otlp->calls && !otlp->told)
-        fputs("otlp: no call was told to end; that takes a match specification with "
-              "{return_trace} or {exception_trace}, as by --return or --exception of -p\n",
+        fputs("otlp: the events contain no ends of calls; record them by a match specification "
+              "with {return_trace} or {exception_trace}, as --return or --exception of -p do\n",
               stderr);
     if (otlp->relative && otlp->spans)
-        fputs("otlp: the recording's clock is not system time: its first record is taken to be at "
-              "1970-01-01, or at start=SECONDS since then\n",
+        fputs("otlp: the clock of the recording is not system time: the first record is placed at "
+              "1970-01-01, or at start=SECONDS after that\n",
               stderr);
     tell_all(otlp);
     add(&otlp->batch, "]},\"spans\":[");

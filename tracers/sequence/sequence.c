@@ -298,10 +298,11 @@ static void draw(ErlNifEnv *env, struct output *output)
         draw_mermaid(output->file, diagram, output->settings.characters);
     output_report_lost(env, "events", diagram->lost);
     if (diagram->more)
-        fprintf(stderr, "sequence: messages that are only counted: %llu\n",
+        fprintf(stderr, "sequence: messages that are counted, but not drawn: %llu\n",
                 (unsigned long long)diagram->more);
     if (diagram->absent)
-        fprintf(stderr, "sequence: participants that are only counted: %u\n", diagram->absent);
+        fprintf(stderr, "sequence: participants that are counted, but not drawn: %u\n",
+                diagram->absent);
     if (diagram->others)
         fprintf(stderr,
                 "sequence: messages by another clock than the first, timed since that clock's own "

@@ -202,8 +202,8 @@ TH_TRACER_UNLOAD()
         uint64_t dateless = atomic_load_explicit(&output->settings.dateless, memory_order_relaxed);
         if (dateless)
             fprintf(stderr,
-                    "text: events whose date the recording does not tell, shown in seconds since "
-                    "its first record: %llu\n",
+                    "text: events whose date is not in the recording, shown in seconds since its "
+                    "first record: %llu\n",
                     (unsigned long long)dateless);
     }
     output_close_all(env);

@@ -167,9 +167,9 @@ static void remark_no_ends(const struct figures_table *table)
         ended += table->slots[i]->ended;
     }
     if (calls && !ended)
-        fputs("time: no call was told to end; that takes a match specification with "
-              "{return_trace} or {exception_trace}, as by --return or --exception of -p, or the "
-              "flag return_to\n",
+        fputs("time: the events contain no ends of calls; record them by a match specification "
+              "with {return_trace} or {exception_trace}, as --return or --exception of -p do, or "
+              "by the flag return_to\n",
               stderr);
 }
 

@@ -156,7 +156,9 @@ TH_TRACER_TRACE(generic)
 TH_TRACER_UNLOAD()
 {
     if (dropped)
-        fprintf(stderr, "trace_port: events that are no record, counted as lost: %llu\n", dropped);
+        fprintf(stderr,
+                "trace_port: events that cannot be written as a record, counted as lost: %llu\n",
+                dropped);
     if (plain)
         fprintf(stderr,
                 "trace_port: calls written without `external`, `tail` and callers (jsonl keeps "

@@ -166,7 +166,7 @@ void th_poll_wake(void)
     uint64_t one = 1;
 
     if (write(poller.wakeup, &one, sizeof one) < 0 && errno != EAGAIN) /* full: it is awake */
-        th_warn("the poll thread cannot be woken: %m");
+        th_warn("cannot wake the poll thread: %m");
 }
 
 /* epoll always reports errors, so that a descriptor armed for no mode waits for errors. */
@@ -229,7 +229,7 @@ static void see_report(struct round *round, const struct epoll_event *report)
     fire(round, event, modes);
     modes = th_poll_wanted(event);
     if (modes && th_poll_arm(event, modes) == TH_POLL_FAILED)
-        th_warn("file descriptor %d cannot be watched any more: %m", event->fd);
+        th_warn("cannot watch file descriptor %d any more: %m", event->fd);
 }
 
 /* Returns false if the thread must end, after it has done all due work. */
@@ -290,7 +290,7 @@ static void *poll_events(void *unused)
         for (int i = 0; i < count; i++)
             if (reports[i].data.u64 == wakeup_data &&
                 read(poller.wakeup, &wakeups, sizeof wakeups) < 0 && errno != EAGAIN)
-                th_warn("the poll thread: %m");
+                th_warn("cannot read the wakeups of the poll thread: %m");
     } while (run_round(reports, count));
     return unused;
 }

@@ -50,7 +50,7 @@ static const struct {
 enum remark { NOTHING, TAKEN_OVER, REPEATED, TOO_EARLY };
 
 static const char *const remarks[] = {
-    [TAKEN_OVER] = "is selected for one resource while it is another's, which loses it",
+    [TAKEN_OVER] = "is selected for one resource, but belongs to another resource, which loses it",
     [REPEATED] = "was stopped already, and its stop callback not called yet",
     [TOO_EARLY] = "is selected after it was stopped, but before its stop callback was called",
 };
