@@ -50,6 +50,13 @@ static void a_number(void **state)
     assert_int_equal(three(), ENOUGH);
 }
 
+/* Neither is an errno value. */
+static void a_number_that_is_not_zero(void **state)
+{
+    (void)state;
+    assert_int_equal(three(), 0);
+}
+
 static void a_number_of_a_sum(void **state)
 {
     (void)state;
@@ -153,6 +160,7 @@ static const struct CMUnitTest failing[] = {
     cmocka_unit_test(a_status_by_its_enumeration),
     cmocka_unit_test(flags),
     cmocka_unit_test(a_number),
+    cmocka_unit_test(a_number_that_is_not_zero),
     cmocka_unit_test(a_number_of_a_sum),
     cmocka_unit_test(a_number_that_is_not_wanted),
     cmocka_unit_test(an_errno),

@@ -56,6 +56,7 @@ static void reports_are_in_words(void **state)
         "three(): expected TH_END, got TH_MALFORMED\n" CHAIN
         "three(): expected RED | BLUE (5), got RED | GREEN (3)\n"
         "-three(): expected 17, got -3\n"
+        "three(): expected 0, got 3\n"
         "(uint64_t)-1: expected 4 (ENOUGH + 1), got 18446744073709551615\n"
         "three(): expected another value than 3 (ENOUGH)\n"
         "three(): expected ENOENT, got ESRCH\n"

@@ -143,7 +143,7 @@ check 'and runs, traced' returns three
 
 make "$plugin" four -DUPGRADES
 check 'old code is in use' said 'cannot load the new .* yet: old code of its module is in use'
-check 'by whom, is told' said 'in edited:stay/0; purge it hard'
+check 'by whom, is told' said 'in edited:stay/0; purge the module hard'
 check 'the current one goes on' returns three
 purged() {
     ctl purge --hard edited

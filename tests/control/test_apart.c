@@ -92,9 +92,10 @@ static void clients_that_do_not_wait(void **state)
         close(ask_to_wait("\"x\""));
         until_waiting(i);
     }
-    assert_answer("{\"command\":\"wait\",\"arguments\":[]}",
-                  "{\"id\":null,\"ok\":false,\"status\":1,\"error\":[\"64 commands that take long "
-                  "are being carried out; try again later\"]}");
+    assert_answer(
+        "{\"command\":\"wait\",\"arguments\":[]}",
+        "{\"id\":null,\"ok\":false,\"status\":1,\"error\":[\"64 long commands are running; "
+        "try again later\"]}");
     sem_post(&gate);
     until_waiting(TH_CONTROL_APART - 1);
     for (int i = 1; i < TH_CONTROL_APART; i++)

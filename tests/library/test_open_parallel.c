@@ -29,7 +29,7 @@ static struct th_library *opened(const char *path)
 
     /* The last user has just released the library. */
     if (status && how == IN_PLACE && th_error_link(1) &&
-        strstr(th_error_link(1), "about to be unloaded"))
+        strstr(th_error_link(1), "unloaded when its last resources"))
         return NULL;
     if (!status)
         return library;

@@ -355,9 +355,9 @@ static void no_memory_for_input(void **state)
 {
     static const char *const told[] = {
         "1@0 {trace,<0.1.0>,exit,normal}\n"
-        "partial: record 2 at byte 61, and what follows it, is lost: it cannot be read: "
+        "partial: record 2 at byte 61 and the rest of the file are lost: cannot read the input: "
         "Cannot allocate memory\n",
-        "partial: record 1 at byte 0, and what follows it, is lost: it cannot be read: "
+        "partial: record 1 at byte 0 and the rest of the file are lost: cannot read the input: "
         "Cannot allocate memory\n",
     };
     struct th_reader *reader;

@@ -274,7 +274,8 @@ static void who_waits_for_a_file_is_in_its_code(void **state)
         th_runtime_each_running(note_running, &running);
     load(name, 2);
     assert_int_equal(purge(name), TH_REFUSED);
-    assert_non_null(strstr(th_error_link(1), "> in version_000d:read_here/1; purge it hard"));
+    assert_non_null(
+        strstr(th_error_link(1), "> in version_000d:read_here/1; purge the module hard"));
     assert_int_equal(th_code_purge(th_atom(name), TH_PURGE_HARD, NULL), TH_OK);
     assert_string_equal(end_of(thread), "ended: killed");
     assert_string_equal(seen(name), "2");

@@ -137,7 +137,9 @@ static struct naming naming_of(const char *tag, const struct assertion_number *g
     naming.has_enumeration = tag ? find_enumeration(tag, NULL, 0, &naming.enumeration)
                                  : find_enumeration_of(expected->text, &naming.enumeration) ||
                                        find_enumeration_of(got->text, &naming.enumeration);
-    naming.is_errno = is_called(expected, "", strerrorname_np((int)expected->value));
+    /* The name of 0 is "0". */
+    naming.is_errno =
+        expected->value != 0 && is_called(expected, "", strerrorname_np((int)expected->value));
     naming.is_signal = is_called(expected, "SIG", sigabbrev_np((int)expected->value));
     return naming;
 }
