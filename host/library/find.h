@@ -58,7 +58,7 @@ const char *th_library_search_origin_text(enum th_search_origin origin);
 enum th_status th_library_search_find(const struct th_search *search, const char *name,
                                       char **path);
 
-/* Lists each NAME.so of each folder, sorted by name. Of the files of one name, the one that
+/* Lists each NAME.so of each folder, sorted by name. If several files have one name, the file that
  * th_library_search_find() finds comes first.
  * Owner: the caller frees LIST with th_library_found_list_free(). */
 struct th_found_list {

@@ -142,12 +142,12 @@ enum th_call_end {
  * Makes PROCESS call CALLEE with the first ARITY terms of ARGV. Waits until the call is over and
  * until the destructors of resources that the call released have run.
  *
- * If a function gives several answers, one counts, as in a BEAM. Of an exception and a
- * continuation, the later one counts; an exception counts more than a returned term, and a returned
- * term more than a continuation. If a function returns 0 without an exception or a continuation,
- * which crashes a BEAM, the call raises badarg; while the checker is on, the call returns
- * `undefined`. A continuation that is due when the program ends (th_library_halting()) does not
- * run: the call raises `halting`.
+ * If a function gives several answers, one counts, as in a BEAM. An exception counts more than a
+ * returned term, and a returned term more than a continuation; of an exception and a continuation
+ * alone, the later one counts. If a function returns 0 without an exception or a continuation, which
+ * crashes a BEAM, the call raises badarg; while the checker is on, the call returns `undefined`. A
+ * continuation that is due when the program ends (th_library_halting()) does not run: the call
+ * raises `halting`.
  *
  * Owner: CALLEE must stay valid until the return. *RESULT is a copy in ENV, made by another thread.
  */

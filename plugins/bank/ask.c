@@ -53,7 +53,7 @@ static ERL_NIF_TERM answered(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]
     return th_skip(env);
 }
 
-/* A variable of this code. It is not in the books, which processes in the old code also use: they
+/* A variable of this code, and not of the books, which processes in the old code also use: they
  * would report the new code before calls reach it. Relaxed: the flag stands for itself. */
 static _Atomic bool processes_are_old;
 

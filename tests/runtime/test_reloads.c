@@ -29,7 +29,7 @@ static struct th_process *process;
 
 /* --- Inspection ------------------------------------------------------------------------------- */
 
-/* Counts mappings of files, and all mappings. Those of sanitizers vary. */
+/* Counts mappings of files, and all mappings. The mappings of sanitizers vary. */
 static void count_mappings(unsigned *of_files, unsigned *all)
 {
     FILE *maps = fopen("/proc/self/maps", "r");
