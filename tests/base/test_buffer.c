@@ -7,7 +7,7 @@
 #include <string.h>
 #include <wchar.h>
 
-static void an_empty_buffer_owns_nothing(void **state)
+static void adding_zero_bytes_allocates_nothing(void **state)
 {
     struct th_buffer b = {0};
 
@@ -18,7 +18,7 @@ static void an_empty_buffer_owns_nothing(void **state)
     th_buffer_free(&b);
 }
 
-static void pieces_are_joined(void **state)
+static void appended_pieces_are_joined(void **state)
 {
     struct th_buffer b = {0};
 
@@ -91,7 +91,7 @@ static void reserve_makes_room_and_leaves_the_size(void **state)
     th_buffer_free(&b);
 }
 
-static void printf_of_any_length(void **state)
+static void printf_appends_text_of_any_length(void **state)
 {
     struct th_buffer b = {0};
 
@@ -105,7 +105,7 @@ static void printf_of_any_length(void **state)
     th_buffer_free(&b);
 }
 
-static void text_ends_in_a_zero_that_is_not_counted(void **state)
+static void the_text_ends_in_a_zero_byte_that_the_size_excludes(void **state)
 {
     struct th_buffer b = {0};
 
@@ -119,7 +119,7 @@ static void text_ends_in_a_zero_that_is_not_counted(void **state)
     th_buffer_free(&b);
 }
 
-static void text_of_a_full_buffer(void **state)
+static void the_text_of_a_full_buffer_is_terminated(void **state)
 {
     struct th_buffer b = {0};
 
@@ -146,7 +146,7 @@ static void a_freed_buffer_can_be_used_again(void **state)
     th_buffer_free(&b);
 }
 
-static void arrays_grow_one_by_one(void **state)
+static void growing_arrays_keep_their_elements(void **state)
 {
     struct pair {
         int a;
@@ -171,17 +171,17 @@ static void arrays_grow_one_by_one(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_buffer_owns_nothing),
-        cmocka_unit_test(pieces_are_joined),
+        cmocka_unit_test(adding_zero_bytes_allocates_nothing),
+        cmocka_unit_test(appended_pieces_are_joined),
         cmocka_unit_test(a_format_that_fails_adds_nothing),
         cmocka_unit_test(bytes_survive_growth),
         cmocka_unit_test(growth_is_geometric),
         cmocka_unit_test(reserve_makes_room_and_leaves_the_size),
-        cmocka_unit_test(printf_of_any_length),
-        cmocka_unit_test(text_ends_in_a_zero_that_is_not_counted),
-        cmocka_unit_test(text_of_a_full_buffer),
+        cmocka_unit_test(printf_appends_text_of_any_length),
+        cmocka_unit_test(the_text_ends_in_a_zero_byte_that_the_size_excludes),
+        cmocka_unit_test(the_text_of_a_full_buffer_is_terminated),
         cmocka_unit_test(a_freed_buffer_can_be_used_again),
-        cmocka_unit_test(arrays_grow_one_by_one),
+        cmocka_unit_test(growing_arrays_keep_their_elements),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ static int clear_chain(void **state)
     return 0;
 }
 
-static void no_error_at_first(void **state)
+static void the_chain_is_empty_at_first(void **state)
 {
     (void)state;
     assert_int_equal(th_error_status(), TH_OK);
@@ -44,7 +44,7 @@ static void context_goes_on_top_and_keeps_the_status(void **state)
     assert_null(th_error_link(2));
 }
 
-static void raise_forgets_the_chain_before(void **state)
+static void raise_replaces_the_earlier_chain(void **state)
 {
     (void)state;
     th_error_raise(TH_REFUSED, "old");
@@ -54,7 +54,7 @@ static void raise_forgets_the_chain_before(void **state)
     assert_null(th_error_link(1));
 }
 
-static void a_link_of_the_old_chain_may_be_an_argument(void **state)
+static void raise_accepts_a_link_of_the_old_chain_as_argument(void **state)
 {
     (void)state;
     th_error_raise(TH_FAILED, "first");
@@ -62,15 +62,15 @@ static void a_link_of_the_old_chain_may_be_an_argument(void **state)
     assert_string_equal(th_error_link(0), "again: first");
 }
 
-static void clear_forgets_the_chain(void **state)
+static void clear_empties_the_chain(void **state)
 {
     (void)state;
     th_error_raise(TH_FAILED, "gone");
     th_error_clear();
-    no_error_at_first(state);
+    the_chain_is_empty_at_first(state);
 }
 
-static void long_texts_are_cut(void **state)
+static void long_messages_are_truncated(void **state)
 {
     char text[2 * TH_ERROR_TEXT];
 
@@ -83,7 +83,7 @@ static void long_texts_are_cut(void **state)
     assert_int_equal(strlen(th_error_link(1)), TH_ERROR_TEXT - 1);
 }
 
-static void the_first_cause_and_the_outermost_views_survive(void **state)
+static void a_long_chain_keeps_the_first_cause_and_the_outermost_links(void **state)
 {
     char expected[32];
 
@@ -99,7 +99,7 @@ static void the_first_cause_and_the_outermost_views_survive(void **state)
     assert_null(th_error_link(TH_ERROR_LINKS));
 }
 
-static void print_shows_the_outermost_first_and_causes_indented(void **state)
+static void print_shows_the_outermost_link_first_and_indents_causes(void **state)
 {
     char *printed = NULL;
     size_t size;
@@ -117,7 +117,7 @@ static void print_shows_the_outermost_first_and_causes_indented(void **state)
     free(printed);
 }
 
-static void print_of_no_error_is_empty(void **state)
+static void printing_an_empty_chain_prints_nothing(void **state)
 {
     char *printed = NULL;
     size_t size;
@@ -151,7 +151,7 @@ static void each_thread_has_its_own_chain(void **state)
     assert_string_equal(th_error_link(0), "here");
 }
 
-static void a_bug_is_said_and_aborts(void **state)
+static void an_internal_error_is_printed_and_aborts(void **state)
 {
     char said[256] = "";
     int pipe_ends[2];
@@ -180,18 +180,18 @@ static void a_bug_is_said_and_aborts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(no_error_at_first),
+        TEST(the_chain_is_empty_at_first),
         TEST(raise_starts_a_chain_and_returns_its_status),
         TEST(context_goes_on_top_and_keeps_the_status),
-        TEST(raise_forgets_the_chain_before),
-        TEST(a_link_of_the_old_chain_may_be_an_argument),
-        TEST(clear_forgets_the_chain),
-        TEST(long_texts_are_cut),
-        TEST(the_first_cause_and_the_outermost_views_survive),
-        TEST(print_shows_the_outermost_first_and_causes_indented),
-        TEST(print_of_no_error_is_empty),
+        TEST(raise_replaces_the_earlier_chain),
+        TEST(raise_accepts_a_link_of_the_old_chain_as_argument),
+        TEST(clear_empties_the_chain),
+        TEST(long_messages_are_truncated),
+        TEST(a_long_chain_keeps_the_first_cause_and_the_outermost_links),
+        TEST(print_shows_the_outermost_link_first_and_indents_causes),
+        TEST(printing_an_empty_chain_prints_nothing),
         TEST(each_thread_has_its_own_chain),
-        TEST(a_bug_is_said_and_aborts),
+        TEST(an_internal_error_is_printed_and_aborts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

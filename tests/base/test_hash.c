@@ -80,7 +80,7 @@ static void compare_with_model(struct model *m)
     th_hash_table_free(&t);
 }
 
-static void random_keys_like_the_model(void **state)
+static void a_table_of_random_keys_equals_the_model(void **state)
 {
     struct model m = {0};
     uint64_t seed = 7;
@@ -91,7 +91,7 @@ static void random_keys_like_the_model(void **state)
     compare_with_model(&m);
 }
 
-static void pointer_like_keys_like_the_model(void **state)
+static void a_table_of_addresses_equals_the_model(void **state)
 {
     struct model m = {0};
 
@@ -102,7 +102,7 @@ static void pointer_like_keys_like_the_model(void **state)
 }
 
 /* All keys hash to the last two slots of any table up to 1024, for long runs that wrap around. */
-static void colliding_keys_like_the_model(void **state)
+static void a_table_of_colliding_keys_equals_the_model(void **state)
 {
     struct model m = {0};
     uint64_t key = 1;
@@ -114,7 +114,7 @@ static void colliding_keys_like_the_model(void **state)
     compare_with_model(&m);
 }
 
-static void an_empty_table_has_nothing(void **state)
+static void an_empty_table_finds_no_key(void **state)
 {
     struct th_table t = {0};
     size_t position = 0;
@@ -127,7 +127,7 @@ static void an_empty_table_has_nothing(void **state)
     th_hash_table_free(&t);
 }
 
-static void keys_of_all_bits(void **state)
+static void keys_with_any_bit_set_are_found(void **state)
 {
     struct th_table t = {0};
 
@@ -156,7 +156,7 @@ static void a_freed_table_can_be_used_again(void **state)
     th_hash_table_free(&t);
 }
 
-static void steady_use_does_not_grow(void **state)
+static void replacing_keys_at_constant_count_allocates_nothing(void **state)
 {
     struct th_table t = {0};
     unsigned long before;
@@ -174,7 +174,7 @@ static void steady_use_does_not_grow(void **state)
 }
 
 /* Each bit of the argument changes each bit of th_hash_mix() in a good part of the samples. */
-static void mix_lets_each_bit_matter(void **state)
+static void each_input_bit_changes_each_bit_of_the_mix(void **state)
 {
     static unsigned changed[64][64];
     enum { SAMPLES = 1000 };
@@ -195,7 +195,7 @@ static void mix_lets_each_bit_matter(void **state)
                 fail_msg("bit %d of the result does not depend on bit %d", out, in);
 }
 
-static void hashes_of_names_differ(void **state)
+static void hashes_of_different_names_differ(void **state)
 {
     static uint64_t hashes[10000];
     char name[16];
@@ -216,15 +216,15 @@ static void hashes_of_names_differ(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_empty_table_has_nothing),
-        cmocka_unit_test(random_keys_like_the_model),
-        cmocka_unit_test(pointer_like_keys_like_the_model),
-        cmocka_unit_test(colliding_keys_like_the_model),
-        cmocka_unit_test(keys_of_all_bits),
+        cmocka_unit_test(an_empty_table_finds_no_key),
+        cmocka_unit_test(a_table_of_random_keys_equals_the_model),
+        cmocka_unit_test(a_table_of_addresses_equals_the_model),
+        cmocka_unit_test(a_table_of_colliding_keys_equals_the_model),
+        cmocka_unit_test(keys_with_any_bit_set_are_found),
         cmocka_unit_test(a_freed_table_can_be_used_again),
-        cmocka_unit_test(steady_use_does_not_grow),
-        cmocka_unit_test(mix_lets_each_bit_matter),
-        cmocka_unit_test(hashes_of_names_differ),
+        cmocka_unit_test(replacing_keys_at_constant_count_allocates_nothing),
+        cmocka_unit_test(each_input_bit_changes_each_bit_of_the_mix),
+        cmocka_unit_test(hashes_of_different_names_differ),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static uint64_t *grow(uint64_t *array, size_t had, size_t count)
 }
 
 /* Grows an array up to each length once, so that an array of each length is freed. */
-static void what_is_there_stays(void **state)
+static void elements_survive_each_growth(void **state)
 {
     (void)state;
     for (size_t last = FIRST; last <= MOST; last *= 2) {
@@ -43,7 +43,7 @@ static void what_is_there_stays(void **state)
     }
 }
 
-static void a_long_one_stays_where_it_is(void **state)
+static void a_long_array_grows_in_place(void **state)
 {
     uint64_t *array = grow(NULL, 0, MOST / 8), *larger = grow(array, MOST / 8, MOST);
 
@@ -52,7 +52,7 @@ static void a_long_one_stays_where_it_is(void **state)
     th_long_array_free(larger, MOST * sizeof *larger, MOST * sizeof *larger);
 }
 
-static void without_addresses_it_is_as_it_was(void **state)
+static void an_array_is_unchanged_if_its_growth_fails(void **state)
 {
     const size_t none = SIZE_MAX / 2;
     uint64_t *array = th_long_array_grow(NULL, 0, FIRST * sizeof *array, none);
@@ -67,9 +67,9 @@ static void without_addresses_it_is_as_it_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_there_stays),
-        cmocka_unit_test(a_long_one_stays_where_it_is),
-        cmocka_unit_test(without_addresses_it_is_as_it_was),
+        cmocka_unit_test(elements_survive_each_growth),
+        cmocka_unit_test(a_long_array_grows_in_place),
+        cmocka_unit_test(an_array_is_unchanged_if_its_growth_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

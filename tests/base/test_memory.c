@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void memory_is_aligned_and_may_be_written(void **state)
+static void memory_is_aligned_and_writable(void **state)
 {
     (void)state;
     for (size_t size = 0; size < 300; size++) {
@@ -37,7 +37,7 @@ static void zeroed_memory_is_zero(void **state)
     th_free(th_alloc_zero(0));
 }
 
-static void realloc_starts_from_null_and_keeps_the_content(void **state)
+static void realloc_accepts_null_and_keeps_the_content(void **state)
 {
     char *memory = th_realloc(NULL, 4);
 
@@ -50,7 +50,7 @@ static void realloc_starts_from_null_and_keeps_the_content(void **state)
     th_free(memory);
 }
 
-static void texts_are_copied_and_made(void **state)
+static void strdup_copies_and_printf_formats_a_text(void **state)
 {
     char original[] = "name";
     char *copy = th_strdup(original);
@@ -67,13 +67,13 @@ static void texts_are_copied_and_made(void **state)
     th_free(empty);
 }
 
-static void null_may_be_freed(void **state)
+static void freeing_null_does_nothing(void **state)
 {
     (void)state;
     th_free(NULL);
 }
 
-static void each_allocation_counts_once_and_freeing_never(void **state)
+static void allocations_are_counted_and_frees_are_not(void **state)
 {
     unsigned long before = th_alloc_count();
     void *a = th_alloc(1);
@@ -93,7 +93,7 @@ static void *allocate_elsewhere(void *unused)
     return th_alloc(10);
 }
 
-static void each_thread_counts_its_own_and_may_free_any(void **state)
+static void a_thread_counts_its_own_allocations_and_frees_any_memory(void **state)
 {
     unsigned long before = th_alloc_count();
     void *memory = NULL;
@@ -139,7 +139,7 @@ static int run_out(void (*end)(void), char *said, size_t size)
     return WEXITSTATUS(status);
 }
 
-static void running_out_is_said_and_ends_the_program(void **state)
+static void out_of_memory_is_reported_and_ends_the_program(void **state)
 {
     char said[16384]; /* room for messages of the sanitizers */
 
@@ -168,7 +168,7 @@ static void give_up_at_once(void)
     give_up(NULL);
 }
 
-static void several_threads_give_up_once(void **state)
+static void concurrent_fatal_errors_are_reported_once(void **state)
 {
     char said[16384];
 
@@ -193,7 +193,7 @@ static void give_up_twice(void)
     th_give_up("no memory");
 }
 
-static void what_runs_at_the_end_may_give_up_too(void **state)
+static void a_fatal_error_in_an_atexit_function_is_reported(void **state)
 {
     char said[16384];
 
@@ -256,7 +256,7 @@ static void give_up_without_reserve(void)
     holds_without_memory(more_than_the_reserve_ends_the_program);
 }
 
-static void a_library_has_a_reserve(void **state)
+static void a_library_uses_its_reserve_when_memory_runs_out(void **state)
 {
     (void)state;
     assert_true(th_memory_last());
@@ -264,7 +264,7 @@ static void a_library_has_a_reserve(void **state)
     assert_true(holds_without_memory(what_is_read_does_not));
 }
 
-static void the_reserve_is_finite(void **state)
+static void an_allocation_beyond_the_reserve_ends_the_program(void **state)
 {
     char said[16384];
 
@@ -276,7 +276,7 @@ static void the_reserve_is_finite(void **state)
     assert_string_equal(said, "tracehost: out of memory (33554432 bytes wanted)\n");
 }
 
-static void the_budget_is_taken_from_and_given_to(void **state)
+static void allocations_use_a_budget_and_frees_return_it(void **state)
 {
     void *memory;
 
@@ -298,19 +298,19 @@ static void the_budget_is_taken_from_and_given_to(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_aligned_and_may_be_written),
+        cmocka_unit_test(memory_is_aligned_and_writable),
         cmocka_unit_test(zeroed_memory_is_zero),
-        cmocka_unit_test(realloc_starts_from_null_and_keeps_the_content),
-        cmocka_unit_test(texts_are_copied_and_made),
-        cmocka_unit_test(null_may_be_freed),
-        cmocka_unit_test(each_allocation_counts_once_and_freeing_never),
-        cmocka_unit_test(each_thread_counts_its_own_and_may_free_any),
-        cmocka_unit_test(running_out_is_said_and_ends_the_program),
-        cmocka_unit_test(several_threads_give_up_once),
-        cmocka_unit_test(what_runs_at_the_end_may_give_up_too),
-        cmocka_unit_test(a_library_has_a_reserve),
-        cmocka_unit_test(the_reserve_is_finite),
-        cmocka_unit_test(the_budget_is_taken_from_and_given_to),
+        cmocka_unit_test(realloc_accepts_null_and_keeps_the_content),
+        cmocka_unit_test(strdup_copies_and_printf_formats_a_text),
+        cmocka_unit_test(freeing_null_does_nothing),
+        cmocka_unit_test(allocations_are_counted_and_frees_are_not),
+        cmocka_unit_test(a_thread_counts_its_own_allocations_and_frees_any_memory),
+        cmocka_unit_test(out_of_memory_is_reported_and_ends_the_program),
+        cmocka_unit_test(concurrent_fatal_errors_are_reported_once),
+        cmocka_unit_test(a_fatal_error_in_an_atexit_function_is_reported),
+        cmocka_unit_test(a_library_uses_its_reserve_when_memory_runs_out),
+        cmocka_unit_test(an_allocation_beyond_the_reserve_ends_the_program),
+        cmocka_unit_test(allocations_use_a_budget_and_frees_return_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

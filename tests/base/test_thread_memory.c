@@ -38,7 +38,7 @@ static void in_a_thread(void *(*run)(void *unused))
     assert_int_equal(pthread_join(thread, NULL), 0);
 }
 
-static void each_thread_has_zeros_of_its_own(void **state)
+static void each_thread_gets_its_own_zeroed_memory(void **state)
 {
     (void)state;
     in_a_thread(use_both);
@@ -76,7 +76,7 @@ static void *end_late(void *unused)
     return NULL;
 }
 
-static void what_is_used_after_it_was_freed_is_allocated_anew(void **state)
+static void thread_memory_is_reallocated_for_late_destructors(void **state)
 {
     (void)state;
     assert_int_equal(pthread_key_create(&key, use_at_the_end), 0);
@@ -109,13 +109,13 @@ static bool an_error_keeps_its_status(void)
     return kept.count == 1 && th_error_status() == TH_MALFORMED;
 }
 
-static void for_want_of_memory_there_is_none(void **state)
+static void thread_memory_is_null_if_memory_runs_out(void **state)
 {
     (void)state;
     assert_true(holds_without_memory(no_memory_is_null));
 }
 
-static void for_want_of_memory_an_error_has_its_status_and_says_so(void **state)
+static void an_error_keeps_its_status_if_memory_runs_out(void **state)
 {
     (void)state;
     assert_true(holds_without_memory(an_error_keeps_its_status));
@@ -124,10 +124,10 @@ static void for_want_of_memory_an_error_has_its_status_and_says_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_thread_has_zeros_of_its_own),
-        cmocka_unit_test(what_is_used_after_it_was_freed_is_allocated_anew),
-        cmocka_unit_test(for_want_of_memory_there_is_none),
-        cmocka_unit_test(for_want_of_memory_an_error_has_its_status_and_says_so),
+        cmocka_unit_test(each_thread_gets_its_own_zeroed_memory),
+        cmocka_unit_test(thread_memory_is_reallocated_for_late_destructors),
+        cmocka_unit_test(thread_memory_is_null_if_memory_runs_out),
+        cmocka_unit_test(an_error_keeps_its_status_if_memory_runs_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
