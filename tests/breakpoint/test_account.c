@@ -62,7 +62,7 @@ static void call_times(struct th_site *site, int times)
 
 /* --- call_count ------------------------------------------------------------------------------- */
 
-static void calls_are_counted_for_each_session(void **state)
+static void each_session_counts_calls_separately(void **state)
 {
     (void)state;
     set_kinds(f, a, TH_BP_COUNT, 0);
@@ -74,7 +74,7 @@ static void calls_are_counted_for_each_session(void **state)
     assert_int_equal(calls_of(g, a), 0);
 }
 
-static void counting_pauses_and_restarts(void **state)
+static void a_paused_counter_keeps_its_count_and_a_restart_resets_it(void **state)
 {
     (void)state;
     set_kinds(f, a, TH_BP_COUNT, 0);
@@ -91,7 +91,7 @@ static void counting_pauses_and_restarts(void **state)
     assert_int_equal(calls_of(f, a), 0);
 }
 
-static void setting_another_kind_goes_on_counting(void **state)
+static void setting_another_kind_keeps_the_call_count(void **state)
 {
     (void)state;
     set_kinds(f, a, TH_BP_COUNT, 0);
@@ -102,7 +102,7 @@ static void setting_another_kind_goes_on_counting(void **state)
     assert_int_equal(calls_of(f, a), 4);
 }
 
-static void counters_that_are_used_again_begin_at_zero(void **state)
+static void reused_counters_begin_at_zero(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++) {
@@ -128,7 +128,7 @@ static void *call_all(void *unused)
 }
 
 /* Uses more functions than a page of counters holds, and threads that begin and end. */
-static void threads_count_on_their_own(void **state)
+static void calls_of_all_threads_are_summed(void **state)
 {
     pthread_t threads[THREADS];
     uint64_t sum = 0;
@@ -197,7 +197,7 @@ static void ret(struct th_account_frame frame)
     th_breakpoint_account_return(&account, &a->session, &frame, &a->reading);
 }
 
-static void time_and_memory_go_to_the_function_called_last(void **state)
+static void time_and_memory_are_charged_to_the_innermost_function(void **state)
 {
     struct th_account_frame of_f, of_g, again;
 
@@ -225,7 +225,7 @@ static void time_and_memory_go_to_the_function_called_last(void **state)
     assert_null(account.memory);
 }
 
-static void a_process_is_not_charged_while_it_does_not_run(void **state)
+static void a_process_is_charged_no_time_while_it_is_not_running(void **state)
 {
     struct th_account_frame frame;
 
@@ -243,7 +243,7 @@ static void a_process_is_not_charged_while_it_does_not_run(void **state)
     assert_usage(f, false, 1, 1, 13);
 }
 
-static void each_kind_is_charged_on_its_own(void **state)
+static void time_and_memory_are_charged_independently(void **state)
 {
     struct th_account_frame of_f, of_g;
 
@@ -264,7 +264,7 @@ static void each_kind_is_charged_on_its_own(void **state)
     assert_usage(g, false, 1, 0, 0);
 }
 
-static void what_is_removed_meanwhile_is_charged_nothing(void **state)
+static void a_breakpoint_removed_or_paused_in_a_call_is_not_charged(void **state)
 {
     struct th_account_frame of_f, of_g;
 
@@ -286,7 +286,7 @@ static void what_is_removed_meanwhile_is_charged_nothing(void **state)
     assert_usage(f, false, 1, 0, 0);
 }
 
-static void who_is_not_traced_is_not_charged(void **state)
+static void calls_of_an_untraced_process_are_not_charged(void **state)
 {
     uint32_t asked;
 
@@ -344,7 +344,7 @@ static void keep_session(struct th_shared *session)
 }
 
 /* This thread reads the tables while the others run and the tables grow. */
-static void threads_account_on_their_own(void **state)
+static void call_times_of_all_threads_are_summed(void **state)
 {
     static struct th_bp_session session;
     struct th_bp_setting setting = {.site = f, .session = &session, .set = TH_BP_TIME};
@@ -377,17 +377,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(calls_are_counted_for_each_session),
-        TEST(counting_pauses_and_restarts),
-        TEST(setting_another_kind_goes_on_counting),
-        TEST(counters_that_are_used_again_begin_at_zero),
-        TEST(threads_count_on_their_own),
-        TEST(time_and_memory_go_to_the_function_called_last),
-        TEST(a_process_is_not_charged_while_it_does_not_run),
-        TEST(each_kind_is_charged_on_its_own),
-        TEST(what_is_removed_meanwhile_is_charged_nothing),
-        TEST(who_is_not_traced_is_not_charged),
-        TEST(threads_account_on_their_own),
+        TEST(each_session_counts_calls_separately),
+        TEST(a_paused_counter_keeps_its_count_and_a_restart_resets_it),
+        TEST(setting_another_kind_keeps_the_call_count),
+        TEST(reused_counters_begin_at_zero),
+        TEST(calls_of_all_threads_are_summed),
+        TEST(time_and_memory_are_charged_to_the_innermost_function),
+        TEST(a_process_is_charged_no_time_while_it_is_not_running),
+        TEST(time_and_memory_are_charged_independently),
+        TEST(a_breakpoint_removed_or_paused_in_a_call_is_not_charged),
+        TEST(calls_of_an_untraced_process_are_not_charged),
+        TEST(call_times_of_all_threads_are_summed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

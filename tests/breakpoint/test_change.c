@@ -64,7 +64,7 @@ static void a_site_is_armed_while_it_has_an_active_breakpoint(void **state)
     assert_false(th_breakpoint_site_is_armed(site));
 }
 
-static void what_is_set_is_obeyed_with_its_specification(void **state)
+static void a_later_specification_replaces_an_earlier_one(void **state)
 {
     (void)state;
     set_kinds(site, a, TH_BP_LOCAL, 1);
@@ -77,7 +77,7 @@ static void what_is_set_is_obeyed_with_its_specification(void **state)
     assert_string_equal(calls(TH_BP_ALL), "");
 }
 
-static void local_and_global_exclude_each_other(void **state)
+static void local_and_global_breakpoints_exclude_each_other(void **state)
 {
     (void)state;
     set_kinds(site, a, TH_BP_LOCAL | TH_BP_META, 1);
@@ -90,7 +90,7 @@ static void local_and_global_exclude_each_other(void **state)
     assert_kinds(a, TH_BP_LOCAL | TH_BP_META, TH_BP_LOCAL | TH_BP_META);
 }
 
-static void kinds_come_and_go_one_by_one(void **state)
+static void kinds_are_set_and_cleared_independently(void **state)
 {
     (void)state;
     set_kinds(site, a, TH_BP_ALL & ~(uint32_t)TH_BP_GLOBAL, 1);
@@ -103,7 +103,7 @@ static void kinds_come_and_go_one_by_one(void **state)
     assert_kinds(a, 0, 0);
 }
 
-static void what_is_paused_is_kept_and_costs_nothing(void **state)
+static void a_paused_breakpoint_stays_and_disarms_its_site(void **state)
 {
     struct th_bp_setting setting = {.site = site, .session = &a->session};
 
@@ -123,7 +123,7 @@ static void what_is_paused_is_kept_and_costs_nothing(void **state)
     assert_string_equal(calls(TH_BP_ALL), "A local 5, A meta 5 by 5");
 }
 
-static void what_is_not_there_is_not_made_by_clearing(void **state)
+static void clearing_a_missing_breakpoint_creates_nothing(void **state)
 {
     struct th_bp_setting setting = {.site = site,
                                     .session = &a->session,
@@ -138,7 +138,7 @@ static void what_is_not_there_is_not_made_by_clearing(void **state)
     assert_int_equal(th_breakpoint_sessions(site, NULL, 0), 0);
 }
 
-static void settings_of_a_change_are_done_in_order(void **state)
+static void settings_of_a_change_are_applied_in_order(void **state)
 {
     struct th_shared *first = thing_create(1), *second = thing_create(2);
     const struct th_bp_setting settings[] = {
@@ -161,7 +161,7 @@ static void settings_of_a_change_are_done_in_order(void **state)
     assert_kinds(b, 0, 0);
 }
 
-static void sessions_are_obeyed_in_the_order_in_which_they_came(void **state)
+static void hooks_run_in_the_order_of_their_breakpoints(void **state)
 {
     struct th_bp_session *sessions[2];
 
@@ -177,7 +177,7 @@ static void sessions_are_obeyed_in_the_order_in_which_they_came(void **state)
     assert_int_equal(th_breakpoint_sessions(site, sessions, 0), 2);
 }
 
-static void a_session_that_has_ended_gets_no_breakpoints(void **state)
+static void an_ended_session_gets_no_breakpoints(void **state)
 {
     struct th_change *change = th_breakpoint_change_create();
 
@@ -236,7 +236,7 @@ static struct th_change_counts set_one(struct noting *noting, uint32_t set, uint
     return make_settings(&setting, 1);
 }
 
-static void only_what_is_changed_is_visited(void **state)
+static void a_change_visits_only_its_own_sites(void **state)
 {
     struct th_change_counts counts;
     struct th_bp_setting both[] = {{sites[0], &a->session, .clear = TH_BP_ALL},
@@ -276,7 +276,7 @@ static void keep_counts(struct th_change *change, void *counts)
     *(struct th_change_counts *)counts = th_breakpoint_change_counts(change);
 }
 
-static void removing_a_session_visits_its_own(void **state)
+static void ending_a_session_visits_only_its_breakpoints(void **state)
 {
     struct th_change *change = th_breakpoint_change_create();
     struct th_change_counts counts;
@@ -309,7 +309,7 @@ static void write_places(struct th_site *const *sites, size_t count, bool arm)
 static const struct th_site_operations counting = {
     .kind = "counting", .kinds = TH_BP_ALL, .write = write_places};
 
-static void sites_of_a_kind_are_armed_together(void **state)
+static void sites_of_one_kind_are_armed_in_one_batch(void **state)
 {
     bool armed[4] = {0};
     struct th_bp_setting settings[5];
@@ -338,7 +338,7 @@ static void post(struct th_change *change, void *done)
     sem_post(done);
 }
 
-static void a_change_inside_of_a_section_is_pending(void **state)
+static void a_change_from_inside_a_reader_section_is_pending(void **state)
 {
     struct th_change *change = th_breakpoint_change_create();
     sem_t done;
@@ -355,7 +355,7 @@ static void a_change_inside_of_a_section_is_pending(void **state)
     assert_string_equal(calls(TH_BP_ALL), "A local 0");
 }
 
-static void changes_that_wait_for_each_other_are_done_in_order(void **state)
+static void queued_changes_are_applied_in_order(void **state)
 {
     enum { CHANGES = 20 };
     sem_t done;
@@ -376,7 +376,7 @@ static void changes_that_wait_for_each_other_are_done_in_order(void **state)
     assert_string_equal(calls(TH_BP_ALL), "A local 20, B local 0");
 }
 
-static void an_empty_change_is_done_at_once(void **state)
+static void an_empty_change_completes_at_once(void **state)
 {
     (void)state;
     th_progress_enter();
@@ -389,23 +389,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_site_is_armed_while_it_has_an_active_breakpoint, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(what_is_set_is_obeyed_with_its_specification, begin, end),
-        cmocka_unit_test_setup_teardown(local_and_global_exclude_each_other, begin, end),
-        cmocka_unit_test_setup_teardown(kinds_come_and_go_one_by_one, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_paused_is_kept_and_costs_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_not_there_is_not_made_by_clearing, begin, end),
-        cmocka_unit_test_setup_teardown(settings_of_a_change_are_done_in_order, begin, end),
-        cmocka_unit_test_setup_teardown(sessions_are_obeyed_in_the_order_in_which_they_came, begin,
+        cmocka_unit_test_setup_teardown(a_later_specification_replaces_an_earlier_one, begin, end),
+        cmocka_unit_test_setup_teardown(local_and_global_breakpoints_exclude_each_other, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(a_session_that_has_ended_gets_no_breakpoints, begin, end),
-        cmocka_unit_test_setup_teardown(only_what_is_changed_is_visited, begin, end),
+        cmocka_unit_test_setup_teardown(kinds_are_set_and_cleared_independently, begin, end),
+        cmocka_unit_test_setup_teardown(a_paused_breakpoint_stays_and_disarms_its_site, begin, end),
+        cmocka_unit_test_setup_teardown(clearing_a_missing_breakpoint_creates_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(settings_of_a_change_are_applied_in_order, begin, end),
+        cmocka_unit_test_setup_teardown(hooks_run_in_the_order_of_their_breakpoints, begin, end),
+        cmocka_unit_test_setup_teardown(an_ended_session_gets_no_breakpoints, begin, end),
+        cmocka_unit_test_setup_teardown(a_change_visits_only_its_own_sites, begin, end),
         cmocka_unit_test_setup_teardown(pausing_writes_the_site_and_frees_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(removing_a_session_visits_its_own, begin, end),
-        cmocka_unit_test_setup_teardown(sites_of_a_kind_are_armed_together, begin, end),
-        cmocka_unit_test_setup_teardown(a_change_inside_of_a_section_is_pending, begin, end),
-        cmocka_unit_test_setup_teardown(changes_that_wait_for_each_other_are_done_in_order, begin,
+        cmocka_unit_test_setup_teardown(ending_a_session_visits_only_its_breakpoints, begin, end),
+        cmocka_unit_test_setup_teardown(sites_of_one_kind_are_armed_in_one_batch, begin, end),
+        cmocka_unit_test_setup_teardown(a_change_from_inside_a_reader_section_is_pending, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(an_empty_change_is_done_at_once, begin, end),
+        cmocka_unit_test_setup_teardown(queued_changes_are_applied_in_order, begin, end),
+        cmocka_unit_test_setup_teardown(an_empty_change_completes_at_once, begin, end),
     };
 
     for (int i = 0; i < MANY; i++)

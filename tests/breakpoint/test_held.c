@@ -78,7 +78,7 @@ static void release_and_wait(void)
 
 /* --- Changes while the permission is held ----------------------------------------------------- */
 
-static void who_has_the_permission_comes_first_and_keeps_it(void **state)
+static void changes_of_the_permission_holder_precede_queued_changes(void **state)
 {
     struct th_change_counts counts;
 
@@ -106,7 +106,7 @@ static void run_held_in_a_section(void)
 }
 
 /* Runs first, as it forks and needs a single thread. */
-static void it_is_not_for_sections(void **state)
+static void a_held_change_inside_a_reader_section_aborts(void **state)
 {
     char said[1000];
 
@@ -128,7 +128,7 @@ static void assert_both(const struct th_generic_bp *bp, uint32_t kinds, uint32_t
     assert_memory_equal(&bp->data[0], &bp->data[1], sizeof bp->data[0]);
 }
 
-static void all_is_in_force_without_a_round(void **state)
+static void breakpoints_of_an_unreachable_function_need_no_grace_period(void **state)
 {
     uint32_t kinds = TH_BP_LOCAL | TH_BP_META | TH_BP_COUNTING;
     unsigned generation = th_breakpoint_generation();
@@ -162,7 +162,7 @@ static void all_is_in_force_without_a_round(void **state)
     th_breakpoint_info_free(&info);
 }
 
-static void settings_are_done_in_order(void **state)
+static void settings_of_an_unreachable_function_are_applied_in_order(void **state)
 {
     struct th_shared *first = thing_create(1), *second = thing_create(2);
     const struct th_bp_setting settings[] = {
@@ -192,7 +192,7 @@ static void settings_are_done_in_order(void **state)
     assert_string_equal(calls(), "A local 2");
 }
 
-static void what_is_there_stays(void **state)
+static void existing_breakpoints_of_an_unreachable_function_stay(void **state)
 {
     const struct th_bp_setting settings[] = {
         {site, &a->session, .set = TH_BP_COUNT},
@@ -209,7 +209,7 @@ static void what_is_there_stays(void **state)
     assert_both(th_breakpoint_find(site, &a->session), TH_BP_LOCAL, TH_BP_LOCAL);
 }
 
-static void what_does_nothing_arms_nothing(void **state)
+static void a_paused_breakpoint_does_not_arm_its_site(void **state)
 {
     const struct th_bp_setting settings[] = {
         {site, &a->session, .set = TH_BP_COUNT},
@@ -226,7 +226,7 @@ static void what_does_nothing_arms_nothing(void **state)
     assert_null(th_breakpoint_find(site, &b->session));
 }
 
-static void who_has_ended_gets_none(void **state)
+static void an_ended_session_gets_no_breakpoints(void **state)
 {
     struct th_change *change = th_breakpoint_change_create();
 
@@ -242,7 +242,7 @@ static void who_has_ended_gets_none(void **state)
 
 /* --- Removed functions ------------------------------------------------------------------------ */
 
-static void a_site_is_cleared_of_all(void **state)
+static void clearing_a_site_removes_breakpoints_of_all_sessions(void **state)
 {
     struct th_change *change = th_breakpoint_change_create();
     struct th_site *other = new_site();
@@ -258,7 +258,7 @@ static void a_site_is_cleared_of_all(void **state)
     assert_string_equal(note_call(other, TH_BP_ALL, NULL), "B local 2");
 }
 
-static void what_was_asked_of_what_is_gone_is_void(void **state)
+static void a_queued_change_skips_a_removed_function(void **state)
 {
     struct th_site *other = new_site();
     const struct th_bp_setting settings[] = {
@@ -281,7 +281,7 @@ static void what_was_asked_of_what_is_gone_is_void(void **state)
 }
 
 /* A dropped site may be reused for another function before the change runs. */
-static void nor_is_it_done_to_who_comes_after(void **state)
+static void a_queued_change_does_not_affect_a_reused_site(void **state)
 {
     struct th_site *mine = new_site(), *another = NULL;
 
@@ -303,16 +303,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        cmocka_unit_test(it_is_not_for_sections),
-        TEST(who_has_the_permission_comes_first_and_keeps_it),
-        TEST(all_is_in_force_without_a_round),
-        TEST(settings_are_done_in_order),
-        TEST(what_is_there_stays),
-        TEST(what_does_nothing_arms_nothing),
-        TEST(who_has_ended_gets_none),
-        TEST(a_site_is_cleared_of_all),
-        TEST(what_was_asked_of_what_is_gone_is_void),
-        TEST(nor_is_it_done_to_who_comes_after),
+        cmocka_unit_test(a_held_change_inside_a_reader_section_aborts),
+        TEST(changes_of_the_permission_holder_precede_queued_changes),
+        TEST(breakpoints_of_an_unreachable_function_need_no_grace_period),
+        TEST(settings_of_an_unreachable_function_are_applied_in_order),
+        TEST(existing_breakpoints_of_an_unreachable_function_stay),
+        TEST(a_paused_breakpoint_does_not_arm_its_site),
+        TEST(an_ended_session_gets_no_breakpoints),
+        TEST(clearing_a_site_removes_breakpoints_of_all_sessions),
+        TEST(a_queued_change_skips_a_removed_function),
+        TEST(a_queued_change_does_not_affect_a_reused_site),
 #undef TEST
     };
 

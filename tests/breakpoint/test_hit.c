@@ -37,7 +37,7 @@ static int end(void **state)
 
 /* --- Order of hooks --------------------------------------------------------------------------- */
 
-static void what_sessions_ask_is_put_together(void **state)
+static void requests_of_all_sessions_are_combined(void **state)
 {
     uint32_t asked;
 
@@ -50,7 +50,7 @@ static void what_sessions_ask_is_put_together(void **state)
     assert_int_equal(asked, TH_HIT_RETURN | TH_HIT_OWN | TH_HIT_EXCEPTION);
 }
 
-static void a_call_meets_the_kinds_that_it_says(void **state)
+static void a_hit_reaches_only_breakpoints_of_its_kinds(void **state)
 {
     (void)state;
     set_kinds(site, a, TH_BP_GLOBAL | TH_BP_META, 1);
@@ -88,7 +88,7 @@ static void call_again(struct noting *noting, struct th_hit *hit)
     assert_ptr_equal(hit->site, site);
 }
 
-static void hits_nest(void **state)
+static void hits_may_be_nested(void **state)
 {
     (void)state;
     depth = 0;
@@ -107,7 +107,7 @@ static void disarm(struct noting *noting, struct th_hit *hit)
     th_breakpoint_disarm(hit, TH_BP_TRACING);
 }
 
-static void a_breakpoint_is_disarmed_from_inside(void **state)
+static void a_hook_disarms_its_breakpoint(void **state)
 {
     struct th_bp_setting restart = {.site = site, .session = &a->session, .restart = TH_BP_ALL};
     struct th_bp_info info;
@@ -125,7 +125,7 @@ static void a_breakpoint_is_disarmed_from_inside(void **state)
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 1, A meta 1 by 1");
 }
 
-static void others_go_on_where_one_is_disarmed(void **state)
+static void disarming_a_breakpoint_affects_no_other_breakpoint(void **state)
 {
     struct th_bp_info info = {.active = TH_BP_LOCAL};
 
@@ -165,7 +165,7 @@ static void change_after_hit(const struct th_bp_setting *setting)
     set_kinds(site, b, TH_BP_COUNT, 0); /* queued after it, so done after it */
 }
 
-static void what_is_set_after_the_hit_is_not_disarmed(void **state)
+static void a_breakpoint_set_after_the_hit_is_not_disarmed(void **state)
 {
     struct th_shared *spec = thing_create(2);
 
@@ -177,7 +177,7 @@ static void what_is_set_after_the_hit_is_not_disarmed(void **state)
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 2");
 }
 
-static void what_stays_after_the_hit_is_disarmed(void **state)
+static void a_breakpoint_unchanged_since_the_hit_is_disarmed(void **state)
 {
     (void)state;
     set_kinds(site, a, TH_BP_LOCAL | TH_BP_COUNT, 1);
@@ -214,7 +214,7 @@ static void hit_many_times(struct th_site *const *sites)
     }
 }
 
-static void what_many_hits_ask_for_is_one_change(void **state)
+static void requests_of_many_hits_become_one_change(void **state)
 {
     static bool armed[MANY];
     struct th_site *sites[MANY];
@@ -249,7 +249,7 @@ static void end_b(struct noting *noting, struct th_hit *hit)
 }
 
 /* B's breakpoint is behind A's in the function's list, then before it. */
-static void a_session_is_removed_in_the_callback_of_another(void **state)
+static void a_hook_ends_the_session_of_a_later_breakpoint(void **state)
 {
     (void)state;
     a->act = end_b;
@@ -260,7 +260,7 @@ static void a_session_is_removed_in_the_callback_of_another(void **state)
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 3");
 }
 
-static void a_session_is_removed_in_the_callback_of_one_that_follows(void **state)
+static void a_hook_ends_the_session_of_an_earlier_breakpoint(void **state)
 {
     (void)state;
     a->act = end_b;
@@ -271,7 +271,7 @@ static void a_session_is_removed_in_the_callback_of_one_that_follows(void **stat
     assert_string_equal(note_call(site, TH_BP_ALL, NULL), "A local 3");
 }
 
-static void a_session_is_removed_in_its_own_callback(void **state)
+static void a_hook_ends_its_own_session(void **state)
 {
     (void)state;
     b->act = end_b;
@@ -298,8 +298,8 @@ static void *call_once(void *unused)
     return NULL;
 }
 
-/* A running hook keeps its session and specification, even after all others released these. */
-static void nothing_is_freed_under_a_hook(void **state)
+/* All others release the session and the specification while the hook runs. */
+static void a_running_hook_keeps_its_session_and_specification(void **state)
 {
     pthread_t thread;
 
@@ -325,7 +325,7 @@ static void nothing_is_freed_under_a_hook(void **state)
 
 /* --- Meta tracers that end -------------------------------------------------------------------- */
 
-static void a_meta_tracer_that_is_to_go_is_never_asked_again(void **state)
+static void a_removed_meta_tracer_gets_no_more_calls(void **state)
 {
     struct th_bp_info info;
 
@@ -345,7 +345,7 @@ static void a_meta_tracer_that_is_to_go_is_never_asked_again(void **state)
     assert_true(things_remain(2));
 }
 
-static void a_meta_breakpoint_of_nobody_goes_by_itself(void **state)
+static void a_meta_breakpoint_without_a_tracer_is_removed(void **state)
 {
     (void)state;
     set_kinds(site, a, TH_BP_META, 0); /* without a tracer */
@@ -393,7 +393,7 @@ static void keep_session(struct th_shared *session)
 
 /* Threads outside the schedulers hit a meta breakpoint; some have read the tracer when another
  * finds it ended. */
-static void threads_meet_a_tracer_that_goes(void **state)
+static void concurrent_hits_remove_an_ended_meta_tracer_once(void **state)
 {
     enum { THREADS = 4 };
     static struct th_bp_session session;
@@ -423,22 +423,22 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(what_sessions_ask_is_put_together),
-        TEST(a_call_meets_the_kinds_that_it_says),
+        TEST(requests_of_all_sessions_are_combined),
+        TEST(a_hit_reaches_only_breakpoints_of_its_kinds),
         TEST(discarded_hits_allocate_nothing),
-        TEST(hits_nest),
-        TEST(a_breakpoint_is_disarmed_from_inside),
-        TEST(others_go_on_where_one_is_disarmed),
-        TEST(what_is_set_after_the_hit_is_not_disarmed),
-        TEST(what_stays_after_the_hit_is_disarmed),
-        TEST(what_many_hits_ask_for_is_one_change),
-        TEST(a_session_is_removed_in_the_callback_of_another),
-        TEST(a_session_is_removed_in_the_callback_of_one_that_follows),
-        TEST(a_session_is_removed_in_its_own_callback),
-        TEST(nothing_is_freed_under_a_hook),
-        TEST(a_meta_tracer_that_is_to_go_is_never_asked_again),
-        TEST(a_meta_breakpoint_of_nobody_goes_by_itself),
-        TEST(threads_meet_a_tracer_that_goes),
+        TEST(hits_may_be_nested),
+        TEST(a_hook_disarms_its_breakpoint),
+        TEST(disarming_a_breakpoint_affects_no_other_breakpoint),
+        TEST(a_breakpoint_set_after_the_hit_is_not_disarmed),
+        TEST(a_breakpoint_unchanged_since_the_hit_is_disarmed),
+        TEST(requests_of_many_hits_become_one_change),
+        TEST(a_hook_ends_the_session_of_a_later_breakpoint),
+        TEST(a_hook_ends_the_session_of_an_earlier_breakpoint),
+        TEST(a_hook_ends_its_own_session),
+        TEST(a_running_hook_keeps_its_session_and_specification),
+        TEST(a_removed_meta_tracer_gets_no_more_calls),
+        TEST(a_meta_breakpoint_without_a_tracer_is_removed),
+        TEST(concurrent_hits_remove_an_ended_meta_tracer_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static word entry_word(const struct meeting *meeting)
     return *(const volatile word *)meeting->code;
 }
 
-static void a_breakpoint_leads_to_the_handler(void **state)
+static void calls_of_an_armed_function_reach_the_handler(void **state)
 {
     struct noting *a = noting_create('A');
     uint64_t before = entry_word(&meetings[0]);
@@ -89,8 +89,8 @@ static void a_breakpoint_leads_to_the_handler(void **state)
     assert_int_equal(entry_word(&meetings[0]), before);
 }
 
-/* Calls inside the library hit the sites, too, not only calls by pointer. */
-static void local_calls_meet_it_too(void **state)
+/* These are direct calls, not calls by pointer. */
+static void calls_inside_the_library_reach_the_handler(void **state)
 {
     struct noting *a = noting_create('A');
     call_nif *all = (call_nif *)compiled_function(library, "all");
@@ -114,7 +114,7 @@ static __attribute__((noinline)) word call_and_return(const struct meeting *meet
     return answer + 1;
 }
 
-static void the_handlers_caller_is_the_functions(void **state)
+static void the_handler_returns_to_the_caller_of_the_function(void **state)
 {
     struct noting *a = noting_create('A');
     char *begin;
@@ -145,7 +145,7 @@ static void pause_kinds(struct meeting *meeting, struct noting *noting, uint32_t
         1);
 }
 
-static void counts_follow_what_is_active(void **state)
+static void thunk_counters_equal_the_active_breakpoints(void **state)
 {
     struct noting *a = noting_create('A'), *b = noting_create('B');
     struct meeting *one = &meetings[2];
@@ -183,7 +183,7 @@ static void count_in(unsigned generation, uint32_t before, uint32_t after)
 }
 
 /* As between steps 5 and 7 of a change: the entry jumps to the stub, no breakpoint is active. */
-static void the_thunk_passes_by_a_handler_with_nothing_to_do(void **state)
+static void the_thunk_skips_a_handler_without_active_breakpoints(void **state)
 {
     unsigned staging = !th_breakpoint_generation();
 
@@ -223,7 +223,7 @@ static void write_and_call(struct th_site *const *sites, size_t count, bool arm)
         call_watched();
 }
 
-static void what_is_staged_is_not_met(void **state)
+static void a_staged_breakpoint_does_not_call_the_handler(void **state)
 {
     struct th_site_operations operations = th_native_site_native;
     struct noting *a = noting_create('A');
@@ -246,7 +246,7 @@ static void what_is_staged_is_not_met(void **state)
     th_progress_settle();
 }
 
-static void sites_share_an_entry(void **state)
+static void two_sites_may_share_an_entry(void **state)
 {
     struct noting *a = noting_create('A');
     struct meeting *one = &meetings[4];
@@ -294,7 +294,7 @@ static const char *stub_of(const struct meeting *meeting)
     return (const char *)meeting->code + 6 + (int32_t)(entry_word(meeting) >> 16);
 }
 
-static void nothing_is_writable_and_executable(void **state)
+static void no_memory_is_writable_and_executable(void **state)
 {
     struct noting *a = noting_create('A');
 
@@ -307,7 +307,7 @@ static void nothing_is_writable_and_executable(void **state)
     assert_string_equal(rights_of(meetings[1].code), "r-xp");
 }
 
-static void a_record_stays_its_entrys(void **state)
+static void a_dropped_record_is_reused_for_the_same_entry(void **state)
 {
     struct meeting *one = &meetings[5];
     struct th_native *native = one->native;
@@ -393,7 +393,7 @@ static void close_many(struct th_library *many)
     th_library_release(many);
 }
 
-static void one_change_sets_many(void **state)
+static void one_change_arms_hundreds_of_functions(void **state)
 {
     struct th_library *many = open_many();
     struct noting *a = noting_create('A');
@@ -434,8 +434,7 @@ static unsigned count_blocks(void)
     return count;
 }
 
-/* Records and stubs of closed libraries are reused. */
-static void closed_libraries_leave_nothing(void **state)
+static void records_and_stubs_of_closed_libraries_are_reused(void **state)
 {
     unsigned blocks = count_blocks();
 
@@ -457,7 +456,7 @@ static void drop_an_armed_record(void)
 }
 
 /* Runs first, as it forks and needs a single thread. */
-static void an_armed_record_is_not_dropped(void **state)
+static void dropping_an_armed_record_aborts(void **state)
 {
     char said[1000];
 
@@ -469,18 +468,18 @@ static void an_armed_record_is_not_dropped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_armed_record_is_not_dropped),
-        cmocka_unit_test(a_breakpoint_leads_to_the_handler),
-        cmocka_unit_test(local_calls_meet_it_too),
-        cmocka_unit_test(the_handlers_caller_is_the_functions),
-        cmocka_unit_test(counts_follow_what_is_active),
-        cmocka_unit_test(the_thunk_passes_by_a_handler_with_nothing_to_do),
-        cmocka_unit_test(what_is_staged_is_not_met),
-        cmocka_unit_test(sites_share_an_entry),
-        cmocka_unit_test(nothing_is_writable_and_executable),
-        cmocka_unit_test(a_record_stays_its_entrys),
-        cmocka_unit_test(one_change_sets_many),
-        cmocka_unit_test(closed_libraries_leave_nothing),
+        cmocka_unit_test(dropping_an_armed_record_aborts),
+        cmocka_unit_test(calls_of_an_armed_function_reach_the_handler),
+        cmocka_unit_test(calls_inside_the_library_reach_the_handler),
+        cmocka_unit_test(the_handler_returns_to_the_caller_of_the_function),
+        cmocka_unit_test(thunk_counters_equal_the_active_breakpoints),
+        cmocka_unit_test(the_thunk_skips_a_handler_without_active_breakpoints),
+        cmocka_unit_test(a_staged_breakpoint_does_not_call_the_handler),
+        cmocka_unit_test(two_sites_may_share_an_entry),
+        cmocka_unit_test(no_memory_is_writable_and_executable),
+        cmocka_unit_test(a_dropped_record_is_reused_for_the_same_entry),
+        cmocka_unit_test(one_change_arms_hundreds_of_functions),
+        cmocka_unit_test(records_and_stubs_of_closed_libraries_are_reused),
     };
 
     if (th_native_begin() != TH_OK) {

@@ -184,7 +184,7 @@ static void unwind(const char *flags)
     th_library_release(library);
 }
 
-static void frames_are_unwound(void **state)
+static void unwinding_runs_the_cleanup_of_handlers(void **state)
 {
     (void)state;
 #ifdef TH_ADDRESS_SANITIZER
@@ -193,8 +193,7 @@ static void frames_are_unwound(void **state)
     unwind(FLAGS);
 }
 
-/* A library that has an unwinder of its own. */
-static void frames_are_unwound_by_others(void **state)
+static void a_library_with_its_own_unwinder_unwinds_handlers(void **state)
 {
     (void)state;
     unwind(FLAGS " -static-libstdc++ -static-libgcc -Wl,--exclude-libs,ALL");
@@ -203,8 +202,8 @@ static void frames_are_unwound_by_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(frames_are_unwound),
-        cmocka_unit_test(frames_are_unwound_by_others),
+        cmocka_unit_test(unwinding_runs_the_cleanup_of_handlers),
+        cmocka_unit_test(a_library_with_its_own_unwinder_unwinds_handlers),
     };
 
     return storm_begin() ? cmocka_run_group_tests(tests, NULL, NULL) : 77;

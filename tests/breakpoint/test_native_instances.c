@@ -125,7 +125,7 @@ static void set_all(struct noting *noting, uint32_t kinds)
         set_kinds(sites[form], noting, kinds, 0);
 }
 
-static void both_are_armed_and_disarmed(void **state)
+static void both_instances_are_armed_and_disarmed(void **state)
 {
     struct noting *a = noting_create('A');
 
@@ -144,7 +144,7 @@ static void both_are_armed_and_disarmed(void **state)
     join(th_native_detach, NEW);
 }
 
-static void what_is_armed_is_so_for_who_comes(void **state)
+static void a_record_attached_to_an_armed_site_is_armed(void **state)
 {
     struct noting *a = noting_create('A'), *b = noting_create('B');
     word before = entry_word(&meetings[OLD][3]);
@@ -171,7 +171,7 @@ static void what_is_armed_is_so_for_who_comes(void **state)
     join(th_native_detach, NEW);
 }
 
-static void a_site_is_armed_with_no_record(void **state)
+static void a_site_without_records_may_be_armed(void **state)
 {
     struct noting *a = noting_create('A');
 
@@ -188,8 +188,8 @@ static void a_site_is_armed_with_no_record(void **state)
     assert_false(th_breakpoint_site_is_armed(sites[0]));
 }
 
-/* In the new instance two functions share one code; in the old one they did not. */
-static void who_shares_code_may_change(void **state)
+/* In the new instance two functions share one code; in the old instance they do not. */
+static void functions_of_a_new_instance_may_share_code(void **state)
 {
     struct noting *a = noting_create('A');
     struct meeting *shared = &meetings[NEW][4];
@@ -237,7 +237,7 @@ static void detach_a_stranger(void)
     th_native_detach(&sites[0], &native, 1);
 }
 
-static void there_are_two_at_most(void **state)
+static void attaching_a_third_or_detaching_an_unknown_record_aborts(void **state)
 {
     char said[1000];
 
@@ -252,9 +252,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        TEST(there_are_two_at_most), /* needs a single thread */
-        TEST(both_are_armed_and_disarmed),    TEST(what_is_armed_is_so_for_who_comes),
-        TEST(a_site_is_armed_with_no_record), TEST(who_shares_code_may_change),
+        TEST(attaching_a_third_or_detaching_an_unknown_record_aborts), /* needs a single thread */
+        TEST(both_instances_are_armed_and_disarmed),
+        TEST(a_record_attached_to_an_armed_site_is_armed),
+        TEST(a_site_without_records_may_be_armed),
+        TEST(functions_of_a_new_instance_may_share_code),
 #undef TEST
     };
 

@@ -106,7 +106,7 @@ static void what_the_flags_ask_for_is_taken(const char *compiler)
 }
 
 /* Entries of one-byte NOPs. */
-static void entries_by_gcc_are_taken(void **state)
+static void entries_compiled_by_gcc_are_accepted(void **state)
 {
     (void)state;
     what_the_flags_ask_for_is_taken("gcc");
@@ -114,7 +114,7 @@ static void entries_by_gcc_are_taken(void **state)
 }
 
 /* Entries of long NOPs. */
-static void entries_by_clang_are_taken(void **state)
+static void entries_compiled_by_clang_are_accepted(void **state)
 {
     (void)state;
     what_the_flags_ask_for_is_taken("clang");
@@ -123,7 +123,7 @@ static void entries_by_clang_are_taken(void **state)
                      NAMES);
 }
 
-static void no_room_is_refused(void **state)
+static void an_entry_without_room_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(refused_of(NULL, "-O2", PLAIN, "compiled without room"), NAMES);
@@ -133,7 +133,7 @@ static void no_room_is_refused(void **state)
 }
 
 /* Other placements of the NOPs: if the label is among them, the entry is refused. */
-static void room_elsewhere_is_refused(void **state)
+static void an_entry_with_misplaced_nops_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -147,7 +147,7 @@ static void room_elsewhere_is_refused(void **state)
         NAMES);
 }
 
-static void small_code_by_gcc_is_misaligned(void **state)
+static void misaligned_entries_are_refused(void **state)
 {
     (void)state;
     need("gcc");
@@ -159,7 +159,7 @@ static void small_code_by_gcc_is_misaligned(void **state)
                  >, 0);
 }
 
-static void endbr_is_refused(void **state)
+static void an_entry_that_begins_with_endbr64_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(refused_of(NULL, "-O2 -fcf-protection=full -fpatchable-function-entry=16,8",
@@ -167,7 +167,7 @@ static void endbr_is_refused(void **state)
                      NAMES);
 }
 
-static void no_unwind_table_is_refused(void **state)
+static void code_without_an_unwind_table_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(refused_of(NULL,
@@ -180,7 +180,7 @@ static void no_unwind_table_is_refused(void **state)
 /* --- Changes by others ------------------------------------------------------------------------ */
 
 /* A constructor writes `jmp +3` and a NOP of three bytes to the entry of `two`, and restores it. */
-static void what_others_have_changed_is_refused(void **state)
+static void an_entry_that_another_tool_changed_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -214,7 +214,7 @@ static void count_trap(int number)
 }
 
 /* The NOP of one byte that the debugger will restore is harmless. */
-static void a_debuggers_breakpoint_stays_where_nops_are_short(void **state)
+static void a_debuggers_breakpoint_is_accepted_in_short_nops(void **state)
 {
     struct th_text_word back = {NULL, UINT64_C(0x801f0f90), PROT_READ | PROT_EXEC};
     struct th_library *library;
@@ -238,7 +238,7 @@ static void a_debuggers_breakpoint_stays_where_nops_are_short(void **state)
 }
 
 /* The int3 may have replaced the start of any NOP. */
-static void a_debuggers_breakpoint_is_refused_where_nops_are_long(void **state)
+static void a_debuggers_breakpoint_is_refused_in_long_nops(void **state)
 {
     struct th_library *library;
     const char *why;
@@ -253,7 +253,7 @@ static void a_debuggers_breakpoint_is_refused_where_nops_are_long(void **state)
     th_library_release(library);
 }
 
-static void another_librarys_code_is_refused(void **state)
+static void code_of_another_library_is_refused(void **state)
 {
     struct th_library *library = compiled_open(
         NULL, "-O2 -fpatchable-function-entry=16,8",
@@ -283,7 +283,7 @@ static void another_librarys_code_is_refused(void **state)
     "static __attribute__((destructor)) void end(void) { over = 1; pthread_join(thread, NULL); " \
     "}\n"
 
-static void a_thread_of_a_constructor_may_be_anywhere(void **state)
+static void short_nops_are_refused_if_a_constructor_starts_a_thread(void **state)
 {
     (void)state;
     need("gcc");
@@ -293,7 +293,7 @@ static void a_thread_of_a_constructor_may_be_anywhere(void **state)
 }
 
 /* One long NOP needs no change before it can be used. */
-static void threads_do_not_disturb_long_nops(void **state)
+static void long_nops_are_accepted_if_a_constructor_starts_a_thread(void **state)
 {
     (void)state;
     need("clang");
@@ -349,7 +349,7 @@ static int forbid_writing(void)
     return check_refused("cannot be made writable");
 }
 
-static void code_that_cannot_be_written_is_refused(void **state)
+static void code_that_cannot_be_made_writable_is_refused(void **state)
 {
     (void)state;
     compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
@@ -366,7 +366,7 @@ static int open_forbidden(void)
 }
 
 /* The NOPs could not be replaced by one. */
-static void code_that_cannot_be_made_ready_is_refused(void **state)
+static void nops_that_cannot_be_replaced_are_refused(void **state)
 {
     (void)state;
     need("gcc");
@@ -409,7 +409,7 @@ static int fill_memory(void)
     return check_refused("no free memory within two gigabytes");
 }
 
-static void no_memory_near_is_refused(void **state)
+static void code_without_free_memory_nearby_is_refused(void **state)
 {
     (void)state;
     compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
@@ -421,7 +421,7 @@ static void no_memory_near_is_refused(void **state)
 
 /* --- First tests ------------------------------------------------------------------------------ */
 
-static void nothing_has_begun_yet(void **state)
+static void functions_are_refused_before_th_native_begin(void **state)
 {
     (void)state;
     compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
@@ -436,23 +436,23 @@ static void nothing_has_begun_yet(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_has_begun_yet),     /* must be first */
-        cmocka_unit_test(no_memory_near_is_refused), /* before any stub exists */
-        cmocka_unit_test(code_that_cannot_be_written_is_refused),
-        cmocka_unit_test(code_that_cannot_be_made_ready_is_refused),
-        cmocka_unit_test(entries_by_gcc_are_taken),
-        cmocka_unit_test(entries_by_clang_are_taken),
-        cmocka_unit_test(no_room_is_refused),
-        cmocka_unit_test(room_elsewhere_is_refused),
-        cmocka_unit_test(small_code_by_gcc_is_misaligned),
-        cmocka_unit_test(endbr_is_refused),
-        cmocka_unit_test(no_unwind_table_is_refused),
-        cmocka_unit_test(what_others_have_changed_is_refused),
-        cmocka_unit_test(a_debuggers_breakpoint_stays_where_nops_are_short),
-        cmocka_unit_test(a_debuggers_breakpoint_is_refused_where_nops_are_long),
-        cmocka_unit_test(another_librarys_code_is_refused),
-        cmocka_unit_test(a_thread_of_a_constructor_may_be_anywhere),
-        cmocka_unit_test(threads_do_not_disturb_long_nops),
+        cmocka_unit_test(functions_are_refused_before_th_native_begin), /* must be first */
+        cmocka_unit_test(code_without_free_memory_nearby_is_refused),   /* before any stub exists */
+        cmocka_unit_test(code_that_cannot_be_made_writable_is_refused),
+        cmocka_unit_test(nops_that_cannot_be_replaced_are_refused),
+        cmocka_unit_test(entries_compiled_by_gcc_are_accepted),
+        cmocka_unit_test(entries_compiled_by_clang_are_accepted),
+        cmocka_unit_test(an_entry_without_room_is_refused),
+        cmocka_unit_test(an_entry_with_misplaced_nops_is_refused),
+        cmocka_unit_test(misaligned_entries_are_refused),
+        cmocka_unit_test(an_entry_that_begins_with_endbr64_is_refused),
+        cmocka_unit_test(code_without_an_unwind_table_is_refused),
+        cmocka_unit_test(an_entry_that_another_tool_changed_is_refused),
+        cmocka_unit_test(a_debuggers_breakpoint_is_accepted_in_short_nops),
+        cmocka_unit_test(a_debuggers_breakpoint_is_refused_in_long_nops),
+        cmocka_unit_test(code_of_another_library_is_refused),
+        cmocka_unit_test(short_nops_are_refused_if_a_constructor_starts_a_thread),
+        cmocka_unit_test(long_nops_are_accepted_if_a_constructor_starts_a_thread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -133,7 +133,7 @@ __attribute__((noinline)) ERL_NIF_TERM call_for(int milliseconds)
 
 /* --- Tests ------------------------------------------------------------------------------------ */
 
-static void each_body_is_below_its_handler(void **state)
+static void a_backtrace_shows_handlers_and_bodies(void **state)
 {
     static struct stack stack;
     uintptr_t label = (uintptr_t)plunge->body - 8;
@@ -150,12 +150,12 @@ static void each_body_is_below_its_handler(void **state)
     assert_int_equal(*frame++, (uintptr_t)handle);
     assert_int_equal(*frame++, (uintptr_t)descend);
     assert_int_equal(*frame++, (uintptr_t)call_once);
-    assert_int_equal(*frame++, (uintptr_t)each_body_is_below_its_handler);
+    assert_int_equal(*frame++, (uintptr_t)a_backtrace_shows_handlers_and_bodies);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_body_is_below_its_handler)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_backtrace_shows_handlers_and_bodies)};
     int milliseconds = argc > 1 ? atoi(argv[1]) : 0;
 
     if (argc == 1)

@@ -202,7 +202,7 @@ static void send_alarms(int microseconds)
     setitimer(ITIMER_REAL, &(struct itimerval){every, every}, NULL);
 }
 
-static void calls_follow_changes(void **state)
+static void calls_hit_just_the_active_breakpoint_during_changes(void **state)
 {
     struct th_library *library = compiled_open(NULL, FLAGS, "tests/breakpoint/forms.c");
     char *path = compiled_file(NULL, FLAGS, "tests/breakpoint/forms.c");
@@ -257,7 +257,8 @@ static void calls_follow_changes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_follow_changes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(calls_hit_just_the_active_breakpoint_during_changes)};
 
     return storm_begin() ? cmocka_run_group_tests(tests, NULL, NULL) : 77;
 }

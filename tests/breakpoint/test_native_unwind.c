@@ -108,7 +108,7 @@ static void make_meeting(struct meeting *meeting, struct th_library *library,
     meet_at_site(meeting);
 }
 
-static void each_instruction_knows_its_caller(void **state)
+static void each_instruction_outside_a_stub_unwinds_to_the_caller(void **state)
 {
     struct th_library *library =
         compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", "tests/breakpoint/forms.c");
@@ -142,7 +142,8 @@ static void each_instruction_knows_its_caller(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_instruction_knows_its_caller)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_instruction_outside_a_stub_unwinds_to_the_caller)};
 
 #ifdef TH_PROGRESS_TSAN
     printf("the thread sanitizer keeps signals back\n");

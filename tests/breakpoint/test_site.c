@@ -19,7 +19,7 @@ static void drop_an_armed_one(void)
 }
 
 /* Runs first, as it forks and needs a single thread. */
-static void a_site_with_breakpoints_is_not_dropped(void **state)
+static void dropping_a_site_with_breakpoints_aborts(void **state)
 {
     char said[1000];
 
@@ -28,7 +28,7 @@ static void a_site_with_breakpoints_is_not_dropped(void **state)
     assert_non_null(strstr(said, "a virtual site with breakpoints is dropped"));
 }
 
-static void a_site_is_a_cache_line_of_its_own(void **state)
+static void each_site_has_its_own_cache_line(void **state)
 {
     int function, place;
     struct th_site *site =
@@ -45,7 +45,7 @@ static void a_site_is_a_cache_line_of_its_own(void **state)
 }
 
 /* A thread in a reader section still finds the old site. */
-static void a_dropped_site_is_another_after_progress(void **state)
+static void a_dropped_site_is_reused_after_a_grace_period(void **state)
 {
     enum { MANY = 1000 };
     int first, second;
@@ -71,7 +71,7 @@ static void a_dropped_site_is_another_after_progress(void **state)
 }
 
 /* The bit is independent of the callee of the entry, which may change meanwhile. */
-static void an_export_site_is_a_bit_of_its_entry(void **state)
+static void arming_an_export_site_sets_a_bit_of_its_entry(void **state)
 {
     static const struct th_callee callee = {.name = "m:f/0"};
     struct th_export entry = {.word.of[0] = (uintptr_t)&callee};
@@ -100,10 +100,10 @@ static void an_export_site_is_a_bit_of_its_entry(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_site_with_breakpoints_is_not_dropped),
-        cmocka_unit_test(a_site_is_a_cache_line_of_its_own),
-        cmocka_unit_test(a_dropped_site_is_another_after_progress),
-        cmocka_unit_test(an_export_site_is_a_bit_of_its_entry),
+        cmocka_unit_test(dropping_a_site_with_breakpoints_aborts),
+        cmocka_unit_test(each_site_has_its_own_cache_line),
+        cmocka_unit_test(a_dropped_site_is_reused_after_a_grace_period),
+        cmocka_unit_test(arming_an_export_site_sets_a_bit_of_its_entry),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

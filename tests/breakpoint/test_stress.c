@@ -387,7 +387,7 @@ static struct caller sum_up(void)
     return all;
 }
 
-static void calls_obey_what_is_in_force(void **state)
+static void calls_hit_just_the_breakpoints_in_force(void **state)
 {
     struct th_bp_session *untouched = create_session(&untouched_hooks);
     struct changer changer = {.session = create_session(&changed_hooks), .random = 1};
@@ -424,7 +424,7 @@ static void calls_obey_what_is_in_force(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_obey_what_is_in_force)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_hit_just_the_breakpoints_in_force)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
