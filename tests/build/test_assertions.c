@@ -40,14 +40,14 @@ static void run_failing_tests(void)
     fclose(file);
 }
 
-static void each_failing_test_fails_at_its_place(void **state)
+static void each_failure_is_reported_at_its_source_line(void **state)
 {
     (void)state;
     assert_int_equal(places, failures);
     assert_int_equal(failures, sizeof failing / sizeof *failing);
 }
 
-static void reports_are_in_words(void **state)
+static void failed_assertions_print_both_values_in_words(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -85,8 +85,8 @@ static void reports_are_in_words(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_failing_test_fails_at_its_place),
-        cmocka_unit_test(reports_are_in_words),
+        cmocka_unit_test(each_failure_is_reported_at_its_source_line),
+        cmocka_unit_test(failed_assertions_print_both_values_in_words),
     };
 
     run_failing_tests();
