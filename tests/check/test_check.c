@@ -11,7 +11,7 @@
 
 /* --- Correct calls ---------------------------------------------------------------------------- */
 
-static void innocence_is_found_innocent(void **state)
+static void correct_calls_have_no_findings(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -25,7 +25,7 @@ static void innocence_is_found_innocent(void **state)
     checked_expect(0, "");
 }
 
-static void what_load_makes_unload_may_free(void **state)
+static void unload_may_free_memory_that_load_allocated(void **state)
 {
     (void)state;
     checked_begin("keep");
@@ -34,7 +34,7 @@ static void what_load_makes_unload_may_free(void **state)
 
 /* --- Terms ----------------------------------------------------------------------------------- */
 
-static void results_are_terms(void **state)
+static void results_that_are_no_valid_terms_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("nothing", "[]"), "undefined");
@@ -50,7 +50,7 @@ static void results_are_terms(void **state)
         "returns a term with a broken part: there is no term at 0x_\n");
 }
 
-static void terms_of_earlier_calls_are_known(void **state)
+static void returned_terms_of_earlier_calls_are_reported(void **state)
 {
     (void)state;
     checked_call("keep", "[{\"first\",1}]");
@@ -83,7 +83,7 @@ static void expect_read(const char *keeper, const char *arguments, const char *c
     th_buffer_free(&expected);
 }
 
-static void kept_terms_are_known_to_readers_of_one_kind(void **state)
+static void reads_of_kept_terms_by_typed_functions_are_reported(void **state)
 {
     static const char *const functions[] = {
         "enif_get_tuple",
@@ -111,7 +111,7 @@ static void kept_terms_are_known_to_readers_of_one_kind(void **state)
 #define TEN_A "a,a,a,a,a,a,a,a,a,a,"
 
 /* The list is long, so the kept cell is far behind the start of its heap. */
-static void kept_lists_are_known_to_readers(void **state)
+static void reads_of_kept_lists_are_reported(void **state)
 {
     static const char *const functions[] = {
         "enif_get_list_cell", "enif_get_list_length",
@@ -130,7 +130,7 @@ static void kept_lists_are_known_to_readers(void **state)
                 functions, sizeof functions / sizeof functions[0]);
 }
 
-static void kept_terms_are_known_to_readers_of_all_kinds(void **state)
+static void reads_of_kept_terms_by_generic_functions_are_reported(void **state)
 {
     static const char *const functions[] = {
         "enif_snprintf", "enif_term_to_binary", "enif_make_copy",
@@ -144,7 +144,7 @@ static void kept_terms_are_known_to_readers_of_all_kinds(void **state)
                 sizeof functions / sizeof functions[0]);
 }
 
-static void environments_of_earlier_calls_are_known(void **state)
+static void use_of_the_environment_of_an_earlier_call_is_reported(void **state)
 {
     (void)state;
     checked_call("keep", "[1]");
@@ -153,7 +153,7 @@ static void environments_of_earlier_calls_are_known(void **state)
                       "sins:keep(1)\n");
 }
 
-static void terms_of_own_environments_are_known(void **state)
+static void returned_terms_of_other_environments_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("of_own", "[]"), "undefined");
@@ -170,7 +170,7 @@ static void terms_of_own_environments_are_known(void **state)
            "sins:of_freed()\n");
 }
 
-static void messages_are_of_their_environment(void **state)
+static void sending_a_term_of_the_call_environment_is_reported(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("send_foreign", "[<0.1.0>,{a,b}]"), "ok");
@@ -180,7 +180,7 @@ static void messages_are_of_their_environment(void **state)
 }
 
 /* A BEAM builds the second message in the memory of the first. */
-static void an_environment_is_cleared_after_its_message_was_sent(void **state)
+static void use_of_a_sent_environment_before_clearing_is_reported(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("send_twice", "[<0.1.0>,clears]"), "ok");
@@ -190,7 +190,7 @@ static void an_environment_is_cleared_after_its_message_was_sent(void **state)
            "was sent, without enif_clear_env() before: a BEAM writes the term into the message\n");
 }
 
-static void an_exception_counts(void **state)
+static void a_result_after_an_exception_is_reported(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("raise_and_return", "[]"), "raised badarg");
@@ -198,7 +198,7 @@ static void an_exception_counts(void **state)
                       "exception counts\n");
 }
 
-static void arguments_stay_as_they_are(void **state)
+static void changed_arguments_are_reported(void **state)
 {
     (void)state;
     checked_call("change", "[1,<<\"bytes\">>]");
@@ -208,7 +208,7 @@ static void arguments_stay_as_they_are(void **state)
 
 /* --- Names of callers ------------------------------------------------------------------------- */
 
-static void not_only_calls_sin(void **state)
+static void faults_of_threads_and_destructors_are_reported(void **state)
 {
     (void)state;
     checked_call("in_thread", "[]");
@@ -220,7 +220,7 @@ static void not_only_calls_sin(void **state)
                       "of sins.so: calls enif_free() on memory that enif_alloc() did not return\n");
 }
 
-static void continuations_are_told_with_what_was_called(void **state)
+static void a_continuation_is_reported_with_the_called_function(void **state)
 {
     (void)state;
     checked_call_as("nothing", "[]", "next step");
@@ -229,7 +229,7 @@ static void continuations_are_told_with_what_was_called(void **state)
            "exception\n");
 }
 
-static void what_goes_on_and_on_is_told_ten_times(void **state)
+static void a_repeated_fault_is_printed_ten_times_and_then_counted(void **state)
 {
     (void)state;
     for (int i = 0; i < 1000; i++) {
@@ -262,7 +262,7 @@ static void *call_often(void *unused)
 }
 
 /* The threads make more calls than the checker remembers. */
-static void threads_call_at_once(void **state)
+static void concurrent_calls_are_checked(void **state)
 {
     pthread_t threads[THREADS];
     uint64_t findings;
@@ -276,7 +276,7 @@ static void threads_call_at_once(void **state)
     assert_int_equal(findings, THREADS * CALLS / 100);
 }
 
-static void long_arguments_are_cut(void **state)
+static void long_arguments_are_truncated(void **state)
 {
     (void)state;
     checked_call("release_inspected",
@@ -287,7 +287,7 @@ static void long_arguments_are_cut(void **state)
                       "binary that was only inspected\n");
 }
 
-static void while_off_nothing_is_noted(void **state)
+static void a_checker_that_is_off_records_nothing(void **state)
 {
     void *memory = malloc(1);
 
@@ -305,25 +305,25 @@ static void while_off_nothing_is_noted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(while_off_nothing_is_noted),
-        CHECKED(innocence_is_found_innocent),
-        cmocka_unit_test_teardown(what_load_makes_unload_may_free, checked_give_up),
-        CHECKED(results_are_terms),
-        CHECKED(terms_of_earlier_calls_are_known),
-        CHECKED(kept_terms_are_known_to_readers_of_one_kind),
-        CHECKED(kept_lists_are_known_to_readers),
-        CHECKED(kept_terms_are_known_to_readers_of_all_kinds),
-        CHECKED(environments_of_earlier_calls_are_known),
-        CHECKED(terms_of_own_environments_are_known),
-        CHECKED(messages_are_of_their_environment),
-        CHECKED(an_environment_is_cleared_after_its_message_was_sent),
-        CHECKED(an_exception_counts),
-        CHECKED(arguments_stay_as_they_are),
-        CHECKED(not_only_calls_sin),
-        CHECKED(continuations_are_told_with_what_was_called),
-        CHECKED(what_goes_on_and_on_is_told_ten_times),
-        CHECKED(long_arguments_are_cut),
-        CHECKED(threads_call_at_once),
+        cmocka_unit_test(a_checker_that_is_off_records_nothing),
+        CHECKED(correct_calls_have_no_findings),
+        cmocka_unit_test_teardown(unload_may_free_memory_that_load_allocated, checked_give_up),
+        CHECKED(results_that_are_no_valid_terms_are_reported),
+        CHECKED(returned_terms_of_earlier_calls_are_reported),
+        CHECKED(reads_of_kept_terms_by_typed_functions_are_reported),
+        CHECKED(reads_of_kept_lists_are_reported),
+        CHECKED(reads_of_kept_terms_by_generic_functions_are_reported),
+        CHECKED(use_of_the_environment_of_an_earlier_call_is_reported),
+        CHECKED(returned_terms_of_other_environments_are_reported),
+        CHECKED(sending_a_term_of_the_call_environment_is_reported),
+        CHECKED(use_of_a_sent_environment_before_clearing_is_reported),
+        CHECKED(a_result_after_an_exception_is_reported),
+        CHECKED(changed_arguments_are_reported),
+        CHECKED(faults_of_threads_and_destructors_are_reported),
+        CHECKED(a_continuation_is_reported_with_the_called_function),
+        CHECKED(a_repeated_fault_is_printed_ten_times_and_then_counted),
+        CHECKED(long_arguments_are_truncated),
+        CHECKED(concurrent_calls_are_checked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static void __lsan_enable(void)
 
 /* --- Freeing ---------------------------------------------------------------------------------- */
 
-static void memory_is_freed_once(void **state)
+static void wrong_frees_of_memory_are_reported(void **state)
 {
     (void)state;
     checked_call("free_twice", "[]");
@@ -47,7 +47,7 @@ static void memory_is_freed_once(void **state)
                       "on memory that enif_alloc() did not return\n");
 }
 
-static void memory_is_freed_in_no_other_way(void **state)
+static void frees_by_libc_and_writes_after_free_are_reported(void **state)
 {
     (void)state;
     if (!OWN_ALLOCATOR) {
@@ -62,7 +62,7 @@ static void memory_is_freed_in_no_other_way(void **state)
         "enif_free()\nsins:write_after_free(): memory that this call freed was written to later\n");
 }
 
-static void binaries_are_released_once(void **state)
+static void wrong_releases_of_binaries_are_reported(void **state)
 {
     (void)state;
     checked_call("release_twice", "[]");
@@ -81,7 +81,7 @@ static void binaries_are_released_once(void **state)
            "was released already\n");
 }
 
-static void environments_are_freed_once(void **state)
+static void wrong_frees_of_environments_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("free_call_env", "[]"), "{ok}");
@@ -92,7 +92,7 @@ static void environments_are_freed_once(void **state)
                       "that was already given back to enif_free_env() by sins:free_env_twice()\n");
 }
 
-static void resources_are_released_as_often_as_kept(void **state)
+static void too_many_releases_of_a_resource_are_reported(void **state)
 {
     (void)state;
     checked_call("release_often", "[]");
@@ -102,7 +102,7 @@ static void resources_are_released_as_often_as_kept(void **state)
 
 /* --- Locks ----------------------------------------------------------------------------------- */
 
-static void locks_are_destroyed_once(void **state)
+static void use_of_a_destroyed_lock_is_reported(void **state)
 {
     (void)state;
     checked_call("destroy_twice", "[]");
@@ -113,7 +113,7 @@ static void locks_are_destroyed_once(void **state)
                    "that was already given back to enif_mutex_destroy() by sins:destroy_twice()\n");
 }
 
-static void locks_are_given_up(void **state)
+static void a_call_that_returns_with_a_lock_is_reported(void **state)
 {
     (void)state;
     checked_call("leave_locked", "[]");
@@ -124,7 +124,7 @@ static void locks_are_given_up(void **state)
            "calls enif_mutex_unlock() on a lock that no thread holds\n");
 }
 
-static void nobody_waits_for_himself(void **state)
+static void a_thread_that_locks_twice_is_reported(void **state)
 {
     (void)state;
     __lsan_disable();
@@ -136,7 +136,7 @@ static void nobody_waits_for_himself(void **state)
         "is a deadlock\nsins:lock_twice(): calls enif_mutex_destroy() on a lock that is locked\n");
 }
 
-static void read_write_locks_have_two_sides(void **state)
+static void wrong_use_of_read_write_locks_is_reported(void **state)
 {
     (void)state;
     checked_call("unlock_otherwise", "[]");
@@ -147,7 +147,7 @@ static void read_write_locks_have_two_sides(void **state)
                       "this thread holds already: with a waiting writer this is a deadlock\n");
 }
 
-static void conditions_are_waited_for_with_a_lock(void **state)
+static void wrong_use_of_condition_variables_is_reported(void **state)
 {
     (void)state;
     checked_call("wait_unlocked", "[]");
@@ -156,7 +156,7 @@ static void conditions_are_waited_for_with_a_lock(void **state)
                       "already given back to enif_cond_destroy() by sins:wait_unlocked()\n");
 }
 
-static void threads_unlock_their_own(void **state)
+static void unlocking_the_lock_of_another_thread_is_reported(void **state)
 {
     (void)state;
     if (!OWN_LOCKS) {
@@ -171,7 +171,7 @@ static void threads_unlock_their_own(void **state)
 
 /* --- Queues and threads ---------------------------------------------------------------------- */
 
-static void queues_take_binaries(void **state)
+static void wrong_use_of_queues_and_their_binaries_is_reported(void **state)
 {
     (void)state;
     checked_call("queue", "[]");
@@ -184,7 +184,7 @@ static void queues_take_binaries(void **state)
            "back to enif_ioq_destroy() by sins:queue()\n");
 }
 
-static void vectors_without_environment_are_freed(void **state)
+static void leaked_io_vectors_are_reported(void **state)
 {
     (void)state;
     __lsan_disable();
@@ -194,7 +194,7 @@ static void vectors_without_environment_are_freed(void **state)
                       "enif_inspect_iovec(), in sins:vector([<<1,2,3>>])\n");
 }
 
-static void threads_are_joined_once(void **state)
+static void a_second_join_and_leaked_thread_options_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("join_twice", "[]"), "1");
@@ -209,7 +209,7 @@ static void threads_are_joined_once(void **state)
 
 /* --- Leaks ----------------------------------------------------------------------------------- */
 
-static void leaks_are_told_by_who_made_them(void **state)
+static void leaks_are_reported_with_the_allocating_function(void **state)
 {
     (void)state;
     __lsan_disable();
@@ -235,7 +235,7 @@ static void leaks_are_told_by_who_made_them(void **state)
            "sins:leak_mutex()\n");
 }
 
-static void leaks_of_load_are_told_as_such(void **state)
+static void leaks_of_load_are_reported_as_leaks_of_load(void **state)
 {
     (void)state;
     __lsan_disable();
@@ -248,22 +248,22 @@ static void leaks_of_load_are_told_as_such(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CHECKED(memory_is_freed_once),
-        CHECKED(memory_is_freed_in_no_other_way),
-        CHECKED(binaries_are_released_once),
-        CHECKED(environments_are_freed_once),
-        CHECKED(resources_are_released_as_often_as_kept),
-        CHECKED(locks_are_destroyed_once),
-        CHECKED(locks_are_given_up),
-        CHECKED(nobody_waits_for_himself),
-        CHECKED(read_write_locks_have_two_sides),
-        CHECKED(conditions_are_waited_for_with_a_lock),
-        CHECKED(threads_unlock_their_own),
-        CHECKED(queues_take_binaries),
-        CHECKED(vectors_without_environment_are_freed),
-        CHECKED(threads_are_joined_once),
-        CHECKED(leaks_are_told_by_who_made_them),
-        cmocka_unit_test_teardown(leaks_of_load_are_told_as_such, checked_give_up),
+        CHECKED(wrong_frees_of_memory_are_reported),
+        CHECKED(frees_by_libc_and_writes_after_free_are_reported),
+        CHECKED(wrong_releases_of_binaries_are_reported),
+        CHECKED(wrong_frees_of_environments_are_reported),
+        CHECKED(too_many_releases_of_a_resource_are_reported),
+        CHECKED(use_of_a_destroyed_lock_is_reported),
+        CHECKED(a_call_that_returns_with_a_lock_is_reported),
+        CHECKED(a_thread_that_locks_twice_is_reported),
+        CHECKED(wrong_use_of_read_write_locks_is_reported),
+        CHECKED(wrong_use_of_condition_variables_is_reported),
+        CHECKED(unlocking_the_lock_of_another_thread_is_reported),
+        CHECKED(wrong_use_of_queues_and_their_binaries_is_reported),
+        CHECKED(leaked_io_vectors_are_reported),
+        CHECKED(a_second_join_and_leaked_thread_options_are_reported),
+        CHECKED(leaks_are_reported_with_the_allocating_function),
+        cmocka_unit_test_teardown(leaks_of_load_are_reported_as_leaks_of_load, checked_give_up),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
