@@ -56,7 +56,7 @@ static void an_entry_outlives_its_function(void **state)
     th_free(path);
 }
 
-static void an_entry_can_be_had_before_its_function(void **state)
+static void an_entry_can_be_created_before_its_function(void **state)
 {
     char *path = path_of("play");
     struct th_library *library = load(path);
@@ -76,7 +76,7 @@ static void an_entry_can_be_had_before_its_function(void **state)
     th_free(path);
 }
 
-static void an_entry_tells_what_runs_on_any_thread(void **state)
+static void an_entry_marks_functions_that_run_on_any_thread(void **state)
 {
     char *path = path_of("party");
     struct th_library *library = load(path);
@@ -116,7 +116,7 @@ static const struct th_callee *at(const void *code)
     return callee;
 }
 
-static void functions_are_found_by_where_they_begin(void **state)
+static void functions_are_found_by_their_start_address(void **state)
 {
     char *path = path_of("party");
     struct th_library *library = load(path);
@@ -178,7 +178,7 @@ static void note_end(struct th_instance *instance)
                      (th_code_module_find(th_atom("party")) != NULL));
 }
 
-static void a_watcher_is_told_before_there_are_calls_and_after(void **state)
+static void a_watcher_is_called_before_and_after_a_module_is_callable(void **state)
 {
     static const struct th_module_watcher watcher = {NULL, note_begin, note_end};
     char *path = path_of("party");
@@ -228,7 +228,7 @@ static void *look(void *unused)
 }
 
 /* The second library makes the table grow. */
-static void readers_see_what_is_there_while_it_grows(void **state)
+static void readers_find_entries_while_the_table_grows(void **state)
 {
     char *paths[] = {path_of("runner"), path_of("party")};
     struct th_library *runner = load(paths[0]);
@@ -284,7 +284,7 @@ static void *ask(void *context)
     return NULL;
 }
 
-static void all_threads_get_the_same_entries(void **state)
+static void concurrent_threads_get_the_same_entries(void **state)
 {
     char *paths[] = {path_of("runner"), path_of("party")};
     struct th_library *runner = load(paths[0]);
@@ -350,7 +350,7 @@ static size_t longest_search(void)
 
 /* A plugin can create entries without end, so names that differ in one part or two must be spread
  * over the table like others, or searches would take longer and longer. */
-static void entries_are_found_at_once(void **state)
+static void similar_names_are_spread_over_the_table(void **state)
 {
     (void)state;
     for (unsigned i = 0; i < 1 << 16; i++) {
@@ -369,13 +369,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_entry_outlives_its_function),
-        cmocka_unit_test(an_entry_can_be_had_before_its_function),
-        cmocka_unit_test(an_entry_tells_what_runs_on_any_thread),
-        cmocka_unit_test(functions_are_found_by_where_they_begin),
-        cmocka_unit_test(a_watcher_is_told_before_there_are_calls_and_after),
-        cmocka_unit_test(readers_see_what_is_there_while_it_grows),
-        cmocka_unit_test(all_threads_get_the_same_entries),
-        cmocka_unit_test(entries_are_found_at_once),
+        cmocka_unit_test(an_entry_can_be_created_before_its_function),
+        cmocka_unit_test(an_entry_marks_functions_that_run_on_any_thread),
+        cmocka_unit_test(functions_are_found_by_their_start_address),
+        cmocka_unit_test(a_watcher_is_called_before_and_after_a_module_is_callable),
+        cmocka_unit_test(readers_find_entries_while_the_table_grows),
+        cmocka_unit_test(concurrent_threads_get_the_same_entries),
+        cmocka_unit_test(similar_names_are_spread_over_the_table),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

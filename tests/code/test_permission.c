@@ -34,7 +34,7 @@ static int begin(void **state)
     return 0;
 }
 
-static void who_comes_first_has_it_at_once(void **state)
+static void a_free_permission_is_granted_at_once(void **state)
 {
     (void)state;
     assert_true(th_code_permission_seize(&requests[0], note));
@@ -44,7 +44,7 @@ static void who_comes_first_has_it_at_once(void **state)
     assert_int_equal(count, 2);
 }
 
-static void who_comes_later_has_it_in_turn(void **state)
+static void queued_requests_are_granted_in_order(void **state)
 {
     (void)state;
     th_code_permission_seize(&requests[2], note);
@@ -150,7 +150,7 @@ static void *seize_in_all_ways(void *unused)
     return NULL;
 }
 
-static void many_threads_have_it_one_at_a_time(void **state)
+static void one_thread_at_a_time_holds_the_permission(void **state)
 {
     pthread_t threads[THREADS];
 
@@ -175,7 +175,7 @@ static void ask_if_it_may_wait(struct th_permission_request *request)
     th_code_permission_release();
 }
 
-static void nobody_waits_in_a_section_or_a_continuation(void **state)
+static void waiting_is_forbidden_in_reader_sections_and_continuations(void **state)
 {
     (void)state;
     assert_true(th_code_permission_may_wait());
@@ -194,7 +194,7 @@ static void wait_in_a_section(void)
     th_code_permission_wait();
 }
 
-static void misuse_is_told(void **state)
+static void misuse_of_the_permission_aborts(void **state)
 {
     char said[1000];
 
@@ -236,7 +236,7 @@ static void start_counting(struct counting *counting, unsigned waits)
     sem_init(&counting->over, 0, 0);
 }
 
-static void a_modification_is_waited_for(void **state)
+static void a_caller_outside_sections_waits_for_its_modification(void **state)
 {
     struct counting counting;
 
@@ -249,7 +249,7 @@ static void a_modification_is_waited_for(void **state)
     assert_true(pthread_equal(counting.thread, pthread_self()));
 }
 
-static void a_modification_goes_on_by_itself(void **state)
+static void a_modification_from_a_reader_section_continues_later(void **state)
 {
     struct counting counting;
 
@@ -265,7 +265,7 @@ static void a_modification_goes_on_by_itself(void **state)
     assert_false(pthread_equal(counting.thread, pthread_self()));
 }
 
-static void what_need_not_wait_is_done_at_once(void **state)
+static void a_modification_without_waits_completes_at_once(void **state)
 {
     struct counting first, second;
 
@@ -287,15 +287,16 @@ static void what_need_not_wait_is_done_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(misuse_is_told), /* first, as it forks and needs a single thread */
-        cmocka_unit_test_setup(who_comes_first_has_it_at_once, begin),
-        cmocka_unit_test_setup(who_comes_later_has_it_in_turn, begin),
+        cmocka_unit_test(
+            misuse_of_the_permission_aborts), /* first, as it forks and needs a single thread */
+        cmocka_unit_test_setup(a_free_permission_is_granted_at_once, begin),
+        cmocka_unit_test_setup(queued_requests_are_granted_in_order, begin),
         cmocka_unit_test_setup(a_long_queue_needs_no_stack, begin),
-        cmocka_unit_test(many_threads_have_it_one_at_a_time),
-        cmocka_unit_test(nobody_waits_in_a_section_or_a_continuation),
-        cmocka_unit_test(a_modification_is_waited_for),
-        cmocka_unit_test(a_modification_goes_on_by_itself),
-        cmocka_unit_test_setup(what_need_not_wait_is_done_at_once, begin),
+        cmocka_unit_test(one_thread_at_a_time_holds_the_permission),
+        cmocka_unit_test(waiting_is_forbidden_in_reader_sections_and_continuations),
+        cmocka_unit_test(a_caller_outside_sections_waits_for_its_modification),
+        cmocka_unit_test(a_modification_from_a_reader_section_continues_later),
+        cmocka_unit_test_setup(a_modification_without_waits_completes_at_once, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
