@@ -62,7 +62,7 @@ static int ask_to_wait(const char *text)
 }
 
 /* Other clients get answers meanwhile; the next request of the same client waits. */
-static void others_are_answered_meanwhile(void **state)
+static void a_slow_command_does_not_delay_other_clients(void **state)
 {
     int first, second;
 
@@ -84,7 +84,7 @@ static void others_are_answered_meanwhile(void **state)
 }
 
 /* If the client leaves, its command continues, and the server's end waits for the command. */
-static void clients_that_do_not_wait(void **state)
+static void commands_continue_after_their_clients_disconnect(void **state)
 {
     (void)state;
     sem_init(&gate, 0, 0);
@@ -103,7 +103,7 @@ static void clients_that_do_not_wait(void **state)
 }
 
 /* The client of a running command gets the answer although the server ends. */
-static void an_end_waits_for_commands(void **state)
+static void the_server_end_waits_for_running_commands(void **state)
 {
     int fd;
 
@@ -119,8 +119,7 @@ static void an_end_waits_for_commands(void **state)
     assert_int_equal(th_control_begin(&setup, &control), TH_OK);
 }
 
-/* Each thread that runs a command calls the hooks at its begin and at its end. */
-static void threads_begin_and_end(void **state)
+static void each_command_thread_calls_the_begin_and_end_hooks(void **state)
 {
     (void)state;
     sem_init(&gate, 0, 0);
@@ -140,7 +139,7 @@ static void threads_begin_and_end(void **state)
 }
 
 /* No client that waits for an answer is disconnected. */
-static void too_many_clients_are_told_so(void **state)
+static void a_client_beyond_the_limit_is_refused_with_a_reason(void **state)
 {
     int fds[TH_CONTROL_CLIENTS], fd;
 
@@ -165,11 +164,14 @@ static void too_many_clients_are_told_so(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(others_are_answered_meanwhile, begin, end),
-        cmocka_unit_test_setup_teardown(clients_that_do_not_wait, begin, end),
-        cmocka_unit_test_setup_teardown(an_end_waits_for_commands, begin, end),
-        cmocka_unit_test_setup_teardown(threads_begin_and_end, begin, end),
-        cmocka_unit_test_setup_teardown(too_many_clients_are_told_so, begin, end),
+        cmocka_unit_test_setup_teardown(a_slow_command_does_not_delay_other_clients, begin, end),
+        cmocka_unit_test_setup_teardown(commands_continue_after_their_clients_disconnect, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(the_server_end_waits_for_running_commands, begin, end),
+        cmocka_unit_test_setup_teardown(each_command_thread_calls_the_begin_and_end_hooks, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_client_beyond_the_limit_is_refused_with_a_reason, begin,
+                                        end),
     };
 
     setup.commands = command_list;

@@ -29,7 +29,7 @@ static const struct th_control_command commands[] = {
 static const struct th_control_command *const command_list[] = {&commands[0], &commands[1],
                                                                 &commands[2], NULL};
 
-static void a_greeting_comes_first(void **state)
+static void the_server_greets_each_client_first(void **state)
 {
     int fd = open_socket();
     char *expected = th_printf(
@@ -55,7 +55,7 @@ static void requests_are_answered(void **state)
                   "\"error\":[\"there is no command 'dance'; `help` lists them\"]}");
 }
 
-static void what_is_no_request_is_told_so(void **state)
+static void malformed_requests_are_refused_with_a_reason(void **state)
 {
     static const char *const lines[][2] = {
         {"nonsense", "the line is not JSON: column 8: "},
@@ -85,7 +85,7 @@ static void what_is_no_request_is_told_so(void **state)
 }
 
 /* Requests of TH_CONTROL_LINE bytes with the newline, and of one byte more. */
-static void the_limit_of_a_line_is_exact(void **state)
+static void the_limit_of_a_request_line_is_exact(void **state)
 {
     static const char begin[] = "{\"command\":\"absent\",\"arguments\":[\"", last[] = "\"]}\n";
     char *line = th_alloc(TH_CONTROL_LINE + 2);
@@ -106,7 +106,7 @@ static void the_limit_of_a_line_is_exact(void **state)
     th_free(line);
 }
 
-static void a_line_that_is_too_long_is_skipped(void **state)
+static void a_request_line_that_is_too_long_is_skipped(void **state)
 {
     enum { LONG = 3 * TH_CONTROL_LINE };
     char *line = th_alloc(LONG + 1);
@@ -125,8 +125,8 @@ static void a_line_that_is_too_long_is_skipped(void **state)
     th_free(line);
 }
 
-/* Requests are executed and answered in order, also after the client has shut its side down. */
-static void many_requests_at_once(void **state)
+/* The client shuts its side down before it reads the answers. */
+static void pipelined_requests_are_answered_in_order(void **state)
 {
     enum { MANY = 2000 };
     char text[64];
@@ -152,7 +152,7 @@ static void many_requests_at_once(void **state)
 }
 
 /* A client that does not read costs others nothing, and the host the memory of one answer. */
-static void who_does_not_read_is_not_read(void **state)
+static void the_server_stops_reading_from_a_client_that_does_not_read(void **state)
 {
     int fd = open_socket(), sent = 0;
 
@@ -167,7 +167,7 @@ static void who_does_not_read_is_not_read(void **state)
     close(fd);
 }
 
-static void clients_that_vanish(void **state)
+static void the_server_survives_clients_that_disconnect(void **state)
 {
     (void)state;
     for (int i = 0; i < 1000; i++) {
@@ -194,7 +194,7 @@ static int open_greeted(void)
     return fd;
 }
 
-static void who_is_idle_for_longest_makes_room(void **state)
+static void a_new_client_replaces_the_longest_idle_client(void **state)
 {
     int fds[TH_CONTROL_CLIENTS], late;
 
@@ -252,8 +252,8 @@ static double processor_time(void)
     return (double)used.tv_sec + (double)used.tv_nsec / 1e9;
 }
 
-/* Without descriptors, a new client waits and the server uses no processor time. */
-static void without_descriptors(void **state)
+/* The server uses no processor time meanwhile. */
+static void a_client_waits_while_no_descriptors_are_free(void **state)
 {
     struct rlimit before;
     double used;
@@ -280,8 +280,8 @@ static void without_descriptors(void **state)
     close(pipes[1]);
 }
 
-/* There are fewer descriptors than places for clients; idle clients must make room then, too. */
-static void with_few_descriptors(void **state)
+/* There are fewer descriptors than places for clients. */
+static void idle_clients_are_dropped_when_descriptors_are_few(void **state)
 {
     struct rlimit before;
     int pipes[2], status, highest;
@@ -306,7 +306,7 @@ static void with_few_descriptors(void **state)
 
 /* --- The client's end ------------------------------------------------------------------------- */
 
-static void asking(void **state)
+static void the_client_sends_commands_and_gets_answers(void **state)
 {
     struct th_control_client *client;
     const json_t *greeting;
@@ -330,7 +330,7 @@ static void asking(void **state)
     th_control_disconnect(client);
 }
 
-static void nobody_is_there(void **state)
+static void connecting_without_a_server_fails_with_advice(void **state)
 {
     struct th_control_client *client;
     const json_t *greeting;
@@ -343,7 +343,7 @@ static void nobody_is_there(void **state)
 
 /* --- The owner of the socket ------------------------------------------------------------------ */
 
-static void the_socket_is_the_users_alone(void **state)
+static void only_the_owner_can_access_the_socket(void **state)
 {
     struct stat is;
 
@@ -352,7 +352,7 @@ static void the_socket_is_the_users_alone(void **state)
     assert_int_equal(is.st_mode & 0777, 0600);
 }
 
-static void a_second_host_is_refused(void **state)
+static void a_second_server_on_the_same_path_is_refused(void **state)
 {
     struct th_control *second;
     char pid[32];
@@ -364,7 +364,7 @@ static void a_second_host_is_refused(void **state)
     assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
 }
 
-static void a_dead_socket_is_replaced(void **state)
+static void the_socket_of_an_ended_process_is_replaced(void **state)
 {
     struct th_control *second;
     pid_t child;
@@ -382,7 +382,7 @@ static void a_dead_socket_is_replaced(void **state)
     assert_answer("{\"command\":\"say\"}", "{\"id\":null,\"ok\":true,\"result\":[]}");
 }
 
-static void what_is_no_socket_is_left_alone(void **state)
+static void a_file_that_is_not_a_socket_is_not_replaced(void **state)
 {
     struct th_control_setup other = setup;
     struct th_control *second;
@@ -398,7 +398,7 @@ static void what_is_no_socket_is_left_alone(void **state)
     th_free((char *)other.path);
 }
 
-static void a_folder_of_others_is_refused(void **state)
+static void a_folder_that_other_users_can_write_to_is_refused(void **state)
 {
     struct th_control_setup other = setup;
     struct th_control *second;
@@ -418,7 +418,7 @@ static void a_folder_of_others_is_refused(void **state)
     th_free((char *)other.path);
 }
 
-static void another_path_is_needed(void **state)
+static void a_path_that_is_too_long_or_empty_is_refused(void **state)
 {
     struct th_control_setup other = setup;
     struct th_control *second;
@@ -433,8 +433,7 @@ static void another_path_is_needed(void **state)
     assert_int_equal(th_control_begin(&other, &second), TH_USAGE);
 }
 
-/* A file that replaced the socket is not removed. */
-static void a_file_of_another_stays(void **state)
+static void the_server_end_keeps_a_file_that_replaced_the_socket(void **state)
 {
     struct stat is;
 
@@ -450,26 +449,30 @@ static void a_file_of_another_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_greeting_comes_first, begin, end),
+        cmocka_unit_test_setup_teardown(the_server_greets_each_client_first, begin, end),
         cmocka_unit_test_setup_teardown(requests_are_answered, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_request_is_told_so, begin, end),
-        cmocka_unit_test_setup_teardown(the_limit_of_a_line_is_exact, begin, end),
-        cmocka_unit_test_setup_teardown(a_line_that_is_too_long_is_skipped, begin, end),
-        cmocka_unit_test_setup_teardown(many_requests_at_once, begin, end),
-        cmocka_unit_test_setup_teardown(who_does_not_read_is_not_read, begin, end),
-        cmocka_unit_test_setup_teardown(clients_that_vanish, begin, end),
-        cmocka_unit_test_setup_teardown(who_is_idle_for_longest_makes_room, begin, end),
-        cmocka_unit_test_setup_teardown(without_descriptors, begin, end),
-        cmocka_unit_test_setup_teardown(with_few_descriptors, begin, end),
-        cmocka_unit_test_setup_teardown(asking, begin, end),
-        cmocka_unit_test_setup_teardown(nobody_is_there, begin, end),
-        cmocka_unit_test_setup_teardown(the_socket_is_the_users_alone, begin, end),
-        cmocka_unit_test_setup_teardown(a_second_host_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(a_dead_socket_is_replaced, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_socket_is_left_alone, begin, end),
-        cmocka_unit_test_setup_teardown(a_folder_of_others_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(another_path_is_needed, begin, end),
-        cmocka_unit_test_setup_teardown(a_file_of_another_stays, begin, end),
+        cmocka_unit_test_setup_teardown(malformed_requests_are_refused_with_a_reason, begin, end),
+        cmocka_unit_test_setup_teardown(the_limit_of_a_request_line_is_exact, begin, end),
+        cmocka_unit_test_setup_teardown(a_request_line_that_is_too_long_is_skipped, begin, end),
+        cmocka_unit_test_setup_teardown(pipelined_requests_are_answered_in_order, begin, end),
+        cmocka_unit_test_setup_teardown(the_server_stops_reading_from_a_client_that_does_not_read,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(the_server_survives_clients_that_disconnect, begin, end),
+        cmocka_unit_test_setup_teardown(a_new_client_replaces_the_longest_idle_client, begin, end),
+        cmocka_unit_test_setup_teardown(a_client_waits_while_no_descriptors_are_free, begin, end),
+        cmocka_unit_test_setup_teardown(idle_clients_are_dropped_when_descriptors_are_few, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(the_client_sends_commands_and_gets_answers, begin, end),
+        cmocka_unit_test_setup_teardown(connecting_without_a_server_fails_with_advice, begin, end),
+        cmocka_unit_test_setup_teardown(only_the_owner_can_access_the_socket, begin, end),
+        cmocka_unit_test_setup_teardown(a_second_server_on_the_same_path_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(the_socket_of_an_ended_process_is_replaced, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_is_not_a_socket_is_not_replaced, begin, end),
+        cmocka_unit_test_setup_teardown(a_folder_that_other_users_can_write_to_is_refused, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_path_that_is_too_long_or_empty_is_refused, begin, end),
+        cmocka_unit_test_setup_teardown(the_server_end_keeps_a_file_that_replaced_the_socket, begin,
+                                        end),
     };
 
     setup.commands = command_list;
