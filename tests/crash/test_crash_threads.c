@@ -129,7 +129,7 @@ static int run_guarded(void *(*run)(void *), void (*act)(void), bool lethal, cha
     return WEXITSTATUS(status);
 }
 
-static void a_callback_that_hangs_is_named_in_any_thread(void **state)
+static void a_hanging_callback_in_any_thread_is_named(void **state)
 {
     char said[1024];
 
@@ -141,7 +141,7 @@ static void a_callback_that_hangs_is_named_in_any_thread(void **state)
     assert_non_null(strstr(said, "hangs: enabled_call took more than 0.2 s"));
 }
 
-static void one_that_is_deaf_is_told(void **state)
+static void a_hanging_callback_that_blocks_signals_is_reported(void **state)
 {
     char said[1024];
 
@@ -150,7 +150,7 @@ static void one_that_is_deaf_is_told(void **state)
     assert_non_null(strstr(said, "it took more than 0.2 s, and has blocked all signals"));
 }
 
-static void what_is_no_callback_takes_as_long_as_it_likes(void **state)
+static void code_outside_callbacks_has_no_time_limit(void **state)
 {
     char said[1024];
 
@@ -159,7 +159,7 @@ static void what_is_no_callback_takes_as_long_as_it_likes(void **state)
     assert_string_equal(said, "");
 }
 
-static void a_slow_callback_is_named_once_and_goes_on(void **state)
+static void a_slow_callback_is_reported_once_and_continues(void **state)
 {
     char said[1024];
 
@@ -172,7 +172,7 @@ static void a_slow_callback_is_named_once_and_goes_on(void **state)
     assert_ptr_equal(strchr(said, '\n') + 1, said + strlen(said));
 }
 
-static void one_that_waits_for_a_reader_is_not_slow(void **state)
+static void a_callback_that_waits_for_a_pipe_reader_is_not_slow(void **state)
 {
     char said[1024];
 
@@ -186,11 +186,11 @@ static void one_that_waits_for_a_reader_is_not_slow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_callback_that_hangs_is_named_in_any_thread),
-        cmocka_unit_test(one_that_is_deaf_is_told),
-        cmocka_unit_test(a_slow_callback_is_named_once_and_goes_on),
-        cmocka_unit_test(one_that_waits_for_a_reader_is_not_slow),
-        cmocka_unit_test(what_is_no_callback_takes_as_long_as_it_likes),
+        cmocka_unit_test(a_hanging_callback_in_any_thread_is_named),
+        cmocka_unit_test(a_hanging_callback_that_blocks_signals_is_reported),
+        cmocka_unit_test(a_slow_callback_is_reported_once_and_continues),
+        cmocka_unit_test(a_callback_that_waits_for_a_pipe_reader_is_not_slow),
+        cmocka_unit_test(code_outside_callbacks_has_no_time_limit),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
