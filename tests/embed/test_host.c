@@ -3,7 +3,7 @@
 
 #include <signal.h>
 
-static void test_versions(void **state)
+static void the_version_equals_the_version_macros(void **state)
 {
     char text[32];
 
@@ -14,7 +14,7 @@ static void test_versions(void **state)
     assert_int_equal(tracehost_version(), TRACEHOST_VERSION);
 }
 
-static void test_one_host_at_a_time(void **state)
+static void a_second_host_is_refused_while_a_host_runs(void **state)
 {
     tracehost_host *one = NULL, *other = NULL;
     tracehost_session session;
@@ -33,7 +33,7 @@ static void test_one_host_at_a_time(void **state)
 }
 
 /* Plays a recording with two hosts in turn; the first leaves nothing behind. */
-static void test_two_hosts_in_turn(void **state)
+static void a_second_host_repeats_the_replay_of_the_first(void **state)
 {
     struct tracehost_replay_counts counts = {.size = sizeof counts};
     tracehost_process *process;
@@ -71,7 +71,7 @@ static void on_own_signal(int number)
 
 /* The program's own handlers are installed before and after, and also run meanwhile, for signals
  * outside of tracers. */
-static void test_guard(void **state)
+static void the_guard_calls_and_restores_the_handlers_of_the_program(void **state)
 {
     const struct tracehost_setup setup = {.size = sizeof setup, .guard = true};
     struct sigaction own = {.sa_handler = on_own_signal}, old, now;
@@ -98,7 +98,7 @@ static void test_guard(void **state)
 
 /* --- Structures ------------------------------------------------------------------------------- */
 
-static void test_sizes(void **state)
+static void a_setup_without_size_or_with_unknown_members_is_refused(void **state)
 {
     struct {
         struct tracehost_setup known;
@@ -118,7 +118,7 @@ static void test_sizes(void **state)
 }
 
 /* An older program gets the fields that it knows; a newer one gets zeros for its own. */
-static void test_results_of_other_sizes(void **state)
+static void older_and_newer_programs_get_results_of_their_size(void **state)
 {
     struct {
         struct tracehost_host_counts counts;
@@ -141,7 +141,7 @@ static void test_results_of_other_sizes(void **state)
     end(state);
 }
 
-static void test_missing_arguments(void **state)
+static void missing_and_invalid_arguments_are_refused(void **state)
 {
     const char *folders[] = {NULL};
     struct tracehost_setup setup = {.size = sizeof setup, .folders = folders, .folder_count = 1};
@@ -162,7 +162,7 @@ static void test_missing_arguments(void **state)
 
 /* --- Errors as text --------------------------------------------------------------------------- */
 
-static void test_error_text(void **state)
+static void error_text_is_truncated_and_returns_the_whole_length(void **state)
 {
     char text[8];
 
@@ -181,7 +181,7 @@ static void test_error_text(void **state)
 
 /* --- Terms ------------------------------------------------------------------------------------ */
 
-static void test_terms(void **state)
+static void terms_are_parsed_and_printed(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
     ERL_NIF_TERM term = 77;
@@ -213,7 +213,7 @@ static void note_found(void *context, const struct tracehost_found *found)
     misused(tracehost_host_stop(host), "this function cannot be called in a callback");
 }
 
-static void test_tracers(void **state)
+static void tracers_are_found_in_added_folders(void **state)
 {
     int found = 0;
 
@@ -228,7 +228,7 @@ static void test_tracers(void **state)
 
 /* --- Processes -------------------------------------------------------------------------------- */
 
-static void test_processes(void **state)
+static void a_process_receives_messages_until_its_stop(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
     tracehost_process *process;
@@ -247,7 +247,7 @@ static void test_processes(void **state)
     enif_free_env(env);
 }
 
-static void test_console(void **state)
+static void messages_to_the_console_are_printed(void **state)
 {
     char *printed = NULL;
     size_t size = 0;
@@ -267,18 +267,18 @@ static void test_console(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_versions),
-        cmocka_unit_test(test_one_host_at_a_time),
-        cmocka_unit_test(test_two_hosts_in_turn),
-        cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_results_of_other_sizes),
-        cmocka_unit_test(test_missing_arguments),
-        cmocka_unit_test(test_error_text),
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_tracers),
-        cmocka_unit_test(test_processes),
-        cmocka_unit_test(test_console),
+        cmocka_unit_test(the_version_equals_the_version_macros),
+        cmocka_unit_test(a_second_host_is_refused_while_a_host_runs),
+        cmocka_unit_test(a_second_host_repeats_the_replay_of_the_first),
+        cmocka_unit_test(the_guard_calls_and_restores_the_handlers_of_the_program),
+        cmocka_unit_test(a_setup_without_size_or_with_unknown_members_is_refused),
+        cmocka_unit_test(older_and_newer_programs_get_results_of_their_size),
+        cmocka_unit_test(missing_and_invalid_arguments_are_refused),
+        cmocka_unit_test(error_text_is_truncated_and_returns_the_whole_length),
+        cmocka_unit_test(terms_are_parsed_and_printed),
+        cmocka_unit_test(tracers_are_found_in_added_folders),
+        cmocka_unit_test(a_process_receives_messages_until_its_stop),
+        cmocka_unit_test(messages_to_the_console_are_printed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

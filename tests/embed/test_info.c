@@ -509,7 +509,7 @@ static void end_subject(void)
     good(tracehost_live_function_end(late_f));
 }
 
-static void the_same_is_told(void **state)
+static void session_info_equals_trace_info_of_otp_27(void **state)
 {
     const char *folder = build_folder("samples");
     struct tracehost_setup setup = {
@@ -536,7 +536,7 @@ static void the_same_is_told(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_same_is_told)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(session_info_equals_trace_info_of_otp_27)};
 
     if (system("PATH=\"${SOURCE_DIR:-$PWD}/build/otp27/bin:$PATH\"; export PATH\n"
                "erl -noinput -boot no_dot_erlang -eval "

@@ -34,7 +34,7 @@ static enum tracehost_status run(const tracehost_process *process, tracehost_liv
     return tracehost_live_begin(host, &setup, live);
 }
 
-static void test_not_live(void **state)
+static void a_host_without_live_tracing_refuses_live_processes(void **state)
 {
     tracehost_process *process = start();
     tracehost_live_process *live;
@@ -48,7 +48,7 @@ static void test_not_live(void **state)
     tracehost_process_stop(process);
 }
 
-static void test_refused(void **state)
+static void invalid_live_processes_functions_and_events_are_refused(void **state)
 {
     tracehost_process *process = start();
     tracehost_live_process *live;
@@ -81,7 +81,7 @@ static void test_refused(void **state)
 }
 
 /* A session that starts meanwhile gets events from then on. */
-static void test_events(void **state)
+static void a_session_gets_events_from_its_start_on(void **state)
 {
     tracehost_process *tracer, *process = start(), *child = start();
     tracehost_live_process *live, *born;
@@ -124,7 +124,7 @@ static void take_words(void *context, const struct tracehost_function *of)
     *(struct tracehost_function *)context = *of;
 }
 
-static void test_words(void **state)
+static void call_memory_counts_the_words_of_a_live_call(void **state)
 {
     uint64_t words = 100;
     struct tracehost_live_setup setup = {
@@ -211,7 +211,7 @@ static void take_calls(void *context, const struct tracehost_function *of)
 }
 
 /* One session counts all calls while others start and end. */
-static void test_threads(void **state)
+static void a_session_counts_all_calls_of_concurrent_threads(void **state)
 {
     tracehost_process *processes[THREADS];
     pthread_t threads[THREADS];
@@ -248,8 +248,11 @@ int main(void)
 {
 #define WITH_LIVE_HOST(test) cmocka_unit_test_setup_teardown(test, begin_live, end)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_not_live), WITH_LIVE_HOST(test_refused), WITH_LIVE_HOST(test_events),
-        WITH_LIVE_HOST(test_words),      WITH_LIVE_HOST(test_threads),
+        cmocka_unit_test(a_host_without_live_tracing_refuses_live_processes),
+        WITH_LIVE_HOST(invalid_live_processes_functions_and_events_are_refused),
+        WITH_LIVE_HOST(a_session_gets_events_from_its_start_on),
+        WITH_LIVE_HOST(call_memory_counts_the_words_of_a_live_call),
+        WITH_LIVE_HOST(a_session_counts_all_calls_of_concurrent_threads),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

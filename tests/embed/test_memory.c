@@ -363,7 +363,7 @@ static void each_fails(const char *stream)
     assert_int_equal(digest, whole);
 }
 
-static void a_recording(void **state)
+static void a_replay_of_a_recording_survives_failed_allocations(void **state)
 {
     (void)state;
 #ifdef SANITIZED
@@ -372,7 +372,7 @@ static void a_recording(void **state)
     each_fails(RECORDING("s01_seed_local_caller"));
 }
 
-static void lines(void **state)
+static void a_replay_of_lines_survives_failed_allocations(void **state)
 {
     (void)state;
 #ifdef SANITIZED
@@ -438,7 +438,7 @@ static void read_too_much(void)
     unlink(name);
 }
 
-static void a_line_that_is_too_much(void **state)
+static void a_line_that_exceeds_the_memory_is_skipped(void **state)
 {
     int status;
     pid_t child;
@@ -459,9 +459,9 @@ static void a_line_that_is_too_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_line_that_is_too_much), /* in a child process, so before any thread */
-        cmocka_unit_test(a_recording),
-        cmocka_unit_test(lines),
+        cmocka_unit_test(a_line_that_exceeds_the_memory_is_skipped), /* forks, so runs first */
+        cmocka_unit_test(a_replay_of_a_recording_survives_failed_allocations),
+        cmocka_unit_test(a_replay_of_lines_survives_failed_allocations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void expect(const char *function, const char *shown)
     assert_string_equal(text, shown);
 }
 
-static void test_patterns(void **state)
+static void patterns_set_pause_and_remove_breakpoints(void **state)
 {
     size_t matched = 77;
 
@@ -108,7 +108,7 @@ static void expect_all(const char *function, const char *shown)
 }
 
 /* Kinds that coexist, and the effect of later patterns on earlier ones. */
-static void test_each_kind_is_told(void **state)
+static void each_kind_of_breakpoint_is_listed(void **state)
 {
     (void)state;
     good(set("a:b/1", "r", TRACEHOST_META, NULL));
@@ -130,7 +130,7 @@ static void test_each_kind_is_told(void **state)
     expect_all("on_load", "");
 }
 
-static void test_refused_patterns(void **state)
+static void invalid_patterns_are_refused(void **state)
 {
     size_t matched = 77;
 
@@ -157,7 +157,7 @@ static void test_refused_patterns(void **state)
 
 /* --- Messages --------------------------------------------------------------------------------- */
 
-static void test_messages(void **state)
+static void message_patterns_filter_sends_and_receives(void **state)
 {
     tracehost_process *process;
     tracehost_session sender;
@@ -226,7 +226,7 @@ static struct tracehost_host_counts play_execution(const struct tracehost_setup 
     return counts;
 }
 
-static void test_setup(void **state)
+static void a_setup_sets_the_display_function_and_the_frame_limit(void **state)
 {
     const char *folder = build_folder("lib/tracehost/tracers");
     struct tracehost_setup setup = {
@@ -249,7 +249,7 @@ static void destroy_and_count(void *context, const struct tracehost_function *fu
     good(tracehost_session_destroy(host, session));
 }
 
-static void test_destroyed_by_a_visitor(void **state)
+static void a_visitor_may_destroy_the_session(void **state)
 {
     int visits = 0;
 
@@ -270,7 +270,7 @@ static void note_fault(void *context, const struct tracehost_match_fault *fault)
             fault->place, fault->text, fault->term);
 }
 
-static void test_faults(void **state)
+static void faults_of_match_specifications_name_their_place(void **state)
 {
     tracehost_match *match = NULL;
     char faults[1024] = "";
@@ -296,7 +296,7 @@ static void test_faults(void **state)
     tracehost_match_free(NULL);
 }
 
-static void test_runs(void **state)
+static void a_match_specification_runs_and_explains_its_result(void **state)
 {
     struct tracehost_match_subject subject = {.size = sizeof subject, .arity = 1};
     struct tracehost_match_result result = {.size = sizeof result};
@@ -328,7 +328,7 @@ static void test_runs(void **state)
     enif_free_env(env);
 }
 
-static void test_refused_subjects(void **state)
+static void invalid_match_subjects_are_refused(void **state)
 {
     struct tracehost_match_subject subject = {.size = sizeof subject, .arity = 256};
     struct tracehost_match_result result = {.size = sizeof result};
@@ -365,15 +365,15 @@ int main(void)
 {
 #define WITH_SESSION(test) cmocka_unit_test_setup_teardown(test, begin_session, end)
     const struct CMUnitTest tests[] = {
-        WITH_SESSION(test_patterns),
-        WITH_SESSION(test_each_kind_is_told),
-        WITH_SESSION(test_refused_patterns),
-        WITH_SESSION(test_messages),
-        cmocka_unit_test(test_setup),
-        WITH_SESSION(test_destroyed_by_a_visitor),
-        cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_refused_subjects),
+        WITH_SESSION(patterns_set_pause_and_remove_breakpoints),
+        WITH_SESSION(each_kind_of_breakpoint_is_listed),
+        WITH_SESSION(invalid_patterns_are_refused),
+        WITH_SESSION(message_patterns_filter_sends_and_receives),
+        cmocka_unit_test(a_setup_sets_the_display_function_and_the_frame_limit),
+        WITH_SESSION(a_visitor_may_destroy_the_session),
+        cmocka_unit_test(faults_of_match_specifications_name_their_place),
+        cmocka_unit_test(a_match_specification_runs_and_explains_its_result),
+        cmocka_unit_test(invalid_match_subjects_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

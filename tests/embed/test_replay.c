@@ -7,7 +7,7 @@
 
 /* --- Streams ---------------------------------------------------------------------------------- */
 
-static void test_unreadable(void **state)
+static void unreadable_streams_are_refused(void **state)
 {
     tracehost_stream *stream = NULL;
 
@@ -35,7 +35,7 @@ static char *term_text(tracehost_stream *stream)
     return text;
 }
 
-static void test_records(void **state)
+static void the_records_of_a_stream_are_read(void **state)
 {
     struct tracehost_record record = {.size = sizeof record};
     struct tracehost_stream_info info = {.size = sizeof info};
@@ -73,7 +73,7 @@ static void test_records(void **state)
 }
 
 /* Lines through a pipe, one damaged, one that reports loss. */
-static void test_lines(void **state)
+static void lines_from_a_pipe_are_read_past_a_damaged_line(void **state)
 {
     static const char lines[] = "{\"tracee\":\"<0.1.0>\",\"tag\":\"exit\",\"term\":\"normal\"}\n"
                                 "{\"tracee\":\"<0.1.0>\",\"tag\":\"xit\",\"term\":\"normal\"}\n"
@@ -109,7 +109,7 @@ static void test_lines(void **state)
     good(tracehost_stream_close(stream));
 }
 
-static void test_refused_descriptor_is_closed(void **state)
+static void a_refused_descriptor_is_closed(void **state)
 {
     const struct tracehost_stream_options options = {.size = 1};
     tracehost_stream *stream;
@@ -129,7 +129,7 @@ static void *stop_soon(void *stream)
 }
 
 /* No thread writes to the pipe any more or closes it. */
-static void test_stopped_by_another_thread(void **state)
+static void another_thread_stops_a_blocked_read(void **state)
 {
     static const char header[] = "{\"tracehost\":1}\n";
     tracehost_stream *stream;
@@ -150,7 +150,7 @@ static void test_stopped_by_another_thread(void **state)
 
 /* --- Replays ---------------------------------------------------------------------------------- */
 
-static void test_wrong_order(void **state)
+static void calls_in_the_wrong_order_are_refused(void **state)
 {
     struct tracehost_replay_options options = {.size = sizeof options};
     tracehost_stream *stream, *other;
@@ -192,7 +192,7 @@ static void note_damage(void *context, tracehost_replay *replay)
     misused(tracehost_host_stop(host), "this function cannot be called in a callback");
 }
 
-static void test_damage(void **state)
+static void damage_is_reported_and_counted(void **state)
 {
     const struct tracehost_replay_options options = {
         .size = sizeof options, .damage = note_damage, .context = &told};
@@ -218,8 +218,7 @@ static void test_damage(void **state)
     tracehost_process_stop(process);
 }
 
-/* Plays record by record, with the same result. */
-static void test_steps(void **state)
+static void a_replay_can_be_played_record_by_record(void **state)
 {
     struct tracehost_record record = {.size = sizeof record};
     struct tracehost_replay_counts counts = {.size = sizeof counts};
@@ -255,7 +254,7 @@ static void test_steps(void **state)
     tracehost_process_stop(process);
 }
 
-static void test_bounds(void **state)
+static void bounds_limit_the_played_records(void **state)
 {
     struct tracehost_replay_options options = {.size = sizeof options};
     struct tracehost_replay_counts counts = {.size = sizeof counts};
@@ -292,7 +291,7 @@ static void stop_after_three(void *context, tracehost_replay *replay)
         tracehost_stream_stop(context);
 }
 
-static void test_stopped_from_progress(void **state)
+static void a_progress_callback_stops_the_replay(void **state)
 {
     struct tracehost_replay_options options = {.size = sizeof options,
                                                .progress = stop_after_three};
@@ -342,7 +341,7 @@ static void act_within(void)
     misused(tracehost_session_destroy(host, sender), "there is no session 64 any more");
 }
 
-static void test_within_a_callback(void **state)
+static void requests_from_a_callback_take_effect_after_the_event(void **state)
 {
     tracehost_process *process;
     tracehost_stream *stream;
@@ -379,7 +378,7 @@ static void read_clock(void)
     goes += enif_monotonic_time(ERL_NIF_NSEC) > before;
 }
 
-static void test_clocks(void **state)
+static void callbacks_read_the_recorded_or_the_wall_clock(void **state)
 {
     const char *folder = build_folder("samples");
     struct tracehost_setup setup = {.size = sizeof setup, .folders = &folder, .folder_count = 1};
@@ -405,18 +404,18 @@ int main(void)
 {
 #define WITH_HOST(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_records),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_refused_descriptor_is_closed),
-        cmocka_unit_test(test_stopped_by_another_thread),
-        WITH_HOST(test_wrong_order),
-        WITH_HOST(test_damage),
-        WITH_HOST(test_steps),
-        WITH_HOST(test_bounds),
-        WITH_HOST(test_stopped_from_progress),
-        WITH_HOST(test_within_a_callback),
-        cmocka_unit_test(test_clocks),
+        cmocka_unit_test(unreadable_streams_are_refused),
+        cmocka_unit_test(the_records_of_a_stream_are_read),
+        cmocka_unit_test(lines_from_a_pipe_are_read_past_a_damaged_line),
+        cmocka_unit_test(a_refused_descriptor_is_closed),
+        cmocka_unit_test(another_thread_stops_a_blocked_read),
+        WITH_HOST(calls_in_the_wrong_order_are_refused),
+        WITH_HOST(damage_is_reported_and_counted),
+        WITH_HOST(a_replay_can_be_played_record_by_record),
+        WITH_HOST(bounds_limit_the_played_records),
+        WITH_HOST(a_progress_callback_stops_the_replay),
+        WITH_HOST(requests_from_a_callback_take_effect_after_the_event),
+        cmocka_unit_test(callbacks_read_the_recorded_or_the_wall_clock),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

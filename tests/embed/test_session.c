@@ -28,7 +28,7 @@ static void refused_library(const char *tracer, const char *why)
     tracehost_error_clear();
 }
 
-static void test_unloadable_tracers(void **state)
+static void unloadable_tracers_are_refused(void **state)
 {
     (void)state;
     refused_library("erl_msg_tracr", "there is no library 'erl_msg_tracr'");
@@ -38,7 +38,7 @@ static void test_unloadable_tracers(void **state)
     assert_int_equal(tracehost_session_list(host, 0, NULL, 0), 0);
 }
 
-static void test_states(void **state)
+static void tracer_states_are_parsed_and_invalid_states_are_refused(void **state)
 {
     struct tracehost_session_setup setup = {
         .size = sizeof setup, .tracer = "erl_msg_tracer", .name = "states"};
@@ -71,7 +71,7 @@ static void test_states(void **state)
 }
 
 /* The tracer returns `remove`, as its state is a dead process. */
-static void test_unwilling_tracer(void **state)
+static void a_tracer_that_answers_remove_is_not_attached(void **state)
 {
     tracehost_process *process;
     tracehost_session session;
@@ -93,7 +93,7 @@ static void test_unwilling_tracer(void **state)
 }
 
 /* A tracer's failure is an error of the call that ran the tracer, and of the host's end. */
-static void test_failing_tracer(void **state)
+static void failures_of_a_tracer_are_reported_to_the_caller(void **state)
 {
     struct tracehost_session_setup setup = {.size = sizeof setup, .state_text = "attach"};
     struct tracehost_session_info info = {.size = sizeof info};
@@ -120,7 +120,7 @@ static void test_failing_tracer(void **state)
     free(tracer);
 }
 
-static void test_many_sessions(void **state)
+static void at_most_64_sessions_exist_and_ids_are_not_reused(void **state)
 {
     struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "erl_msg_tracer"};
     tracehost_session sessions[64], listed[64], one;
@@ -145,7 +145,7 @@ static void test_many_sessions(void **state)
 
 /* --- Tracees ---------------------------------------------------------------------------------- */
 
-static void test_flags_as_text(void **state)
+static void trace_flags_are_parsed_from_text(void **state)
 {
     uint32_t flags = 0;
 
@@ -158,7 +158,7 @@ static void test_flags_as_text(void **state)
     misused(tracehost_flags_parse(NULL, &flags), "the text is missing");
 }
 
-static void test_whom(void **state)
+static void flags_of_tracees_are_set_and_read(void **state)
 {
     const uint32_t wanted = TRACEHOST_FLAG_SEND | TRACEHOST_FLAG_AS_RECORDED;
     tracehost_process *process;
@@ -190,7 +190,7 @@ static void test_whom(void **state)
     enif_free_env(env);
 }
 
-static void test_whom_not(void **state)
+static void invalid_tracees_and_flags_are_refused(void **state)
 {
     const struct tracehost_session_setup setup = {.size = sizeof setup, .tracer = "erl_msg_tracer"};
     tracehost_session session;
@@ -221,7 +221,7 @@ static void test_whom_not(void **state)
 }
 
 /* Expected names apply to this recording and to later ones. */
-static void test_expected(void **state)
+static void a_process_with_an_expected_name_is_traced(void **state)
 {
     tracehost_process *process;
     tracehost_session session;
@@ -241,11 +241,15 @@ int main(void)
 {
 #define WITH_HOST(test) cmocka_unit_test_setup_teardown(test, begin, end)
     const struct CMUnitTest tests[] = {
-        WITH_HOST(test_unloadable_tracers), WITH_HOST(test_states),
-        WITH_HOST(test_unwilling_tracer),   WITH_HOST(test_many_sessions),
-        WITH_HOST(test_flags_as_text),      WITH_HOST(test_whom),
-        WITH_HOST(test_whom_not),           WITH_HOST(test_expected),
-        WITH_HOST(test_failing_tracer),
+        WITH_HOST(unloadable_tracers_are_refused),
+        WITH_HOST(tracer_states_are_parsed_and_invalid_states_are_refused),
+        WITH_HOST(a_tracer_that_answers_remove_is_not_attached),
+        WITH_HOST(at_most_64_sessions_exist_and_ids_are_not_reused),
+        WITH_HOST(trace_flags_are_parsed_from_text),
+        WITH_HOST(flags_of_tracees_are_set_and_read),
+        WITH_HOST(invalid_tracees_and_flags_are_refused),
+        WITH_HOST(a_process_with_an_expected_name_is_traced),
+        WITH_HOST(failures_of_a_tracer_are_reported_to_the_caller),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
