@@ -37,7 +37,7 @@ static const char *after_opening(int flags, const char *before)
     return content_of(path);
 }
 
-static void files_are_opened_as_the_flags_say(void **state)
+static void each_open_flag_has_its_effect(void **state)
 {
     (void)state;
     assert_string_equal(after_opening(READ, "before"), "before");
@@ -59,7 +59,7 @@ static void files_are_opened_as_the_flags_say(void **state)
     assert_int_equal(last_error, ENOENT);
 }
 
-static void flags_come_to_the_system(void **state)
+static void open_flags_are_passed_to_the_system(void **state)
 {
     th_term port = open_by(in_folder("flags"), READ | WRITE | APPEND | TH_FILE_SYNC);
     struct th_file *file = th_file_find(port, false);
@@ -97,7 +97,7 @@ static void bytes_are_read(void **state)
     close_by(port);
 }
 
-static void positions_are_set(void **state)
+static void positions_are_set_as_by_lseek(void **state)
 {
     static const struct {
         int64_t offset;
@@ -157,7 +157,7 @@ static void bytes_are_written(void **state)
     close_by(port);
 }
 
-static void pieces_that_are_none_are_refused(void **state)
+static void malformed_pieces_are_refused(void **state)
 {
     static const char *const wrong[] = {
         "a",       "[a]",       "[{1}]", "[{-1,1}]",  "[{0,-1}]",  "[{a,1}]",
@@ -204,7 +204,7 @@ static void lines_are_read(void **state)
     close_by(port);
 }
 
-static void what_is_pointed_to_is_read(void **state)
+static void data_behind_a_file_pointer_is_read(void **state)
 {
     const char *path = in_folder("pointed");
     th_term port = open_by(path, READ | WRITE);
@@ -222,7 +222,7 @@ static void what_is_pointed_to_is_read(void **state)
 
 /* --- Options ---------------------------------------------------------------------------------- */
 
-static void writes_are_gathered(void **state)
+static void delayed_writes_are_gathered(void **state)
 {
     const char *path = in_folder("late");
     th_term port = open_by(path, READ | WRITE);
@@ -242,7 +242,7 @@ static void writes_are_gathered(void **state)
     assert_string_equal(content_of(path), "123456789abcd");
 }
 
-static void what_is_gathered_may_fail_late(void **state)
+static void a_delayed_write_reports_its_error_later(void **state)
 {
     th_term port = open_by("/dev/full", WRITE | TH_FILE_KEEPS);
 
@@ -256,7 +256,7 @@ static void what_is_gathered_may_fail_late(void **state)
     assert_string_equal(close_by(port), "{error,ebadf}"); /* closed nevertheless */
 }
 
-static void reads_go_ahead(void **state)
+static void read_ahead_returns_buffered_data(void **state)
 {
     const char *path = in_folder("ahead");
     th_term port;
@@ -281,7 +281,7 @@ static void reads_go_ahead(void **state)
     close_by(port);
 }
 
-static void options_that_are_none_are_refused(void **state)
+static void unknown_options_and_invalid_values_are_refused(void **state)
 {
     th_term port = open_by(in_folder("options"), READ | WRITE);
 
@@ -295,7 +295,7 @@ static void options_that_are_none_are_refused(void **state)
 
 /* --- Others ----------------------------------------------------------------------------------- */
 
-static void files_are_known_as_by_fstat(void **state)
+static void file_info_of_an_open_file_equals_lstat(void **state)
 {
     const char *path = in_folder("known");
     th_term port;
@@ -310,7 +310,7 @@ static void files_are_known_as_by_fstat(void **state)
     close_by(port);
 }
 
-static void disks_are_asked(void **state)
+static void sync_and_advise_return_the_result_of_the_system(void **state)
 {
     th_term port = open_by(in_folder("disk"), READ | WRITE);
     int pipes[2];
@@ -336,8 +336,8 @@ static void disks_are_asked(void **state)
     close(pipes[1]);
 }
 
-/* Each operation on a closed file has this result, even if its descriptor is in use again. */
-static void what_is_closed_stays_so(void **state)
+/* The descriptor may be in use again, by another file. */
+static void operations_on_a_closed_file_return_ebadf(void **state)
 {
     unsigned before = count_descriptors();
     th_term port = open_by(in_folder("closed"), READ | WRITE);
@@ -361,7 +361,7 @@ static void what_is_closed_stays_so(void **state)
     close_by(other);
 }
 
-static void a_disk_is_full(void **state)
+static void writes_to_a_full_disk_return_enospc(void **state)
 {
     const char *disk = in_folder("disk full");
     char *data = th_alloc(300000);
@@ -396,22 +396,22 @@ static void a_disk_is_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_are_opened_as_the_flags_say),
-        cmocka_unit_test(flags_come_to_the_system),
+        cmocka_unit_test(each_open_flag_has_its_effect),
+        cmocka_unit_test(open_flags_are_passed_to_the_system),
         cmocka_unit_test(bytes_are_read),
-        cmocka_unit_test(positions_are_set),
+        cmocka_unit_test(positions_are_set_as_by_lseek),
         cmocka_unit_test(bytes_are_written),
-        cmocka_unit_test(pieces_that_are_none_are_refused),
+        cmocka_unit_test(malformed_pieces_are_refused),
         cmocka_unit_test(lines_are_read),
-        cmocka_unit_test(what_is_pointed_to_is_read),
-        cmocka_unit_test(writes_are_gathered),
-        cmocka_unit_test(what_is_gathered_may_fail_late),
-        cmocka_unit_test(reads_go_ahead),
-        cmocka_unit_test(options_that_are_none_are_refused),
-        cmocka_unit_test(files_are_known_as_by_fstat),
-        cmocka_unit_test(disks_are_asked),
-        cmocka_unit_test(what_is_closed_stays_so),
-        cmocka_unit_test(a_disk_is_full),
+        cmocka_unit_test(data_behind_a_file_pointer_is_read),
+        cmocka_unit_test(delayed_writes_are_gathered),
+        cmocka_unit_test(a_delayed_write_reports_its_error_later),
+        cmocka_unit_test(read_ahead_returns_buffered_data),
+        cmocka_unit_test(unknown_options_and_invalid_values_are_refused),
+        cmocka_unit_test(file_info_of_an_open_file_equals_lstat),
+        cmocka_unit_test(sync_and_advise_return_the_result_of_the_system),
+        cmocka_unit_test(operations_on_a_closed_file_return_ebadf),
+        cmocka_unit_test(writes_to_a_full_disk_return_enospc),
     };
 
     return cmocka_run_group_tests(tests, begin_folder, end_folder);

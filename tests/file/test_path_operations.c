@@ -149,7 +149,7 @@ static const struct {
     {TH_FILE_SYMLINK, call_symlink, true, "", "pointing", "{error,enoent}"},
 };
 
-static void names_are_changed_as_by_the_calls(void **state)
+static void changes_of_names_equal_the_effect_of_system_calls(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
@@ -209,7 +209,7 @@ static void links_are_read(void **state)
     assert_string_equal(by_path(TH_FILE_ALTNAME, in_folder("link"), NULL), "{error,enotsup}");
 }
 
-static void the_folder_is_that_of_the_program(void **state)
+static void the_working_folder_is_read_and_changed(void **state)
 {
     char before[PATH_MAX], now[PATH_MAX];
     char *expected;
@@ -258,7 +258,7 @@ static void assert_same_term(const char *a, const char *b)
     th_env_release(&env);
 }
 
-static void files_are_known_as_by_lstat(void **state)
+static void file_info_equals_the_result_of_lstat(void **state)
 {
     static const struct {
         const char *path, *type;
@@ -290,7 +290,7 @@ static const char *write_info(const char *path, int64_t mode, int64_t uid, int64
     return wait_for(operation);
 }
 
-static void what_is_known_is_written(void **state)
+static void file_info_is_written(void **state)
 {
     const char *path = in_folder("moded");
     struct stat info;
@@ -360,7 +360,7 @@ static const char *path_of(const char *text)
     return good ? path : NULL;
 }
 
-static void paths_are_binaries_or_characters(void **state)
+static void paths_are_binaries_or_lists_of_characters(void **state)
 {
     (void)state;
     assert_string_equal(path_of("<<\"a/b\">>"), "a/b");
@@ -384,14 +384,14 @@ static void paths_are_binaries_or_characters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names_are_changed_as_by_the_calls),
+        cmocka_unit_test(changes_of_names_equal_the_effect_of_system_calls),
         cmocka_unit_test(folders_are_listed),
         cmocka_unit_test(links_are_read),
-        cmocka_unit_test(the_folder_is_that_of_the_program),
-        cmocka_unit_test(files_are_known_as_by_lstat),
-        cmocka_unit_test(what_is_known_is_written),
+        cmocka_unit_test(the_working_folder_is_read_and_changed),
+        cmocka_unit_test(file_info_equals_the_result_of_lstat),
+        cmocka_unit_test(file_info_is_written),
         cmocka_unit_test(whole_files_are_read),
-        cmocka_unit_test(paths_are_binaries_or_characters),
+        cmocka_unit_test(paths_are_binaries_or_lists_of_characters),
     };
 
     return cmocka_run_group_tests(tests, begin_folder, end_folder);

@@ -66,7 +66,7 @@ static const char *told(void)
     return text;
 }
 
-static void each_operation_is_told_four_times(void **state)
+static void each_operation_fires_its_probes_in_order(void **state)
 {
     struct th_file_operation *operation = th_file_operation_create(TH_FILE_RENAME);
     char expected[1024];
@@ -110,7 +110,7 @@ static const char *entry_of(const char *text)
     return entry;
 }
 
-static void arguments_stand_where_the_guide_says(void **state)
+static void probe_arguments_are_in_the_documented_places(void **state)
 {
     th_term port;
     struct th_file *file;
@@ -153,7 +153,7 @@ static void arguments_stand_where_the_guide_says(void **state)
                         "'' 7 'a' '' 0 0 0 0 '#Port'");
 }
 
-static void write_info_tells_numbers_alone(void **state)
+static void write_info_passes_only_numbers_to_the_probe(void **state)
 {
     struct th_file_operation *operation = th_file_operation_create(TH_FILE_WRITE_INFO);
 
@@ -231,7 +231,7 @@ static struct th_file_operation *make_folder(const char *name)
     return operation;
 }
 
-static void what_is_cancelled_is_not_carried_out(void **state)
+static void a_cancelled_operation_is_not_executed(void **state)
 {
     unsigned before = count_descriptors();
     struct th_file_operation *queued[3];
@@ -267,8 +267,7 @@ static void what_is_cancelled_is_not_carried_out(void **state)
     assert_int_equal(count_descriptors(), before); /* the file, which has no owner, is closed */
 }
 
-/* The file is closed while a write to it is still queued. */
-static void what_is_queued_when_a_file_is_closed_fails(void **state)
+static void a_queued_write_to_a_closed_file_fails(void **state)
 {
     unsigned before = count_descriptors();
     const char *path = in_folder("closed early");
@@ -300,8 +299,7 @@ static void what_is_queued_when_a_file_is_closed_fails(void **state)
     assert_int_equal(count_descriptors(), before);
 }
 
-/* The file is closed even if no process waits for its closing. */
-static void a_close_is_not_cancelled(void **state)
+static void an_abandoned_close_is_still_executed(void **state)
 {
     unsigned before = count_descriptors();
     th_term port = open_by(in_folder("abandoned"), WRITE);
@@ -326,7 +324,7 @@ static void a_close_is_not_cancelled(void **state)
     assert_int_equal(count_descriptors(), before);
 }
 
-static void files_go_with_their_owner(void **state)
+static void files_are_closed_when_their_owner_ends(void **state)
 {
     unsigned before = count_descriptors();
     struct th_file_owner other = {0};
@@ -355,13 +353,13 @@ static void files_go_with_their_owner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_operation_is_told_four_times),
-        cmocka_unit_test(arguments_stand_where_the_guide_says),
-        cmocka_unit_test(write_info_tells_numbers_alone),
-        cmocka_unit_test(what_is_cancelled_is_not_carried_out),
-        cmocka_unit_test(what_is_queued_when_a_file_is_closed_fails),
-        cmocka_unit_test(a_close_is_not_cancelled),
-        cmocka_unit_test(files_go_with_their_owner),
+        cmocka_unit_test(each_operation_fires_its_probes_in_order),
+        cmocka_unit_test(probe_arguments_are_in_the_documented_places),
+        cmocka_unit_test(write_info_passes_only_numbers_to_the_probe),
+        cmocka_unit_test(a_cancelled_operation_is_not_executed),
+        cmocka_unit_test(a_queued_write_to_a_closed_file_fails),
+        cmocka_unit_test(an_abandoned_close_is_still_executed),
+        cmocka_unit_test(files_are_closed_when_their_owner_ends),
     };
 
     return cmocka_run_group_tests(tests, begin_folder, end_folder);
