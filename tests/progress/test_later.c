@@ -48,7 +48,7 @@ static void *hand_in_all(void *thread)
     return NULL;
 }
 
-static void each_threads_order_is_kept(void **state)
+static void work_of_each_thread_runs_in_order(void **state)
 {
     pthread_t threads[THREADS];
     int numbers[THREADS];
@@ -88,8 +88,8 @@ static void take_turn(struct th_later *later)
         th_progress_later(later, take_turn);
 }
 
-/* Batches do not matter: work that adds itself again runs after all other work. */
-static void who_hands_itself_in_again_is_the_last(void **state)
+/* Batches of work do not matter for this order. */
+static void work_that_adds_itself_again_runs_last(void **state)
 {
     struct player players[PLAYERS];
 
@@ -118,7 +118,7 @@ static void note_run(struct th_later *later)
 
 /* The worker sleeps meanwhile: the ends of nested sections do not wake the worker, the end of the
  * outermost section does. */
-static void sections_inside_of_one_let_nothing_pass(void **state)
+static void nested_sections_do_not_release_deferred_work(void **state)
 {
     struct th_later work;
 
@@ -138,7 +138,7 @@ static void sections_inside_of_one_let_nothing_pass(void **state)
 }
 
 /* Without open sections, work is done without th_progress_settle() and without other threads. */
-static void work_is_done_by_itself(void **state)
+static void deferred_work_runs_without_a_settle_call(void **state)
 {
     struct th_later work;
 
@@ -155,10 +155,10 @@ static void work_is_done_by_itself(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_threads_order_is_kept),
-        cmocka_unit_test(who_hands_itself_in_again_is_the_last),
-        cmocka_unit_test(sections_inside_of_one_let_nothing_pass),
-        cmocka_unit_test(work_is_done_by_itself),
+        cmocka_unit_test(work_of_each_thread_runs_in_order),
+        cmocka_unit_test(work_that_adds_itself_again_runs_last),
+        cmocka_unit_test(nested_sections_do_not_release_deferred_work),
+        cmocka_unit_test(deferred_work_runs_without_a_settle_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

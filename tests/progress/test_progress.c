@@ -81,7 +81,7 @@ static void begin_waiting(struct waiter *waiter)
     sleep_ms(A_WHILE);
 }
 
-static void sections_nest(void **state)
+static void reader_sections_may_be_nested(void **state)
 {
     (void)state;
     assert_false(th_progress_inside());
@@ -93,7 +93,7 @@ static void sections_nest(void **state)
     assert_false(th_progress_inside());
 }
 
-static void nobody_is_waited_for_where_nobody_is_inside(void **state)
+static void a_grace_period_passes_without_open_sections(void **state)
 {
     (void)state;
     th_progress_enter();
@@ -102,7 +102,7 @@ static void nobody_is_waited_for_where_nobody_is_inside(void **state)
         th_progress_wait();
 }
 
-static void a_section_is_waited_for(void **state)
+static void a_grace_period_waits_for_an_open_section(void **state)
 {
     struct holder holder;
     struct waiter waiter;
@@ -129,7 +129,7 @@ static void *nest(void *context)
     return NULL;
 }
 
-static void the_outermost_section_counts(void **state)
+static void a_grace_period_waits_for_the_outermost_section(void **state)
 {
     struct holder holder = {0};
     struct waiter waiter;
@@ -165,7 +165,7 @@ static bool passes_a_later_section(void)
 }
 
 /* On a busy machine the waiter may start too late, but not each time. */
-static void a_section_that_begins_later_is_not_waited_for(void **state)
+static void a_grace_period_does_not_wait_for_later_sections(void **state)
 {
     bool passed = false;
 
@@ -221,7 +221,7 @@ static int begin(void **state)
     return 0;
 }
 
-static void work_is_done_in_order_by_another_thread(void **state)
+static void deferred_work_runs_in_order_in_another_thread(void **state)
 {
     (void)state;
     for (int i = 0; i < WORKS; i++)
@@ -233,7 +233,7 @@ static void work_is_done_in_order_by_another_thread(void **state)
     assert_false(pthread_equal(done.thread, pthread_self()));
 }
 
-static void work_waits_for_the_sections_that_are_open(void **state)
+static void deferred_work_waits_for_open_sections(void **state)
 {
     struct holder holder;
 
@@ -247,7 +247,7 @@ static void work_waits_for_the_sections_that_are_open(void **state)
     assert_int_equal(atomic_load(&done.count), 1);
 }
 
-static void work_may_be_handed_in_inside_of_a_section(void **state)
+static void deferred_work_may_be_added_inside_a_section(void **state)
 {
     (void)state;
     th_progress_enter();
@@ -259,7 +259,7 @@ static void work_may_be_handed_in_inside_of_a_section(void **state)
     assert_int_equal(atomic_load(&done.count), 1);
 }
 
-static void work_may_hand_itself_in_again(void **state)
+static void deferred_work_may_add_itself_again(void **state)
 {
     (void)state;
     hand_in(1, 3);
@@ -292,7 +292,7 @@ static void *live_shortly(void *unused)
 }
 
 /* A thread that stayed in the list of threads would leave freed memory there. */
-static void threads_come_and_go_by_themselves(void **state)
+static void ended_threads_are_unregistered(void **state)
 {
     pthread_t threads[THREADS];
 
@@ -400,13 +400,13 @@ static void free_after_waiting(void)
     }
 }
 
-static void what_is_read_is_freed_later(void **state)
+static void readers_never_see_data_freed_by_deferred_work(void **state)
 {
     (void)state;
     assert_int_equal(count_wrong(free_later), 0);
 }
 
-static void what_is_read_is_freed_after_waiting(void **state)
+static void readers_never_see_data_freed_after_a_grace_period(void **state)
 {
     (void)state;
     assert_int_equal(count_wrong(free_after_waiting), 0);
@@ -438,7 +438,7 @@ static void die_of(void (*call)(void), char *said, size_t size)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
-static void waiting_for_oneself_is_told(void **state)
+static void waiting_inside_a_section_aborts(void **state)
 {
     char said[1000];
 
@@ -452,19 +452,19 @@ static void waiting_for_oneself_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waiting_for_oneself_is_told), /* first: forks, needs a single thread */
-        cmocka_unit_test(sections_nest),
-        cmocka_unit_test(nobody_is_waited_for_where_nobody_is_inside),
-        cmocka_unit_test(a_section_is_waited_for),
-        cmocka_unit_test(the_outermost_section_counts),
-        cmocka_unit_test(a_section_that_begins_later_is_not_waited_for),
-        cmocka_unit_test_setup(work_is_done_in_order_by_another_thread, begin),
-        cmocka_unit_test_setup(work_waits_for_the_sections_that_are_open, begin),
-        cmocka_unit_test_setup(work_may_be_handed_in_inside_of_a_section, begin),
-        cmocka_unit_test_setup(work_may_hand_itself_in_again, begin),
-        cmocka_unit_test(threads_come_and_go_by_themselves),
-        cmocka_unit_test(what_is_read_is_freed_later),
-        cmocka_unit_test(what_is_read_is_freed_after_waiting),
+        cmocka_unit_test(waiting_inside_a_section_aborts), /* first: forks, needs a single thread */
+        cmocka_unit_test(reader_sections_may_be_nested),
+        cmocka_unit_test(a_grace_period_passes_without_open_sections),
+        cmocka_unit_test(a_grace_period_waits_for_an_open_section),
+        cmocka_unit_test(a_grace_period_waits_for_the_outermost_section),
+        cmocka_unit_test(a_grace_period_does_not_wait_for_later_sections),
+        cmocka_unit_test_setup(deferred_work_runs_in_order_in_another_thread, begin),
+        cmocka_unit_test_setup(deferred_work_waits_for_open_sections, begin),
+        cmocka_unit_test_setup(deferred_work_may_be_added_inside_a_section, begin),
+        cmocka_unit_test_setup(deferred_work_may_add_itself_again, begin),
+        cmocka_unit_test(ended_threads_are_unregistered),
+        cmocka_unit_test(readers_never_see_data_freed_by_deferred_work),
+        cmocka_unit_test(readers_never_see_data_freed_after_a_grace_period),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
