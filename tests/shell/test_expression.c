@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void test_terms(void **state)
+static void constant_terms_are_evaluated(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -20,7 +20,7 @@ static void test_terms(void **state)
         {"1. % one\n2.", "1\n2\n"});
 }
 
-static void test_variables(void **state)
+static void variables_are_bound_and_matched(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -41,8 +41,8 @@ static void test_variables(void **state)
         {"t:echo(7), E.", "* 1:12: variable 'E' is unbound\n"});
 }
 
-/* A failed form binds nothing; a form with an unbound variable is not started. */
-static void test_failed_form_binds_nothing(void **state)
+/* A form with an unbound variable is not even started. */
+static void a_failed_form_binds_nothing(void **state)
 {
     struct evaluating t;
 
@@ -61,7 +61,7 @@ static void test_failed_form_binds_nothing(void **state)
     evaluating_end(&t);
 }
 
-static void test_calls(void **state)
+static void calls_are_evaluated(void **state)
 {
     (void)state;
     EVALUATING_SAY({"t:echo({a, t:echo(b)}).", "{a,b}\n"}, {"M = t, M:echo(1).", "1\n"},
@@ -78,7 +78,7 @@ static void test_calls(void **state)
                     "        called as apply(1,echo,[x])\n        *** argument 1: not an atom\n"});
 }
 
-static void test_operators(void **state)
+static void operators_are_evaluated(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -109,7 +109,7 @@ static void test_operators(void **state)
          "** exception error: bad argument\n     in operator  ++/2\n        called as a ++ []\n"});
 }
 
-static void test_division_and_bits(void **state)
+static void division_and_bit_operators_are_evaluated(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -142,7 +142,7 @@ static void test_division_and_bits(void **state)
 }
 
 /* Multiplies numbers until the limit is reached. */
-static void test_large_numbers_are_bounded(void **state)
+static void large_numbers_are_bounded(void **state)
 {
     struct evaluating t;
     const char *said = "";
@@ -159,7 +159,7 @@ static void test_large_numbers_are_bounded(void **state)
     evaluating_end(&t);
 }
 
-static void test_branches(void **state)
+static void case_and_if_choose_a_branch(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -174,7 +174,7 @@ static void test_branches(void **state)
         {"case x of y -> U = 1; x -> 2 end, U.", "* 1:35: variable 'U' is unbound\n"});
 }
 
-static void test_exceptions(void **state)
+static void exceptions_are_raised_and_caught(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -199,7 +199,7 @@ static void test_exceptions(void **state)
          "** exception error: no match of right hand side value 1\n"});
 }
 
-static void test_messages(void **state)
+static void messages_are_sent_and_received(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -220,7 +220,7 @@ static void test_messages(void **state)
                               "        called as nobody_there ! x\n"});
 }
 
-static void test_binaries(void **state)
+static void binaries_are_constructed_and_matched(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -254,7 +254,7 @@ static void test_binaries(void **state)
          "'integer': expected a non-negative integer as size but got: 3000000000\n"});
 }
 
-static void test_functions(void **state)
+static void built_in_functions_are_evaluated(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -284,7 +284,7 @@ static void test_functions(void **state)
          "        *** argument 1: not a non-negative integer\n"});
 }
 
-static void test_unreadable(void **state)
+static void syntax_errors_are_reported_with_line_and_column(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -351,7 +351,7 @@ static char *nested(const char *open, const char *middle, const char *close, int
     return (char *)b.data;
 }
 
-static void test_depth_is_bounded(void **state)
+static void the_depth_of_expressions_is_bounded(void **state)
 {
     static const struct {
         const char *open, *middle, *close;
@@ -398,7 +398,7 @@ static void test_depth_is_bounded(void **state)
     evaluating_end(&t);
 }
 
-static void test_typed(void **state)
+static void complete_and_incomplete_input_is_recognised(void **state)
 {
     static const struct {
         const char *text;
@@ -417,7 +417,7 @@ static void test_typed(void **state)
 }
 
 /* Terms that no variable refers to are freed; others stay, whether from text or from a message. */
-static void test_collect(void **state)
+static void terms_without_a_variable_are_freed(void **state)
 {
     struct evaluating t;
 
@@ -437,7 +437,7 @@ static void test_collect(void **state)
     evaluating_end(&t);
 }
 
-static void test_interrupt(void **state)
+static void an_interrupt_stops_the_evaluation(void **state)
 {
     struct evaluating t;
 
@@ -458,23 +458,23 @@ static void test_interrupt(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_terms),
-        cmocka_unit_test(test_variables),
-        cmocka_unit_test(test_failed_form_binds_nothing),
-        cmocka_unit_test(test_calls),
-        cmocka_unit_test(test_operators),
-        cmocka_unit_test(test_division_and_bits),
-        cmocka_unit_test(test_large_numbers_are_bounded),
-        cmocka_unit_test(test_branches),
-        cmocka_unit_test(test_exceptions),
-        cmocka_unit_test(test_messages),
-        cmocka_unit_test(test_binaries),
-        cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_unreadable),
-        cmocka_unit_test(test_depth_is_bounded),
-        cmocka_unit_test(test_typed),
-        cmocka_unit_test(test_collect),
-        cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(constant_terms_are_evaluated),
+        cmocka_unit_test(variables_are_bound_and_matched),
+        cmocka_unit_test(a_failed_form_binds_nothing),
+        cmocka_unit_test(calls_are_evaluated),
+        cmocka_unit_test(operators_are_evaluated),
+        cmocka_unit_test(division_and_bit_operators_are_evaluated),
+        cmocka_unit_test(large_numbers_are_bounded),
+        cmocka_unit_test(case_and_if_choose_a_branch),
+        cmocka_unit_test(exceptions_are_raised_and_caught),
+        cmocka_unit_test(messages_are_sent_and_received),
+        cmocka_unit_test(binaries_are_constructed_and_matched),
+        cmocka_unit_test(built_in_functions_are_evaluated),
+        cmocka_unit_test(syntax_errors_are_reported_with_line_and_column),
+        cmocka_unit_test(the_depth_of_expressions_is_bounded),
+        cmocka_unit_test(complete_and_incomplete_input_is_recognised),
+        cmocka_unit_test(terms_without_a_variable_are_freed),
+        cmocka_unit_test(an_interrupt_stops_the_evaluation),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

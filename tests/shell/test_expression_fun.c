@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void test_comprehensions(void **state)
+static void comprehensions_are_evaluated(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -42,7 +42,7 @@ static void test_comprehensions(void **state)
         {"[Z || Z <- [1]], Z.", "* 1:18: variable 'Z' is unbound\n"});
 }
 
-static void test_funs(void **state)
+static void funs_are_defined_and_called(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -86,8 +86,7 @@ static void test_funs(void **state)
         {"(fun() -> f(), b() end)().", "ok\n"}, {"F(1).", "2\n"});
 }
 
-/* A fun's last call is a tail call without a limit; other recursion is limited. */
-static void test_funs_that_call_themselves(void **state)
+static void tail_calls_are_unlimited_and_other_recursion_is_limited(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -118,8 +117,8 @@ static void test_funs_that_call_themselves(void **state)
          "#{[k] => true,[l] => {[m],<<1>>}}\n"});
 }
 
-/* Funs outlive the text of their definition; the last term that refers to one frees it. */
-static void test_funs_are_kept(void **state)
+/* The last term that refers to a fun frees the text of its definition. */
+static void funs_outlive_the_text_of_their_definition(void **state)
 {
     struct evaluating t;
 
@@ -138,8 +137,8 @@ static void test_funs_are_kept(void **state)
     evaluating_end(&t);
 }
 
-/* A fun decoded from an external term equals the original, but cannot be called. */
-static void test_fun_that_was_encoded(void **state)
+/* The fun is encoded as an external term and decoded again. */
+static void a_decoded_fun_is_a_function_but_cannot_be_called(void **state)
 {
     const struct th_etf_options options = {.here = {TH_AM(nonode), 0}};
     struct th_buffer bytes = {0};
@@ -164,8 +163,7 @@ static void test_fun_that_was_encoded(void **state)
     evaluating_end(&t);
 }
 
-/* An interruption ends endless loops. */
-static void test_loops_are_interrupted(void **state)
+static void an_interrupt_ends_endless_loops(void **state)
 {
     static const char *const loops[] = {
         "(fun L() -> L() end)().", "[x || <<>> <= <<1>>].",
@@ -181,7 +179,7 @@ static void test_loops_are_interrupted(void **state)
     }
 }
 
-static void test_unreadable(void **state)
+static void syntax_errors_in_funs_and_comprehensions_are_reported(void **state)
 {
     (void)state;
     EVALUATING_SAY(
@@ -228,13 +226,13 @@ static void test_unreadable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_comprehensions),
-        cmocka_unit_test(test_funs),
-        cmocka_unit_test(test_funs_that_call_themselves),
-        cmocka_unit_test(test_funs_are_kept),
-        cmocka_unit_test(test_fun_that_was_encoded),
-        cmocka_unit_test(test_loops_are_interrupted),
-        cmocka_unit_test(test_unreadable),
+        cmocka_unit_test(comprehensions_are_evaluated),
+        cmocka_unit_test(funs_are_defined_and_called),
+        cmocka_unit_test(tail_calls_are_unlimited_and_other_recursion_is_limited),
+        cmocka_unit_test(funs_outlive_the_text_of_their_definition),
+        cmocka_unit_test(a_decoded_fun_is_a_function_but_cannot_be_called),
+        cmocka_unit_test(an_interrupt_ends_endless_loops),
+        cmocka_unit_test(syntax_errors_in_funs_and_comprehensions_are_reported),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
