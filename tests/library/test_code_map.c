@@ -44,7 +44,7 @@ static bool is_there(const char *program)
     return there;
 }
 
-static void what_compilers_and_linkers_leave_is_found(void **state)
+static void the_code_map_is_complete_with_every_compiler_and_flag(void **state)
 {
     static const char *const flags[] = {
         "-O0",
@@ -95,7 +95,7 @@ static void assert_all_patchable(const struct th_library *library)
 #define PKG_CONFIG "PKG_CONFIG_PATH=\"${BUILD_DIR#\"$PWD/\"}/lib/pkgconfig\" pkg-config "
 
 /* With -Os, gcc aligns no functions but those that nif_module.h declares. */
-static void with_the_flags_for_plugins_all_are_patchable(void **state)
+static void plugin_flags_make_functions_patchable(void **state)
 {
     static const char *const levels[] = {"-O0", "-O1", "-O2", "-O3", "-Os"};
     char name[32];
@@ -124,7 +124,7 @@ static void with_the_flags_for_plugins_all_are_patchable(void **state)
     assert_order(compiled, >, 0);
 }
 
-static void symbols_are_not_needed(void **state)
+static void a_stripped_library_has_a_complete_code_map(void **state)
 {
     static const char *const strippers[] = {
         "strip '%s'",
@@ -144,7 +144,7 @@ static void symbols_are_not_needed(void **state)
     }
 }
 
-static void a_section_that_was_removed_is_absent(void **state)
+static void a_removed_section_has_no_entries_in_the_code_map(void **state)
 {
     struct th_library *library;
 
@@ -163,7 +163,7 @@ static void a_section_that_was_removed_is_absent(void **state)
     th_library_release(library);
 }
 
-static void plain_libraries_have_an_empty_map(void **state)
+static void a_library_without_local_functions_has_none_in_its_map(void **state)
 {
     struct th_library *library = open_library(built("every_slot"));
 
@@ -183,7 +183,7 @@ static void watch(const struct th_library *library)
     watched_entries = th_library_code_map(library)->patchable_count;
 }
 
-static void opened_libraries_are_told_once(void **state)
+static void the_watcher_is_called_once_for_each_opened_library(void **state)
 {
     struct th_library *library, *again;
 
@@ -203,7 +203,7 @@ static void opened_libraries_are_told_once(void **state)
     th_library_release(library);
 }
 
-static void executable_memory_is_its_own(void **state)
+static void only_code_of_the_library_is_reported_as_executable(void **state)
 {
     struct th_library *library = made("executes.so", NULL, "-O2", PLUGIN, NULL);
     uintptr_t code =
@@ -225,13 +225,13 @@ static void executable_memory_is_its_own(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_compilers_and_linkers_leave_is_found),
-        cmocka_unit_test(with_the_flags_for_plugins_all_are_patchable),
-        cmocka_unit_test(symbols_are_not_needed),
-        cmocka_unit_test(a_section_that_was_removed_is_absent),
-        cmocka_unit_test(plain_libraries_have_an_empty_map),
-        cmocka_unit_test(opened_libraries_are_told_once),
-        cmocka_unit_test(executable_memory_is_its_own),
+        cmocka_unit_test(the_code_map_is_complete_with_every_compiler_and_flag),
+        cmocka_unit_test(plugin_flags_make_functions_patchable),
+        cmocka_unit_test(a_stripped_library_has_a_complete_code_map),
+        cmocka_unit_test(a_removed_section_has_no_entries_in_the_code_map),
+        cmocka_unit_test(a_library_without_local_functions_has_none_in_its_map),
+        cmocka_unit_test(the_watcher_is_called_once_for_each_opened_library),
+        cmocka_unit_test(only_code_of_the_library_is_reported_as_executable),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -34,7 +34,7 @@
     "static ErlNifFunc functions[] = {{\"shown\", 0, shown, 0}};\n"                         \
     "ERL_NIF_INIT(m, functions, NULL, NULL, NULL, NULL)\n"
 
-static void wrong_functions_are_left_out(void **state)
+static void invalid_local_functions_are_ignored_with_a_remark(void **state)
 {
     struct th_library *library = made("wrong.so", NULL, "-O0", WRONG_LOCALS, NULL);
     const struct th_code_map *map = th_library_code_map(library);
@@ -53,7 +53,7 @@ static void wrong_functions_are_left_out(void **state)
     th_library_release(library);
 }
 
-static void wrong_addresses_are_left_out(void **state)
+static void addresses_outside_the_code_are_ignored_with_a_remark(void **state)
 {
     struct th_library *library =
         made("addresses.so", NULL, "-O2",
@@ -187,7 +187,7 @@ static void make_empty(Elf64_Ehdr *file, Elf64_Shdr *section)
     section->sh_type = SHT_NOBITS;
 }
 
-static void sections_that_lie_are_ignored(void **state)
+static void damaged_sections_are_ignored_with_a_remark(void **state)
 {
     static void (*const changes[])(Elf64_Ehdr *, Elf64_Shdr *) = {
         make_odd, make_endless, make_astray, make_crooked, make_unmapped, make_empty,
@@ -212,8 +212,8 @@ static void sections_that_lie_are_ignored(void **state)
     }
 }
 
-/* Two sections have the name, and both are read; the second has no valid function. */
-static void several_sections_of_a_name_are_read(void **state)
+/* objcopy gives a second section the name of the first; the second section lists third/0. */
+static void all_sections_with_the_same_name_are_read(void **state)
 {
     struct th_library *library =
         made("several.so", NULL, "-O2",
@@ -233,11 +233,11 @@ static void several_sections_of_a_name_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(wrong_functions_are_left_out),
-        cmocka_unit_test(wrong_addresses_are_left_out),
+        cmocka_unit_test(invalid_local_functions_are_ignored_with_a_remark),
+        cmocka_unit_test(addresses_outside_the_code_are_ignored_with_a_remark),
         cmocka_unit_test(files_without_section_names_have_a_remark),
-        cmocka_unit_test(sections_that_lie_are_ignored),
-        cmocka_unit_test(several_sections_of_a_name_are_read),
+        cmocka_unit_test(damaged_sections_are_ignored_with_a_remark),
+        cmocka_unit_test(all_sections_with_the_same_name_are_read),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -8,7 +8,7 @@
 
 /* --- Copies ---------------------------------------------------------------------------------- */
 
-static void each_copy_is_a_library_of_its_own(void **state)
+static void each_private_copy_is_a_separate_library(void **state)
 {
     struct th_library *in_place, *libraries[3];
 
@@ -44,7 +44,7 @@ static struct th_library *open_replaceable(const char *path, bool again)
     return library;
 }
 
-static void one_that_is_replaceable_is_shared(void **state)
+static void a_replaceable_library_is_shared_until_the_file_changes(void **state)
 {
     struct th_library *first, *second, *third;
 
@@ -74,7 +74,7 @@ static void one_that_is_replaceable_is_shared(void **state)
     assert_false(th_library_is_open(in_folder("changed.so")));
 }
 
-static void a_copy_goes_with_its_library(void **state)
+static void a_private_copy_is_removed_with_its_library(void **state)
 {
     struct th_library *library;
     char *file, *copies;
@@ -95,7 +95,7 @@ static void a_copy_goes_with_its_library(void **state)
     th_free(file);
 }
 
-static void what_is_refused_leaves_no_copy(void **state)
+static void a_refused_library_leaves_no_copy(void **state)
 {
     struct th_library *library;
     char *copies;
@@ -133,7 +133,7 @@ static int look(struct th_library *library)
     return (int)((int (*)(void))(uintptr_t)dlsym(library->handle, "look_everywhere"))();
 }
 
-static void whatever_happens_to_the_original_does_not_matter(void **state)
+static void a_changed_original_does_not_affect_a_private_copy(void **state)
 {
     static const char *const deeds[] = {
         ": > '%s'",
@@ -159,7 +159,7 @@ static void whatever_happens_to_the_original_does_not_matter(void **state)
     }
 }
 
-static void a_cut_original_is_refused(void **state)
+static void a_truncated_original_is_refused(void **state)
 {
     (void)state;
     make_number("cut.so", 1);
@@ -267,7 +267,7 @@ static void harm_while_copied(void (*what)(const char *path))
     th_free(path);
 }
 
-static void what_changes_while_it_is_copied_is_refused(void **state)
+static void a_file_that_changes_while_it_is_copied_is_refused(void **state)
 {
     struct th_library *library;
 
@@ -289,13 +289,13 @@ static void what_changes_while_it_is_copied_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_copy_is_a_library_of_its_own),
-        cmocka_unit_test(one_that_is_replaceable_is_shared),
-        cmocka_unit_test(a_copy_goes_with_its_library),
-        cmocka_unit_test(what_is_refused_leaves_no_copy),
-        cmocka_unit_test(whatever_happens_to_the_original_does_not_matter),
-        cmocka_unit_test(a_cut_original_is_refused),
-        cmocka_unit_test(what_changes_while_it_is_copied_is_refused),
+        cmocka_unit_test(each_private_copy_is_a_separate_library),
+        cmocka_unit_test(a_replaceable_library_is_shared_until_the_file_changes),
+        cmocka_unit_test(a_private_copy_is_removed_with_its_library),
+        cmocka_unit_test(a_refused_library_leaves_no_copy),
+        cmocka_unit_test(a_changed_original_does_not_affect_a_private_copy),
+        cmocka_unit_test(a_truncated_original_is_refused),
+        cmocka_unit_test(a_file_that_changes_while_it_is_copied_is_refused),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

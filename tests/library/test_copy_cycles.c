@@ -1,6 +1,4 @@
-/*
- * Opens a library from a copy, loads and releases it, 2,000 times or STRESS_RELOADS: nothing stays.
- */
+/* Tests that 2,000 loads of a library from private copies, or STRESS_RELOADS, leak nothing. */
 #include "copied.h"
 
 #include "host/progress/progress.h"
@@ -9,8 +7,8 @@
 #include <malloc.h>
 #include <pthread.h>
 
-/* Has all that an instance may have: a type, a resource, private data, a thread, a dependency
- * beside the file, a local function. */
+/* An instance with everything that an instance may own: a type, a resource, private data, a thread,
+ * a dependency beside the file, a local function. */
 #define RICH                                                                           \
     "#include <nif_module.h>\n#include <stdlib.h>\n#include <stddef.h>\n"              \
     "extern int beside(void);\n"                                                       \
@@ -36,7 +34,7 @@
 
 enum { WARM = 100, BRIEF = 2000 };
 
-/* Amounts of all that could stay. */
+/* Amounts of everything that could leak. */
 struct amount {
     size_t descriptors, files, mappings, heap;
 };
@@ -92,7 +90,7 @@ static void repeat(const char *path, int from, int to)
         cycle(path, i);
 }
 
-static void nothing_is_left(void **state)
+static void repeated_loads_and_releases_leak_nothing(void **state)
 {
     const char *wanted = getenv("STRESS_RELOADS");
     int rounds = wanted ? atoi(wanted) : BRIEF;
@@ -134,7 +132,7 @@ static void nothing_is_left(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_left),
+        cmocka_unit_test(repeated_loads_and_releases_leak_nothing),
     };
 
     (void)argc;

@@ -56,7 +56,7 @@ static void restore_place(const char *before)
         unsetenv("TMPDIR");
 }
 
-static void the_folder_goes_at_exit(void **state)
+static void the_folder_of_copies_is_removed_at_exit(void **state)
 {
     const char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
     const char *place = set_place("exit");
@@ -70,7 +70,7 @@ static void the_folder_goes_at_exit(void **state)
 }
 
 /* A killed host left its folder behind; a living host keeps its own. */
-static void folders_of_dead_hosts_are_removed(void **state)
+static void folders_of_killed_hosts_are_removed_by_the_next_host(void **state)
 {
     const char *before = getenv("TMPDIR") ? strdup(getenv("TMPDIR")) : NULL;
     const char *place = set_place("dead");
@@ -112,7 +112,7 @@ static void folders_of_dead_hosts_are_removed(void **state)
     free((char *)before);
 }
 
-static void a_child_leaves_the_folder_of_its_parent_alone(void **state)
+static void a_child_process_does_not_remove_its_parent_s_folder(void **state)
 {
     struct th_library *library;
     char *copies;
@@ -129,7 +129,7 @@ static void a_child_leaves_the_folder_of_its_parent_alone(void **state)
     th_free(copies);
 }
 
-static void a_folder_that_was_removed_is_made_again(void **state)
+static void a_removed_folder_of_copies_is_created_again(void **state)
 {
     struct th_library *library, *other;
     char *copies;
@@ -226,19 +226,19 @@ static void test_in_child(int (*what)(const char *path), const char *name)
     assert_int_equal(status, 0);
 }
 
-static void a_place_without_code_is_passed_over(void **state)
+static void a_noexec_temporary_folder_is_skipped(void **state)
 {
     (void)state;
     test_in_child(nowhere_to_run_code, "noexec");
 }
 
-static void without_any_place_it_is_said(void **state)
+static void the_error_lists_each_folder_that_cannot_be_used(void **state)
 {
     (void)state;
     test_in_child(no_place_at_all, "none");
 }
 
-static void without_room_it_is_said(void **state)
+static void a_full_file_system_is_reported_and_no_copy_is_left(void **state)
 {
     (void)state;
     test_in_child(too_little_room, "full");
@@ -247,13 +247,13 @@ static void without_room_it_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_folder_goes_at_exit),
-        cmocka_unit_test(folders_of_dead_hosts_are_removed),
-        cmocka_unit_test(a_child_leaves_the_folder_of_its_parent_alone),
-        cmocka_unit_test(a_folder_that_was_removed_is_made_again),
-        cmocka_unit_test(a_place_without_code_is_passed_over),
-        cmocka_unit_test(without_any_place_it_is_said),
-        cmocka_unit_test(without_room_it_is_said),
+        cmocka_unit_test(the_folder_of_copies_is_removed_at_exit),
+        cmocka_unit_test(folders_of_killed_hosts_are_removed_by_the_next_host),
+        cmocka_unit_test(a_child_process_does_not_remove_its_parent_s_folder),
+        cmocka_unit_test(a_removed_folder_of_copies_is_created_again),
+        cmocka_unit_test(a_noexec_temporary_folder_is_skipped),
+        cmocka_unit_test(the_error_lists_each_folder_that_cannot_be_used),
+        cmocka_unit_test(a_full_file_system_is_reported_and_no_copy_is_left),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -79,7 +79,7 @@ static void expect_offset(const char *name, const char *where, int answer)
     th_free(copies);
 }
 
-static void what_is_beside_it_is_found(void **state)
+static void a_copy_finds_dependencies_beside_the_original(void **state)
 {
     (void)state;
     run_in_folder("mkdir '%s/beside' '%1$s/other'");
@@ -95,8 +95,8 @@ static void what_is_beside_it_is_found(void **state)
     expect_offset("beside/depends.so", "other", 5);
 }
 
-/* The dependency has a dependency of its own, which is beside it, too. */
-static void what_that_needs_is_found(void **state)
+/* Both dependencies are beside the original; only the library has an rpath. */
+static void a_copy_finds_dependencies_of_its_dependencies(void **state)
 {
     (void)state;
     run_in_folder("mkdir '%s/deep'");
@@ -110,8 +110,8 @@ static void what_that_needs_is_found(void **state)
     expect_offset("deep/depends.so", "deep", 7);
 }
 
-/* A dependency whose name is already in memory is not opened again, as for the original. */
-static void what_is_in_memory_is_not_opened_again(void **state)
+/* The original and its copy share the dependency. */
+static void a_dependency_in_memory_is_not_opened_again(void **state)
 {
     struct th_library *in_place, *copy;
 
@@ -130,7 +130,7 @@ static void what_is_in_memory_is_not_opened_again(void **state)
 }
 
 /* A dependency is not searched beside the copy, where other users may have put a file. */
-static void what_is_missing_is_named(void **state)
+static void a_missing_dependency_is_named_with_the_searched_folders(void **state)
 {
     struct th_library *library;
     char *copies;
@@ -152,7 +152,7 @@ static void what_is_missing_is_named(void **state)
     th_free(copies);
 }
 
-static void folders_that_cannot_be_told_are_refused(void **state)
+static void an_origin_folder_with_a_colon_is_refused(void **state)
 {
     (void)state;
     run_in_folder("mkdir '%s/with:colon'");
@@ -161,7 +161,7 @@ static void folders_that_cannot_be_told_are_refused(void **state)
     refuse(in_folder("with:colon/depends.so"), TH_REFUSED, "must not contain ':'");
 }
 
-static void a_name_with_origin_in_it_is_refused(void **state)
+static void a_needed_name_that_contains_origin_is_refused(void **state)
 {
     (void)state;
     run_in_folder("mkdir '%s/named'");
@@ -173,12 +173,12 @@ static void a_name_with_origin_in_it_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_beside_it_is_found),
-        cmocka_unit_test(what_that_needs_is_found),
-        cmocka_unit_test(what_is_in_memory_is_not_opened_again),
-        cmocka_unit_test(what_is_missing_is_named),
-        cmocka_unit_test(folders_that_cannot_be_told_are_refused),
-        cmocka_unit_test(a_name_with_origin_in_it_is_refused),
+        cmocka_unit_test(a_copy_finds_dependencies_beside_the_original),
+        cmocka_unit_test(a_copy_finds_dependencies_of_its_dependencies),
+        cmocka_unit_test(a_dependency_in_memory_is_not_opened_again),
+        cmocka_unit_test(a_missing_dependency_is_named_with_the_searched_folders),
+        cmocka_unit_test(an_origin_folder_with_a_colon_is_refused),
+        cmocka_unit_test(a_needed_name_that_contains_origin_is_refused),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

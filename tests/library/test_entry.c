@@ -99,7 +99,7 @@ static enum th_status read_fenced(ErlNifEntry entry, struct th_entry *result)
     return status;
 }
 
-static void each_version_is_read_as_far_as_it_goes(void **state)
+static void only_the_fields_of_the_entry_s_version_are_read(void **state)
 {
     (void)state;
     for (int minor = 0; minor <= ERL_NIF_MINOR_VERSION; minor++) {
@@ -132,7 +132,7 @@ static void refuse(const ErlNifEntry *entry, const char *reason)
     assert_null(result.functions);
 }
 
-static void other_versions_are_refused(void **state)
+static void incompatible_nif_versions_are_refused(void **state)
 {
     ErlNifEntry entry = entry_of(ERL_NIF_MINOR_VERSION + 1);
 
@@ -151,7 +151,7 @@ static void other_versions_are_refused(void **state)
     refuse(&entry, "2.-1");
 }
 
-static void other_variants_are_refused(void **state)
+static void other_vm_variants_are_refused(void **state)
 {
     ErlNifEntry entry = entry_of(16);
 
@@ -162,7 +162,7 @@ static void other_variants_are_refused(void **state)
     refuse(&entry, "VM variant ''");
 }
 
-static void names_must_be_atoms(void **state)
+static void an_invalid_module_name_is_refused(void **state)
 {
     ErlNifEntry entry = entry_of(16);
     char long_name[2000];
@@ -189,7 +189,7 @@ static void refuse_functions(int minor, const ErlNifFunc *functions, int count, 
 
 #define FUNCTIONS(...) ((const ErlNifFunc[]){__VA_ARGS__})
 
-static void wrong_functions_are_refused(void **state)
+static void invalid_functions_are_refused(void **state)
 {
     (void)state;
     refuse_functions(16, NULL, 1, "1 functions, but no array");
@@ -205,7 +205,7 @@ static void wrong_functions_are_refused(void **state)
                      "a/1 twice");
 }
 
-static void pointers_must_lead_somewhere(void **state)
+static void pointers_to_unreadable_memory_are_refused(void **state)
 {
     struct fence fence = make_fence();
     unsigned char *beyond = fence.start + fence.page;
@@ -237,7 +237,7 @@ static void pointers_must_lead_somewhere(void **state)
     munmap(fence.start, 2 * fence.page);
 }
 
-static void code_must_be_code(void **state)
+static void function_pointers_outside_code_are_refused(void **state)
 {
     static int data;
     void *places[] = {(void *)8, &data};
@@ -262,7 +262,7 @@ static void code_must_be_code(void **state)
         "function 2 of the entry is damaged\nthe pointer to the function's name is 0x8");
 }
 
-static void arities_tell_functions_apart(void **state)
+static void functions_with_different_arities_are_distinct(void **state)
 {
     ErlNifEntry from = entry_of(16);
     struct th_entry entry;
@@ -276,7 +276,7 @@ static void arities_tell_functions_apart(void **state)
     th_library_entry_free(&entry);
 }
 
-static void no_functions_are_fine(void **state)
+static void an_entry_without_functions_is_accepted(void **state)
 {
     ErlNifEntry from = entry_of(16);
     struct th_entry entry;
@@ -292,15 +292,15 @@ static void no_functions_are_fine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_version_is_read_as_far_as_it_goes),
-        cmocka_unit_test(other_versions_are_refused),
-        cmocka_unit_test(other_variants_are_refused),
-        cmocka_unit_test(names_must_be_atoms),
-        cmocka_unit_test(wrong_functions_are_refused),
-        cmocka_unit_test(pointers_must_lead_somewhere),
-        cmocka_unit_test(code_must_be_code),
-        cmocka_unit_test(arities_tell_functions_apart),
-        cmocka_unit_test(no_functions_are_fine),
+        cmocka_unit_test(only_the_fields_of_the_entry_s_version_are_read),
+        cmocka_unit_test(incompatible_nif_versions_are_refused),
+        cmocka_unit_test(other_vm_variants_are_refused),
+        cmocka_unit_test(an_invalid_module_name_is_refused),
+        cmocka_unit_test(invalid_functions_are_refused),
+        cmocka_unit_test(pointers_to_unreadable_memory_are_refused),
+        cmocka_unit_test(function_pointers_outside_code_are_refused),
+        cmocka_unit_test(functions_with_different_arities_are_distinct),
+        cmocka_unit_test(an_entry_without_functions_is_accepted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

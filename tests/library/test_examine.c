@@ -36,7 +36,7 @@ static const struct th_import *find_import(const struct th_examination *e, const
     return NULL;
 }
 
-static void an_entry_is_seen(void **state)
+static void a_library_with_an_entry_is_recognized(void **state)
 {
     struct th_examination e;
 
@@ -52,7 +52,7 @@ static void an_entry_is_seen(void **state)
     th_library_examination_free(&e);
 }
 
-static void the_second_name_of_nif_init_is_seen(void **state)
+static void the_symbol_nif_init_may_begin_with_an_underscore(void **state)
 {
     const char *path = in_folder("underscore.so");
     struct th_examination e;
@@ -66,7 +66,7 @@ static void the_second_name_of_nif_init_is_seen(void **state)
     th_library_examination_free(&e);
 }
 
-static void plain_callbacks_are_seen(void **state)
+static void plain_callbacks_and_doubtful_names_are_recognized(void **state)
 {
     const char *path = in_folder("plain.so");
     struct th_examination e;
@@ -91,7 +91,7 @@ static void plain_callbacks_are_seen(void **state)
     th_library_examination_free(&e);
 }
 
-static void callbacks_of_a_dependency_do_not_count(void **state)
+static void callbacks_of_a_dependency_are_ignored(void **state)
 {
     const char *below = in_folder("libbelow.so");
     const char *above = in_folder("above.so");
@@ -116,7 +116,7 @@ static bool has_remark(const struct th_examination *e, const char *part)
     return has;
 }
 
-static void remarkable_things_are_seen(void **state)
+static void unusual_link_options_and_symbols_get_remarks(void **state)
 {
     const char *path = in_folder("remarkable.so");
     struct th_examination e;
@@ -143,7 +143,7 @@ static void remarkable_things_are_seen(void **state)
     th_library_examination_free(&e);
 }
 
-static void what_binds_to_itself_is_not_overridden(void **state)
+static void symbols_bound_with_bsymbolic_are_not_overridden(void **state)
 {
     const char *path = in_folder("symbolic.so");
     struct th_examination e;
@@ -157,7 +157,7 @@ static void what_binds_to_itself_is_not_overridden(void **state)
     th_library_examination_free(&e);
 }
 
-static void a_changed_file_is_noticed(void **state)
+static void an_examination_is_outdated_after_the_file_changes(void **state)
 {
     const char *path = in_folder("changing.so");
     struct th_examination e;
@@ -175,7 +175,7 @@ static void a_changed_file_is_noticed(void **state)
 
 /* --- Imports --------------------------------------------------------------------------------- */
 
-static void missing_functions_are_named(void **state)
+static void imports_of_unknown_api_functions_are_refused_by_name(void **state)
 {
     const char *path = in_folder("imports.so");
 
@@ -189,7 +189,7 @@ static void missing_functions_are_named(void **state)
     refuse(path, "the library needs enif_a and enif_b, which");
 }
 
-static void functions_of_this_host_are_told_from_others(void **state)
+static void imports_of_nif_module_functions_are_classified(void **state)
 {
     const char *path = in_folder("module.so");
     struct th_examination e;
@@ -211,7 +211,7 @@ static void functions_of_this_host_are_told_from_others(void **state)
     th_library_examination_free(&e);
 }
 
-static void others_may_have_names_like_those_of_this_host(void **state)
+static void a_dependency_may_provide_functions_that_begin_with_th(void **state)
 {
     const char *other = in_folder("libtheora_of_sorts.so"), *path = in_folder("video.so");
     struct th_examination e;
@@ -241,7 +241,7 @@ static void weak_imports_may_be_missing(void **state)
 }
 
 /* erl_nif.h defines macros with the names of the host functions. */
-static void names_that_are_macros_are_known(void **state)
+static void host_functions_that_are_also_macros_are_known(void **state)
 {
     const char *path = in_folder("macros.so");
     struct th_examination e;
@@ -258,7 +258,7 @@ static void names_that_are_macros_are_known(void **state)
 }
 
 /* This program exports some functions of the API; one that it lacks is known as well. */
-static void functions_that_are_not_implemented_are_named(void **state)
+static void an_import_that_the_host_lacks_is_refused_by_name(void **state)
 {
 #define NAME(group, type, name, parameters, since) #name,
     static const char *const names[] = {TH_NIF_FUNCTIONS(NAME) TH_NIF_COMPANIONS(NAME)};
@@ -285,7 +285,7 @@ static void functions_that_are_not_implemented_are_named(void **state)
 
 /* --- Not a library ---------------------------------------------------------------------------- */
 
-static void other_things_are_told_apart(void **state)
+static void files_that_are_no_libraries_are_refused_with_the_reason(void **state)
 {
     (void)state;
     write_file(in_folder("empty.so"), "", 0);
@@ -321,7 +321,7 @@ static void unreadable_files_are_refused(void **state)
     refuse(path, "Permission denied");
 }
 
-static void what_was_not_linked_so_is_refused(void **state)
+static void wrongly_linked_files_are_refused_with_the_reason(void **state)
 {
     (void)state;
     compile(in_folder("object.so"), "-c", PLUGIN);
@@ -341,7 +341,7 @@ static void what_was_not_linked_so_is_refused(void **state)
 /* --- Damage ---------------------------------------------------------------------------------- */
 
 /* A name that is shown must not be able to control a terminal. */
-static void names_with_control_characters_are_refused(void **state)
+static void symbols_with_control_characters_are_refused(void **state)
 {
     struct th_buffer content = {0};
     unsigned char *name;
@@ -371,7 +371,7 @@ static void refuse_header(size_t offset, uint64_t value, size_t size, const char
 #define REFUSE_HEADER(field, value, reason) \
     refuse_header(offsetof(Elf64_Ehdr, field), (value), sizeof((Elf64_Ehdr){0}.field), (reason))
 
-static void wrong_headers_are_told_apart(void **state)
+static void invalid_elf_headers_are_refused_with_the_reason(void **state)
 {
     (void)state;
     refuse_header(EI_CLASS, ELFCLASS32, 1, "32-bit library");
@@ -390,7 +390,7 @@ static void wrong_headers_are_told_apart(void **state)
     REFUSE_HEADER(e_shoff, (uint64_t)1 << 60, "truncated");
 }
 
-static void wherever_it_is_cut_it_is_refused(void **state)
+static void a_file_truncated_anywhere_is_refused(void **state)
 {
     const char *path = in_folder("cut.so");
     struct stat st;
@@ -404,9 +404,9 @@ static void wherever_it_is_cut_it_is_refused(void **state)
     }
 }
 
-/* Overwrites each word of the file's start, which has all tables, in turn. Any result is right, as
- * long as there is one. */
-static void whatever_is_spoilt_there_is_an_answer(void **state)
+/* Overwrites each word of the file's start, which has all tables, in turn. Both results are right,
+ * accepted or refused. */
+static void an_overwritten_word_does_not_crash_the_examination(void **state)
 {
     static const uint64_t poisons[] = {0, 1, UINT64_MAX, (uint64_t)1 << 63, 0x7FFFFFFF};
     const char *path = in_folder("spoilt.so");
@@ -436,26 +436,26 @@ static void whatever_is_spoilt_there_is_an_answer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_entry_is_seen),
-        cmocka_unit_test(the_second_name_of_nif_init_is_seen),
-        cmocka_unit_test(plain_callbacks_are_seen),
-        cmocka_unit_test(callbacks_of_a_dependency_do_not_count),
-        cmocka_unit_test(remarkable_things_are_seen),
-        cmocka_unit_test(what_binds_to_itself_is_not_overridden),
-        cmocka_unit_test(a_changed_file_is_noticed),
-        cmocka_unit_test(missing_functions_are_named),
-        cmocka_unit_test(functions_of_this_host_are_told_from_others),
-        cmocka_unit_test(others_may_have_names_like_those_of_this_host),
+        cmocka_unit_test(a_library_with_an_entry_is_recognized),
+        cmocka_unit_test(the_symbol_nif_init_may_begin_with_an_underscore),
+        cmocka_unit_test(plain_callbacks_and_doubtful_names_are_recognized),
+        cmocka_unit_test(callbacks_of_a_dependency_are_ignored),
+        cmocka_unit_test(unusual_link_options_and_symbols_get_remarks),
+        cmocka_unit_test(symbols_bound_with_bsymbolic_are_not_overridden),
+        cmocka_unit_test(an_examination_is_outdated_after_the_file_changes),
+        cmocka_unit_test(imports_of_unknown_api_functions_are_refused_by_name),
+        cmocka_unit_test(imports_of_nif_module_functions_are_classified),
+        cmocka_unit_test(a_dependency_may_provide_functions_that_begin_with_th),
         cmocka_unit_test(weak_imports_may_be_missing),
-        cmocka_unit_test(names_that_are_macros_are_known),
-        cmocka_unit_test(functions_that_are_not_implemented_are_named),
-        cmocka_unit_test(other_things_are_told_apart),
+        cmocka_unit_test(host_functions_that_are_also_macros_are_known),
+        cmocka_unit_test(an_import_that_the_host_lacks_is_refused_by_name),
+        cmocka_unit_test(files_that_are_no_libraries_are_refused_with_the_reason),
         cmocka_unit_test(unreadable_files_are_refused),
-        cmocka_unit_test(what_was_not_linked_so_is_refused),
-        cmocka_unit_test(wrong_headers_are_told_apart),
-        cmocka_unit_test(names_with_control_characters_are_refused),
-        cmocka_unit_test(wherever_it_is_cut_it_is_refused),
-        cmocka_unit_test(whatever_is_spoilt_there_is_an_answer),
+        cmocka_unit_test(wrongly_linked_files_are_refused_with_the_reason),
+        cmocka_unit_test(invalid_elf_headers_are_refused_with_the_reason),
+        cmocka_unit_test(symbols_with_control_characters_are_refused),
+        cmocka_unit_test(a_file_truncated_anywhere_is_refused),
+        cmocka_unit_test(an_overwritten_word_does_not_crash_the_examination),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

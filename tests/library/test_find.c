@@ -48,7 +48,7 @@ static void assert_found(const struct th_search *search, const char *name, const
     th_free(found);
 }
 
-static void folders_stand_in_order_and_once(void **state)
+static void search_folders_are_in_order_without_duplicates(void **state)
 {
     struct th_search search;
     char *built_in = th_library_search_built_in_folder(TH_SEARCH_TRACERS);
@@ -67,7 +67,7 @@ static void folders_stand_in_order_and_once(void **state)
     th_free(built_in);
 }
 
-static void built_in_folder_is_beside_the_program(void **state)
+static void the_built_in_folder_is_beside_the_program(void **state)
 {
     char program[PATH_MAX] = {0};
     char *folder_path = th_library_search_built_in_folder(TH_SEARCH_TRACERS);
@@ -84,7 +84,7 @@ static void built_in_folder_is_beside_the_program(void **state)
     th_free(folder_path);
 }
 
-static void the_first_folder_that_has_it_wins(void **state)
+static void the_first_folder_that_has_the_library_is_used(void **state)
 {
     struct th_search search;
 
@@ -96,7 +96,7 @@ static void the_first_folder_that_has_it_wins(void **state)
     th_library_search_free(&search);
 }
 
-static void a_slash_makes_a_path(void **state)
+static void a_name_with_a_slash_is_a_path(void **state)
 {
     struct th_search search;
     char *found;
@@ -121,7 +121,7 @@ static void refuse(const char *name, const char *reason)
     th_library_search_free(&search);
 }
 
-static void a_missing_one_is_told_with_places_and_remedy(void **state)
+static void a_missing_library_is_reported_with_places_and_remedy(void **state)
 {
     char *places = th_printf("looked for cuont.so in %s (-L), %s ($TRACEHOST_PATH), %s "
                              "($TRACEHOST_PATH) and ",
@@ -140,7 +140,7 @@ static void a_missing_one_is_told_with_places_and_remedy(void **state)
     th_free(places);
 }
 
-static void the_list_has_all_and_marks_the_shadowed(void **state)
+static void the_list_marks_libraries_that_are_shadowed(void **state)
 {
     static const struct {
         const char *name, *path;
@@ -171,12 +171,12 @@ static void the_list_has_all_and_marks_the_shadowed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(folders_stand_in_order_and_once),
-        cmocka_unit_test(built_in_folder_is_beside_the_program),
-        cmocka_unit_test(the_first_folder_that_has_it_wins),
-        cmocka_unit_test(a_slash_makes_a_path),
-        cmocka_unit_test(a_missing_one_is_told_with_places_and_remedy),
-        cmocka_unit_test(the_list_has_all_and_marks_the_shadowed),
+        cmocka_unit_test(search_folders_are_in_order_without_duplicates),
+        cmocka_unit_test(the_built_in_folder_is_beside_the_program),
+        cmocka_unit_test(the_first_folder_that_has_the_library_is_used),
+        cmocka_unit_test(a_name_with_a_slash_is_a_path),
+        cmocka_unit_test(a_missing_library_is_reported_with_places_and_remedy),
+        cmocka_unit_test(the_list_marks_libraries_that_are_shadowed),
     };
 
     return cmocka_run_group_tests(tests, make_folders, remove_folder);

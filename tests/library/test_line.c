@@ -31,7 +31,7 @@ static const char *const with_lines[] = {
     "-gsplit-dwarf -g1",
 };
 
-static void gcc_tells_lines(void **state)
+static void lines_are_found_in_libraries_compiled_by_gcc(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof with_lines / sizeof with_lines[0]; i++)
@@ -39,7 +39,7 @@ static void gcc_tells_lines(void **state)
     compiled_with("gcc", "-g0", false);
 }
 
-static void clang_tells_lines(void **state)
+static void lines_are_found_in_libraries_compiled_by_clang(void **state)
 {
     (void)state;
     if (!there("clang"))
@@ -51,7 +51,7 @@ static void clang_tells_lines(void **state)
 }
 
 /* Paths are relative to the compiler's folder, which is / here, or to another one. */
-static void a_path_is_as_the_compiler_was_given_it(void **state)
+static void a_source_path_is_relative_to_the_compiler_s_folder(void **state)
 {
     static const struct {
         const char *flags;
@@ -76,7 +76,7 @@ static void a_path_is_as_the_compiler_was_given_it(void **state)
 
 /* --- Stripped libraries ----------------------------------------------------------------------- */
 
-static void without_symbols_there_is_an_offset(void **state)
+static void a_stripped_library_gives_an_offset_but_no_line(void **state)
 {
     struct th_library *library;
     struct th_line line;
@@ -113,7 +113,7 @@ static void a_debug_link_is_followed(void **state)
 }
 
 /* The link's checksum does not match the file of that name. */
-static void a_debug_link_to_another_file_is_not_believed(void **state)
+static void a_debug_file_with_a_wrong_checksum_is_ignored(void **state)
 {
     struct th_library *library;
 
@@ -126,7 +126,7 @@ static void a_debug_link_to_another_file_is_not_believed(void **state)
     th_library_release(library);
 }
 
-static void a_build_id_is_looked_for(void **state)
+static void a_debug_file_is_found_by_a_matching_build_id(void **state)
 {
     struct th_library *library;
     bool right;
@@ -152,7 +152,7 @@ static void a_build_id_is_looked_for(void **state)
     }
 }
 
-static void a_pipe_is_no_debug_file(void **state)
+static void a_named_pipe_is_not_read_as_a_debug_file(void **state)
 {
     struct th_library *library;
 
@@ -168,7 +168,7 @@ static void a_pipe_is_no_debug_file(void **state)
 /* --- The right file --------------------------------------------------------------------------- */
 
 /* Lines of the new file would be wrong for the old code. */
-static void a_file_that_was_replaced_is_not_read(void **state)
+static void a_replaced_library_file_is_not_read_for_lines(void **state)
 {
     struct th_library *library;
 
@@ -194,7 +194,7 @@ static struct th_library *open_private(const char *name)
 }
 
 /* The copy has the debug information, so a change of the original does not matter. */
-static void a_copy_tells_when_the_file_was_replaced(void **state)
+static void a_private_copy_has_lines_after_the_file_is_replaced(void **state)
 {
     struct th_library *library;
 
@@ -207,7 +207,7 @@ static void a_copy_tells_when_the_file_was_replaced(void **state)
 }
 
 /* Separate debug information is found beside the original; one of another build is ignored. */
-static void a_copy_finds_what_is_beside_the_original(void **state)
+static void a_private_copy_finds_debug_files_of_the_original(void **state)
 {
     struct th_library *library;
 
@@ -225,7 +225,7 @@ static void a_copy_finds_what_is_beside_the_original(void **state)
     th_library_release(library);
 }
 
-static void an_address_tells_its_library(void **state)
+static void an_address_of_code_identifies_its_library(void **state)
 {
     struct th_library *library, *found;
     struct th_line line;
@@ -262,7 +262,7 @@ static void *ask(void *context)
     return (void *)wrong;
 }
 
-static void threads_may_ask_at_once(void **state)
+static void several_threads_look_up_lines_at_the_same_time(void **state)
 {
     struct th_library *library;
     pthread_t threads[THREADS];
@@ -283,19 +283,19 @@ static void threads_may_ask_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(gcc_tells_lines),
-        cmocka_unit_test(clang_tells_lines),
-        cmocka_unit_test(a_path_is_as_the_compiler_was_given_it),
-        cmocka_unit_test(without_symbols_there_is_an_offset),
+        cmocka_unit_test(lines_are_found_in_libraries_compiled_by_gcc),
+        cmocka_unit_test(lines_are_found_in_libraries_compiled_by_clang),
+        cmocka_unit_test(a_source_path_is_relative_to_the_compiler_s_folder),
+        cmocka_unit_test(a_stripped_library_gives_an_offset_but_no_line),
         cmocka_unit_test(a_debug_link_is_followed),
-        cmocka_unit_test(a_debug_link_to_another_file_is_not_believed),
-        cmocka_unit_test(a_build_id_is_looked_for),
-        cmocka_unit_test(a_pipe_is_no_debug_file),
-        cmocka_unit_test(a_file_that_was_replaced_is_not_read),
-        cmocka_unit_test(a_copy_tells_when_the_file_was_replaced),
-        cmocka_unit_test(a_copy_finds_what_is_beside_the_original),
-        cmocka_unit_test(an_address_tells_its_library),
-        cmocka_unit_test(threads_may_ask_at_once),
+        cmocka_unit_test(a_debug_file_with_a_wrong_checksum_is_ignored),
+        cmocka_unit_test(a_debug_file_is_found_by_a_matching_build_id),
+        cmocka_unit_test(a_named_pipe_is_not_read_as_a_debug_file),
+        cmocka_unit_test(a_replaced_library_file_is_not_read_for_lines),
+        cmocka_unit_test(a_private_copy_has_lines_after_the_file_is_replaced),
+        cmocka_unit_test(a_private_copy_finds_debug_files_of_the_original),
+        cmocka_unit_test(an_address_of_code_identifies_its_library),
+        cmocka_unit_test(several_threads_look_up_lines_at_the_same_time),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -88,7 +88,7 @@ static void damaged_as_made(const char *compiler, const char *flags)
     th_buffer_free(&good);
 }
 
-static void damaged_debug_information_does_no_harm(void **state)
+static void damaged_debug_information_causes_no_crash(void **state)
 {
     (void)state;
     damaged_as_made("gcc", "-gdwarf-4");
@@ -100,7 +100,7 @@ static void damaged_debug_information_does_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(damaged_debug_information_does_no_harm),
+        cmocka_unit_test(damaged_debug_information_causes_no_crash),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -50,7 +50,7 @@ static void a_library_is_loaded_and_unloaded(void **state)
     assert_string_equal(journal.text, "load unload");
 }
 
-static void a_veto_leaves_it_open(void **state)
+static void a_library_whose_load_fails_can_be_loaded_again(void **state)
 {
     struct th_library *library = open_library(built("lifecycle"));
     struct journal journal = {.answer = 7};
@@ -66,7 +66,7 @@ static void a_veto_leaves_it_open(void **state)
     assert_string_equal(journal.text, "load load unload");
 }
 
-static void what_was_never_loaded_is_not_unloaded(void **state)
+static void unload_is_not_called_if_load_failed(void **state)
 {
     struct th_library *library = open_library(built("lifecycle"));
     struct journal journal = {.answer = -1};
@@ -77,7 +77,7 @@ static void what_was_never_loaded_is_not_unloaded(void **state)
     assert_string_equal(journal.text, "load");
 }
 
-static void one_file_is_one_instance(void **state)
+static void a_file_that_is_opened_twice_is_one_instance(void **state)
 {
     struct th_library *first = open_library(built("lifecycle"));
     struct journal journal = {0}, other = {0};
@@ -153,7 +153,7 @@ static void a_new_file_at_the_same_path_is_another_library(void **state)
 }
 
 /* For the loader, the path still is the file that was opened first. */
-static void the_next_at_the_path_is_a_copy(void **state)
+static void a_new_file_at_an_open_path_is_opened_from_a_copy(void **state)
 {
     struct th_library *first = open_number("asked.so", 1, "");
     struct th_library *second = open_number("asked.so", 2, "");
@@ -172,7 +172,7 @@ static void the_next_at_the_path_is_a_copy(void **state)
 }
 
 /* The loader keeps a library that cannot be unloaded, even after all have closed it. */
-static void what_stays_in_memory_is_not_taken_for_the_next(void **state)
+static void a_library_left_in_memory_is_not_reused_for_a_new_file(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -183,7 +183,7 @@ static void what_stays_in_memory_is_not_taken_for_the_next(void **state)
 }
 
 /* The dependency is beside the library and has no soname: $ORIGIN must be the file's folder. */
-static void each_generation_finds_what_is_beside_it(void **state)
+static void each_generation_finds_dependencies_beside_its_file(void **state)
 {
     char *flags = th_printf("-DDEPENDS -L'%s' -loffset -Wl,-rpath,'$ORIGIN'", folder);
     struct th_library *first, *second;
@@ -199,7 +199,7 @@ static void each_generation_finds_what_is_beside_it(void **state)
     th_free(flags);
 }
 
-static void a_file_that_was_written_in_place_is_refused(void **state)
+static void a_file_overwritten_while_in_use_is_refused(void **state)
 {
     struct th_library *old = open_copy("rewritten.so");
     const char *path = in_folder("rewritten.so");
@@ -238,7 +238,7 @@ static void an_upgrade_hands_over_private_data(void **state)
     assert_string_equal(first.text, "load unload-empty");
 }
 
-static void a_vetoed_upgrade_changes_nothing(void **state)
+static void a_failed_upgrade_leaves_the_old_library_unchanged(void **state)
 {
     struct th_library *old = open_copy("kept.so");
     struct th_library *new = open_copy("vetoed.so");
@@ -255,7 +255,7 @@ static void a_vetoed_upgrade_changes_nothing(void **state)
     assert_string_equal(first.text, "load unload");
 }
 
-static void an_upgrade_needs_upgrade_and_the_same_module(void **state)
+static void an_upgrade_needs_an_upgrade_callback_and_the_same_module(void **state)
 {
     struct th_library *old = open_library(built("old_entry_4"));
     const char *path = in_folder("copy_2_4.so");
@@ -314,7 +314,7 @@ static void use_old_library(int minor)
     th_library_release(library);
 }
 
-static void libraries_of_old_versions_work(void **state)
+static void libraries_of_old_nif_versions_work(void **state)
 {
     static const int minors[] = {0, 4, 6, 11, 13};
 
@@ -323,7 +323,7 @@ static void libraries_of_old_versions_work(void **state)
         use_old_library(minors[i]);
 }
 
-static void plain_libraries_have_load_and_unload(void **state)
+static void load_and_unload_of_plain_libraries_are_called(void **state)
 {
     const char *path = in_folder("plain.so");
     struct th_library *library;
@@ -356,7 +356,7 @@ static void refuse(const char *name, const char *source, const char *reason)
     assert_null(th_self.library_frame);
 }
 
-static void wrong_libraries_are_refused(void **state)
+static void invalid_libraries_are_refused_with_the_reason(void **state)
 {
     (void)state;
     refuse("null.so", "void *nif_init(void) { return 0; }", "nif_init() returned NULL");
@@ -371,7 +371,7 @@ static void wrong_libraries_are_refused(void **state)
            "NIF version 2.99");
 }
 
-static void libraries_that_are_missing_are_named(void **state)
+static void a_missing_dependency_is_named(void **state)
 {
     const char *below = in_folder("libgone.so");
     const char *path = in_folder("dependent.so");
@@ -388,7 +388,7 @@ static void libraries_that_are_missing_are_named(void **state)
     th_free(flags);
 }
 
-static void names_are_searched_for(void **state)
+static void a_library_is_found_by_its_name(void **state)
 {
     struct th_search search;
     struct th_library *library;
@@ -408,22 +408,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_library_is_loaded_and_unloaded),
-        cmocka_unit_test(a_veto_leaves_it_open),
-        cmocka_unit_test(what_was_never_loaded_is_not_unloaded),
-        cmocka_unit_test(one_file_is_one_instance),
+        cmocka_unit_test(a_library_whose_load_fails_can_be_loaded_again),
+        cmocka_unit_test(unload_is_not_called_if_load_failed),
+        cmocka_unit_test(a_file_that_is_opened_twice_is_one_instance),
         cmocka_unit_test(a_new_file_at_the_same_path_is_another_library),
-        cmocka_unit_test(the_next_at_the_path_is_a_copy),
-        cmocka_unit_test(what_stays_in_memory_is_not_taken_for_the_next),
-        cmocka_unit_test(each_generation_finds_what_is_beside_it),
-        cmocka_unit_test(a_file_that_was_written_in_place_is_refused),
+        cmocka_unit_test(a_new_file_at_an_open_path_is_opened_from_a_copy),
+        cmocka_unit_test(a_library_left_in_memory_is_not_reused_for_a_new_file),
+        cmocka_unit_test(each_generation_finds_dependencies_beside_its_file),
+        cmocka_unit_test(a_file_overwritten_while_in_use_is_refused),
         cmocka_unit_test(an_upgrade_hands_over_private_data),
-        cmocka_unit_test(a_vetoed_upgrade_changes_nothing),
-        cmocka_unit_test(an_upgrade_needs_upgrade_and_the_same_module),
-        cmocka_unit_test(libraries_of_old_versions_work),
-        cmocka_unit_test(plain_libraries_have_load_and_unload),
-        cmocka_unit_test(wrong_libraries_are_refused),
-        cmocka_unit_test(libraries_that_are_missing_are_named),
-        cmocka_unit_test(names_are_searched_for),
+        cmocka_unit_test(a_failed_upgrade_leaves_the_old_library_unchanged),
+        cmocka_unit_test(an_upgrade_needs_an_upgrade_callback_and_the_same_module),
+        cmocka_unit_test(libraries_of_old_nif_versions_work),
+        cmocka_unit_test(load_and_unload_of_plain_libraries_are_called),
+        cmocka_unit_test(invalid_libraries_are_refused_with_the_reason),
+        cmocka_unit_test(a_missing_dependency_is_named),
+        cmocka_unit_test(a_library_is_found_by_its_name),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -89,7 +89,7 @@ static void in_threads(void *(*work)(void *))
     assert_int_equal(wrong, 0);
 }
 
-static void copies_are_opened_at_once(void **state)
+static void several_threads_open_private_copies_at_the_same_time(void **state)
 {
     (void)state;
     how = COPIES;
@@ -103,7 +103,7 @@ static void copies_are_opened_at_once(void **state)
     assert_false(th_library_is_open(busy));
 }
 
-static void files_are_opened_at_once(void **state)
+static void several_threads_open_files_in_place_at_the_same_time(void **state)
 {
     (void)state;
     how = IN_PLACE;
@@ -132,7 +132,7 @@ static void *open_same(void *unused)
     return unused;
 }
 
-static void one_file_is_one_instance_for_all(void **state)
+static void all_threads_get_the_same_instance_of_a_file(void **state)
 {
     (void)state;
     how = IN_PLACE;
@@ -155,7 +155,7 @@ static void open_nested(void)
         th_library_release(library);
 }
 
-static void constructors_may_open_others_but_not_themselves(void **state)
+static void a_constructor_may_open_other_libraries_but_not_its_own(void **state)
 {
     char *flags = th_printf("-shared -DNUMBER=1 -DCALL='((void (*)(void))%pL)'",
                             (void *)(uintptr_t)open_nested);
@@ -194,10 +194,10 @@ static int make_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(copies_are_opened_at_once),
-        cmocka_unit_test(files_are_opened_at_once),
-        cmocka_unit_test(one_file_is_one_instance_for_all),
-        cmocka_unit_test(constructors_may_open_others_but_not_themselves),
+        cmocka_unit_test(several_threads_open_private_copies_at_the_same_time),
+        cmocka_unit_test(several_threads_open_files_in_place_at_the_same_time),
+        cmocka_unit_test(all_threads_get_the_same_instance_of_a_file),
+        cmocka_unit_test(a_constructor_may_open_other_libraries_but_not_its_own),
     };
 
     return cmocka_run_group_tests(tests, make_all, remove_folder);

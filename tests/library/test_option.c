@@ -58,7 +58,7 @@ static struct th_library *load(unsigned set)
     return library;
 }
 
-static void options_are_set_once_while_loading(void **state)
+static void each_option_can_be_set_once_and_only_while_loading(void **state)
 {
     struct th_library *library = load(DELAY | HALT | UNLOAD_THREAD);
     th_env *env = th_env_create(TH_ENV_CALLBACK);
@@ -78,7 +78,7 @@ static void options_are_set_once_while_loading(void **state)
     th_library_release(library);
 }
 
-static void a_halt_is_told_to_libraries_in_use(void **state)
+static void the_halt_callback_is_called_for_loaded_libraries(void **state)
 {
     struct th_library *library = load(HALT);
 
@@ -92,7 +92,7 @@ static void a_halt_is_told_to_libraries_in_use(void **state)
     assert_string_equal(called, "hu");
 }
 
-static void libraries_that_did_not_ask_are_not_told(void **state)
+static void callbacks_without_their_option_are_not_called(void **state)
 {
     struct th_library *library = load(0);
 
@@ -103,7 +103,7 @@ static void libraries_that_did_not_ask_are_not_told(void **state)
     assert_int_equal(left_threads, 0);
 }
 
-static void what_a_refused_library_has_set_is_forgotten(void **state)
+static void options_of_a_refused_library_are_forgotten(void **state)
 {
     struct th_library *library;
     th_term info = th_small((int64_t)(uintptr_t)&options / 16);
@@ -158,7 +158,7 @@ static pthread_t start_function(struct th_library *library)
     return thread;
 }
 
-static void a_delayed_halt_waits_for_functions(void **state)
+static void a_delayed_halt_waits_for_running_functions(void **state)
 {
     struct th_library *library = load(HALT | DELAY);
     pthread_t thread;
@@ -173,7 +173,7 @@ static void a_delayed_halt_waits_for_functions(void **state)
     th_library_release(library);
 }
 
-static void others_are_not_waited_for(void **state)
+static void a_halt_without_delay_does_not_wait_for_functions(void **state)
 {
     struct th_library *library = load(HALT);
     pthread_t thread = start_function(library);
@@ -214,7 +214,7 @@ static void on_schedulers(void (*function)(void *argument), void *argument)
         pthread_join(threads[i], NULL);
 }
 
-static void each_scheduler_leaves_before_unload(void **state)
+static void the_thread_callback_runs_on_each_scheduler_before_unload(void **state)
 {
     (void)state;
     th_library_release(load(UNLOAD_THREAD));
@@ -230,13 +230,13 @@ static void each_scheduler_leaves_before_unload(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options_are_set_once_while_loading),
-        cmocka_unit_test(a_halt_is_told_to_libraries_in_use),
-        cmocka_unit_test(libraries_that_did_not_ask_are_not_told),
-        cmocka_unit_test(what_a_refused_library_has_set_is_forgotten),
-        cmocka_unit_test(a_delayed_halt_waits_for_functions),
-        cmocka_unit_test(others_are_not_waited_for),
-        cmocka_unit_test(each_scheduler_leaves_before_unload),
+        cmocka_unit_test(each_option_can_be_set_once_and_only_while_loading),
+        cmocka_unit_test(the_halt_callback_is_called_for_loaded_libraries),
+        cmocka_unit_test(callbacks_without_their_option_are_not_called),
+        cmocka_unit_test(options_of_a_refused_library_are_forgotten),
+        cmocka_unit_test(a_delayed_halt_waits_for_running_functions),
+        cmocka_unit_test(a_halt_without_delay_does_not_wait_for_functions),
+        cmocka_unit_test(the_thread_callback_runs_on_each_scheduler_before_unload),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,7 +51,7 @@ static struct th_library *upgrade_instance(const char *name, struct th_library *
 
 /* --- Resources ------------------------------------------------------------------------------- */
 
-static void data_is_aligned_and_sized(void **state)
+static void resources_are_aligned_and_have_the_requested_size(void **state)
 {
     struct journal journal = {.flags = CREATE};
     struct th_library *library = load_instance("aligned.so", &journal);
@@ -70,7 +70,7 @@ static void data_is_aligned_and_sized(void **state)
     assert_string_equal(journal.text, "load unload");
 }
 
-static void the_destructor_runs_once_when_all_shares_are_gone(void **state)
+static void a_destructor_runs_once_when_no_references_are_left(void **state)
 {
     struct journal journal = {.flags = CREATE, .destructor = 1};
     struct th_library *library = load_instance("once.so", &journal);
@@ -92,7 +92,7 @@ static void the_destructor_runs_once_when_all_shares_are_gone(void **state)
     assert_string_equal(journal.text, "load gone unload");
 }
 
-static void terms_hold_shares(void **state)
+static void terms_hold_references_to_resources(void **state)
 {
     struct journal journal = {.flags = CREATE, .destructor = 1};
     struct th_library *library = load_instance("terms.so", &journal);
@@ -122,7 +122,7 @@ static void terms_hold_shares(void **state)
     th_library_release(library);
 }
 
-static void only_terms_of_the_type_give_it_back(void **state)
+static void a_resource_is_returned_only_for_terms_of_its_type(void **state)
 {
     struct journal journal = {.flags = CREATE}, other = {.flags = CREATE};
     struct th_library *library = load_instance("type.so", &journal);
@@ -147,7 +147,7 @@ static void only_terms_of_the_type_give_it_back(void **state)
     th_library_release(second);
 }
 
-static void binaries_hold_shares(void **state)
+static void resource_binaries_hold_references_to_resources(void **state)
 {
     struct journal journal = {.flags = CREATE, .destructor = 1};
     struct th_library *library = load_instance("binary.so", &journal);
@@ -177,7 +177,7 @@ static void binaries_hold_shares(void **state)
 
 /* --- References to libraries ------------------------------------------------------------------ */
 
-static void a_resource_with_destructor_keeps_its_library(void **state)
+static void a_resource_with_a_destructor_keeps_its_library_loaded(void **state)
 {
     struct journal journal = {.flags = CREATE, .destructor = 1};
     struct th_library *library = load_instance("kept.so", &journal);
@@ -196,7 +196,7 @@ static void a_resource_with_destructor_keeps_its_library(void **state)
     th_library_release(again);
 }
 
-static void a_resource_without_one_does_not(void **state)
+static void a_resource_without_a_destructor_does_not_keep_its_library(void **state)
 {
     struct journal journal = {.flags = CREATE};
     struct th_library *library = load_instance("free.so", &journal);
@@ -209,7 +209,7 @@ static void a_resource_without_one_does_not(void **state)
     th_resource_release(object);
 }
 
-static void what_is_dying_is_destroyed_before_unload(void **state)
+static void released_resources_are_destroyed_before_unload(void **state)
 {
     struct journal journal = {.flags = CREATE, .destructor = 1};
     struct th_library *library = load_instance("dying.so", &journal);
@@ -222,7 +222,7 @@ static void what_is_dying_is_destroyed_before_unload(void **state)
 
 /* --- Opening --------------------------------------------------------------------------------- */
 
-static void flags_say_what_may_be_done(void **state)
+static void a_type_is_created_or_taken_over_only_with_its_flag(void **state)
 {
     struct journal first = {.flags = TAKEOVER}, second = {.flags = EITHER};
     struct journal third = {.flags = CREATE};
@@ -242,7 +242,7 @@ static void flags_say_what_may_be_done(void **state)
     th_library_release(c);
 }
 
-static void types_are_opened_while_loading_only(void **state)
+static void resource_types_are_opened_only_while_loading(void **state)
 {
     struct journal journal = {0};
     struct th_library *library = load_instance("late.so", &journal);
@@ -257,7 +257,7 @@ static void types_are_opened_while_loading_only(void **state)
 }
 
 /* The new library's destructor is used for old resources, and the old library can be unloaded. */
-static void a_takeover_inherits_resources(void **state)
+static void a_takeover_hands_resources_to_the_new_library(void **state)
 {
     struct journal first = {.flags = EITHER, .destructor = 1};
     struct journal second = {.flags = EITHER, .destructor = 1};
@@ -293,7 +293,7 @@ static void a_takeover_can_drop_the_destructor(void **state)
     assert_string_equal(second.text, "upgrade unload");
 }
 
-static void what_is_not_taken_over_keeps_the_old_library(void **state)
+static void a_type_that_is_not_taken_over_keeps_the_old_library(void **state)
 {
     struct journal first = {.flags = EITHER, .destructor = 1}, second = {0};
     struct th_library *old = load_instance("left.so", &first);
@@ -310,7 +310,7 @@ static void what_is_not_taken_over_keeps_the_old_library(void **state)
     th_library_release(new);
 }
 
-static void a_veto_forgets_what_was_opened(void **state)
+static void a_failed_load_or_upgrade_undoes_opened_types(void **state)
 {
     struct journal first = {.flags = EITHER, .destructor = 1};
     struct journal second = {.flags = EITHER, .destructor = 1, .answer = 1};
@@ -401,7 +401,7 @@ static ErlNifResourceType *counting_type(struct th_library **library, struct jou
     return journal->type;
 }
 
-static void many_threads_make_and_drop_resources(void **state)
+static void many_threads_create_and_release_resources(void **state)
 {
     struct th_library *library;
     struct journal journal;
@@ -421,8 +421,7 @@ static void many_threads_make_and_drop_resources(void **state)
     assert_string_equal(journal.text, "load unload");
 }
 
-/* Resources pass through upgrades while threads destroy them. */
-static void resources_are_destroyed_during_takeovers(void **state)
+static void threads_destroy_resources_during_takeovers(void **state)
 {
     struct journal journals[20] = {{.flags = EITHER, .counting = count_destroyed}};
     struct th_library *library = load_instance("chain0.so", &journals[0]);
@@ -453,22 +452,22 @@ static void resources_are_destroyed_during_takeovers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(data_is_aligned_and_sized),
-        cmocka_unit_test(the_destructor_runs_once_when_all_shares_are_gone),
-        cmocka_unit_test(terms_hold_shares),
-        cmocka_unit_test(only_terms_of_the_type_give_it_back),
-        cmocka_unit_test(binaries_hold_shares),
-        cmocka_unit_test(a_resource_with_destructor_keeps_its_library),
-        cmocka_unit_test(a_resource_without_one_does_not),
-        cmocka_unit_test(what_is_dying_is_destroyed_before_unload),
-        cmocka_unit_test(flags_say_what_may_be_done),
-        cmocka_unit_test(types_are_opened_while_loading_only),
-        cmocka_unit_test(a_takeover_inherits_resources),
+        cmocka_unit_test(resources_are_aligned_and_have_the_requested_size),
+        cmocka_unit_test(a_destructor_runs_once_when_no_references_are_left),
+        cmocka_unit_test(terms_hold_references_to_resources),
+        cmocka_unit_test(a_resource_is_returned_only_for_terms_of_its_type),
+        cmocka_unit_test(resource_binaries_hold_references_to_resources),
+        cmocka_unit_test(a_resource_with_a_destructor_keeps_its_library_loaded),
+        cmocka_unit_test(a_resource_without_a_destructor_does_not_keep_its_library),
+        cmocka_unit_test(released_resources_are_destroyed_before_unload),
+        cmocka_unit_test(a_type_is_created_or_taken_over_only_with_its_flag),
+        cmocka_unit_test(resource_types_are_opened_only_while_loading),
+        cmocka_unit_test(a_takeover_hands_resources_to_the_new_library),
         cmocka_unit_test(a_takeover_can_drop_the_destructor),
-        cmocka_unit_test(what_is_not_taken_over_keeps_the_old_library),
-        cmocka_unit_test(a_veto_forgets_what_was_opened),
-        cmocka_unit_test(many_threads_make_and_drop_resources),
-        cmocka_unit_test(resources_are_destroyed_during_takeovers),
+        cmocka_unit_test(a_type_that_is_not_taken_over_keeps_the_old_library),
+        cmocka_unit_test(a_failed_load_or_upgrade_undoes_opened_types),
+        cmocka_unit_test(many_threads_create_and_release_resources),
+        cmocka_unit_test(threads_destroy_resources_during_takeovers),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -51,7 +51,7 @@ static void with_entry(const char *variable, const char *name, const bool has[TH
     th_library_release(library);
 }
 
-static void each_slot_absent_with_entry(void **state)
+static void each_slot_absent_from_an_entry_has_the_generic_callback(void **state)
 {
     (void)state;
     for (enum th_tracer_slot slot = 2; slot < TH_SLOTS; slot++) {
@@ -62,7 +62,7 @@ static void each_slot_absent_with_entry(void **state)
     }
 }
 
-static void each_slot_present_with_entry(void **state)
+static void each_slot_present_in_an_entry_has_its_own_callback(void **state)
 {
     (void)state;
     for (enum th_tracer_slot slot = 2; slot < TH_SLOTS; slot++) {
@@ -85,7 +85,7 @@ static void refuse_without(const char *path, const char *name, const char *reaso
     th_library_release(library);
 }
 
-static void generic_slots_are_mandatory_with_entry(void **state)
+static void an_entry_without_generic_callbacks_is_refused(void **state)
 {
     (void)state;
     refuse_without(built("every_slot"), "enabled",
@@ -144,7 +144,7 @@ static void with_symbols(const bool has[TH_SLOTS])
     th_library_release(library);
 }
 
-static void each_slot_absent_with_symbols(void **state)
+static void each_slot_absent_from_the_symbols_has_the_generic_callback(void **state)
 {
     (void)state;
     for (enum th_tracer_slot slot = 2; slot < TH_SLOTS; slot++) {
@@ -155,7 +155,7 @@ static void each_slot_absent_with_symbols(void **state)
     }
 }
 
-static void each_slot_present_with_symbols(void **state)
+static void each_slot_present_in_the_symbols_has_its_own_callback(void **state)
 {
     (void)state;
     for (enum th_tracer_slot slot = 2; slot < TH_SLOTS; slot++) {
@@ -165,7 +165,7 @@ static void each_slot_present_with_symbols(void **state)
     }
 }
 
-static void generic_slots_are_mandatory_with_symbols(void **state)
+static void a_plain_library_without_enabled_is_refused(void **state)
 {
     bool has[TH_SLOTS] = {false, true};
     struct th_library *library = link_plain(has);
@@ -178,7 +178,7 @@ static void generic_slots_are_mandatory_with_symbols(void **state)
 
 /* --- Functions that are never called ---------------------------------------------------------- */
 
-static void lookalikes_are_remarked_on(void **state)
+static void misnamed_callbacks_get_remarks(void **state)
 {
     struct th_library *library = open_library(built("never_called"));
     const struct th_names *remarks = th_library_remarks(library);
@@ -198,13 +198,13 @@ static void lookalikes_are_remarked_on(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_slot_absent_with_entry),
-        cmocka_unit_test(each_slot_present_with_entry),
-        cmocka_unit_test(generic_slots_are_mandatory_with_entry),
-        cmocka_unit_test(each_slot_absent_with_symbols),
-        cmocka_unit_test(each_slot_present_with_symbols),
-        cmocka_unit_test(generic_slots_are_mandatory_with_symbols),
-        cmocka_unit_test(lookalikes_are_remarked_on),
+        cmocka_unit_test(each_slot_absent_from_an_entry_has_the_generic_callback),
+        cmocka_unit_test(each_slot_present_in_an_entry_has_its_own_callback),
+        cmocka_unit_test(an_entry_without_generic_callbacks_is_refused),
+        cmocka_unit_test(each_slot_absent_from_the_symbols_has_the_generic_callback),
+        cmocka_unit_test(each_slot_present_in_the_symbols_has_its_own_callback),
+        cmocka_unit_test(a_plain_library_without_enabled_is_refused),
+        cmocka_unit_test(misnamed_callbacks_get_remarks),
     };
 
     return cmocka_run_group_tests(tests, make_object, remove_folder);

@@ -15,7 +15,7 @@
     "__attribute__((destructor)) static void end(void)\n"                          \
     "{ close(over[1]); pthread_join(thread, 0); close(over[0]); }\n"
 
-static void threads_of_constructors_are_seen(void **state)
+static void threads_started_by_constructors_are_detected(void **state)
 {
     struct th_library *library;
 
@@ -53,7 +53,7 @@ static void *make_others(void *unused)
     return unused;
 }
 
-static void threads_of_others_are_not(void **state)
+static void threads_of_the_program_are_not_attributed_to_a_library(void **state)
 {
     struct th_library *library;
     pthread_t others;
@@ -75,7 +75,7 @@ static void threads_of_others_are_not(void **state)
     pthread_join(others, NULL);
 }
 
-static void a_library_that_was_there_before_may_be_running(void **state)
+static void a_library_already_in_memory_may_have_started_threads(void **state)
 {
     struct th_library *library = made("before.so", NULL, "-O2", PLUGIN, NULL);
     void *handle;
@@ -93,9 +93,9 @@ static void a_library_that_was_there_before_may_be_running(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_of_constructors_are_seen),
-        cmocka_unit_test(threads_of_others_are_not),
-        cmocka_unit_test(a_library_that_was_there_before_may_be_running),
+        cmocka_unit_test(threads_started_by_constructors_are_detected),
+        cmocka_unit_test(threads_of_the_program_are_not_attributed_to_a_library),
+        cmocka_unit_test(a_library_already_in_memory_may_have_started_threads),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static void distances_count_slips(void **state)
+static void the_distance_counts_typing_errors(void **state)
 {
     static const struct {
         const char *a, *b;
@@ -31,7 +31,7 @@ static void distances_count_slips(void **state)
     }
 }
 
-static void long_names_are_like_nothing(void **state)
+static void names_that_are_too_long_get_no_suggestion(void **state)
 {
     char name[TH_SUGGEST_MAX + 2];
 
@@ -45,7 +45,7 @@ static void long_names_are_like_nothing(void **state)
     assert_null(th_library_suggest_nearest(name, (const char *const[]){name}, 1));
 }
 
-static void the_nearest_is_found_if_near_enough(void **state)
+static void the_nearest_name_is_suggested_if_it_is_similar(void **state)
 {
     static const char *const names[] = {"count", "text", "messages", "logger", "all", "call"};
 
@@ -65,9 +65,9 @@ static void the_nearest_is_found_if_near_enough(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distances_count_slips),
-        cmocka_unit_test(long_names_are_like_nothing),
-        cmocka_unit_test(the_nearest_is_found_if_near_enough),
+        cmocka_unit_test(the_distance_counts_typing_errors),
+        cmocka_unit_test(names_that_are_too_long_get_no_suggestion),
+        cmocka_unit_test(the_nearest_name_is_suggested_if_it_is_similar),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

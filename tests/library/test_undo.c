@@ -50,7 +50,7 @@ static void drop_thing(void *object)
 
 /* --- Unloading again ------------------------------------------------------------------------- */
 
-static void what_was_loaded_is_unloaded_and_can_be_loaded_again(void **state)
+static void an_undone_load_calls_unload_and_allows_another_load(void **state)
 {
     struct journal journal = {0};
     struct th_library *library = loaded(NULL, &journal);
@@ -68,7 +68,7 @@ static void what_was_loaded_is_unloaded_and_can_be_loaded_again(void **state)
     assert_string_equal(journal.text, "load unload load unload");
 }
 
-static void its_types_are_forgotten(void **state)
+static void an_undone_load_forgets_resource_types(void **state)
 {
     struct journal journal = {.flags = CREATE, .destructor = 1};
     struct th_library *library = loaded(NULL, &journal);
@@ -102,7 +102,7 @@ static void *drop_in_thread(void *object)
     return NULL;
 }
 
-static void callbacks_that_run_elsewhere_come_before_unload(void **state)
+static void an_undone_load_waits_for_callbacks_in_other_threads(void **state)
 {
     struct journal journal = {.flags = CREATE, .counting = destroy_slowly};
     struct th_library *library = loaded(NULL, &journal);
@@ -120,7 +120,7 @@ static void callbacks_that_run_elsewhere_come_before_unload(void **state)
 
 /* --- Handing back ---------------------------------------------------------------------------- */
 
-static void private_data_comes_back(void **state)
+static void private_data_is_handed_back_to_the_old_library(void **state)
 {
     struct journal first = {0}, second = {0}, third = {0};
     struct th_library *old = loaded(NULL, &first);
@@ -171,20 +171,20 @@ static void types_come_back(ErlNifResourceFlags flags)
     assert_string_equal(second.text, "upgrade gone unload-empty");
 }
 
-static void types_come_back_to_who_takes_them_over(void **state)
+static void types_are_handed_back_if_upgrade_takes_them_over(void **state)
 {
     (void)state;
     types_come_back(TAKEOVER);
 }
 
-static void types_come_back_to_who_does_not_ask(void **state)
+static void types_are_handed_back_if_upgrade_opens_no_type(void **state)
 {
     (void)state;
     types_come_back(0);
 }
 
-/* A type that the new library created is forgotten with it. */
-static void types_that_it_made_are_forgotten(void **state)
+/* The destructor of the new library is not called for a resource that is still referenced. */
+static void types_created_by_the_new_library_are_forgotten(void **state)
 {
     struct journal first = {0}, second = {.flags = CREATE, .destructor = 1}, third = {0};
     struct th_library *old = loaded(NULL, &first);
@@ -200,7 +200,7 @@ static void types_that_it_made_are_forgotten(void **state)
     th_library_release(old);
 }
 
-static void a_refusal_leaves_all_with_the_new_one(void **state)
+static void a_refused_hand_back_leaves_all_with_the_new_library(void **state)
 {
     struct journal first = {.flags = CREATE, .destructor = 1};
     struct journal second = {.flags = TAKEOVER, .destructor = 1};
@@ -249,7 +249,7 @@ static struct th_library *made_from(const char *name, const char *flags, const c
     return open_private(in_folder(name));
 }
 
-static void a_library_is_asked_whether_it_can_take_over(void **state)
+static void the_upgrade_check_can_refuse_an_upgrade(void **state)
 {
     struct th_library *old =
         made_from("asked.so", "", BEGIN MODULE "ERL_NIF_INIT(m, functions, load, 0, upgrade, 0)\n");
@@ -270,8 +270,7 @@ static void a_library_is_asked_whether_it_can_take_over(void **state)
     th_library_release(old);
 }
 
-/* A dependency's check does not count. */
-static void only_its_own_check_counts(void **state)
+static void the_upgrade_check_of_a_dependency_is_ignored(void **state)
 {
     char *flags = th_printf("-Wl,--no-as-needed -L'%s' -lcheck -Wl,-rpath,'%s'", folder, folder);
     struct th_library *old, *new_;
@@ -289,7 +288,7 @@ static void only_its_own_check_counts(void **state)
     th_free(flags);
 }
 
-static void what_cannot_replace_it_need_not_be_asked(void **state)
+static void the_check_refuses_another_module_or_a_missing_upgrade(void **state)
 {
     struct th_library *old =
         made_from("without.so", "",
@@ -317,17 +316,17 @@ static void what_cannot_replace_it_need_not_be_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_loaded_is_unloaded_and_can_be_loaded_again),
-        cmocka_unit_test(its_types_are_forgotten),
-        cmocka_unit_test(callbacks_that_run_elsewhere_come_before_unload),
-        cmocka_unit_test(private_data_comes_back),
-        cmocka_unit_test(types_come_back_to_who_takes_them_over),
-        cmocka_unit_test(types_come_back_to_who_does_not_ask),
-        cmocka_unit_test(types_that_it_made_are_forgotten),
-        cmocka_unit_test(a_refusal_leaves_all_with_the_new_one),
-        cmocka_unit_test(a_library_is_asked_whether_it_can_take_over),
-        cmocka_unit_test(only_its_own_check_counts),
-        cmocka_unit_test(what_cannot_replace_it_need_not_be_asked),
+        cmocka_unit_test(an_undone_load_calls_unload_and_allows_another_load),
+        cmocka_unit_test(an_undone_load_forgets_resource_types),
+        cmocka_unit_test(an_undone_load_waits_for_callbacks_in_other_threads),
+        cmocka_unit_test(private_data_is_handed_back_to_the_old_library),
+        cmocka_unit_test(types_are_handed_back_if_upgrade_takes_them_over),
+        cmocka_unit_test(types_are_handed_back_if_upgrade_opens_no_type),
+        cmocka_unit_test(types_created_by_the_new_library_are_forgotten),
+        cmocka_unit_test(a_refused_hand_back_leaves_all_with_the_new_library),
+        cmocka_unit_test(the_upgrade_check_can_refuse_an_upgrade),
+        cmocka_unit_test(the_upgrade_check_of_a_dependency_is_ignored),
+        cmocka_unit_test(the_check_refuses_another_module_or_a_missing_upgrade),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

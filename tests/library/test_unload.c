@@ -114,7 +114,7 @@ static void expect_beats(struct shared *shared)
 
 /* --- Functions at the end of the library or the program --------------------------------------- */
 
-static void what_the_loader_keeps_is_pinned(void **state)
+static void a_library_linked_with_nodelete_is_pinned(void **state)
 {
     static struct shared shared;
     struct th_library *library = made_with("nodelete.so", "-Wl,-z,nodelete -DFUNCTION=", "");
@@ -125,7 +125,7 @@ static void what_the_loader_keeps_is_pinned(void **state)
     expect_pinned(library, &shared, "the loader never closes it");
 }
 
-static void on_exit_pins(void **state)
+static void a_library_that_uses_on_exit_is_pinned(void **state)
 {
     static struct shared shared;
     struct th_library *library = made_with(
@@ -138,7 +138,7 @@ static void on_exit_pins(void **state)
     expect_pinned(library, &shared, "the library uses on_exit: ");
 }
 
-static void atexit_does_not(void **state)
+static void a_library_that_uses_atexit_is_not_pinned(void **state)
 {
     static struct shared shared;
     struct th_library *library =
@@ -154,7 +154,7 @@ static void atexit_does_not(void **state)
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
-static void threads_go_on(void **state)
+static void a_library_with_a_running_thread_is_pinned(void **state)
 {
     static struct shared shared;
     struct th_library *library = made_with("starts.so", STARTS, "");
@@ -169,7 +169,7 @@ static void threads_go_on(void **state)
 }
 
 /* The host cannot know that it was the only thread. */
-static void one_that_ends_its_thread_is_pinned_too(void **state)
+static void a_library_that_ends_its_thread_in_unload_is_pinned(void **state)
 {
     static struct shared shared = {.end = 1};
     struct th_library *library = made_with("ends.so", STARTS, "");
@@ -181,7 +181,7 @@ static void one_that_ends_its_thread_is_pinned_too(void **state)
     assert_int_equal(shared.stop, 1);
 }
 
-static void threads_of_constructors_go_on(void **state)
+static void a_library_with_a_thread_of_its_constructor_is_pinned(void **state)
 {
     static struct shared shared;
     struct th_library *library = made_with("constructs.so", "-DFUNCTION=",
@@ -196,7 +196,7 @@ static void threads_of_constructors_go_on(void **state)
     join_thread();
 }
 
-static void threads_of_enif_thread_create_go_on(void **state)
+static void a_library_with_a_thread_of_enif_thread_create_is_pinned(void **state)
 {
     static struct shared shared;
     struct th_library *library = made_with(
@@ -211,7 +211,7 @@ static void threads_of_enif_thread_create_go_on(void **state)
     join_thread();
 }
 
-static void those_that_have_ended_do_not_pin(void **state)
+static void ended_threads_of_enif_thread_create_pin_no_library(void **state)
 {
     static struct shared shared = {.stop = 1};
     struct th_library *library =
@@ -227,7 +227,7 @@ static void those_that_have_ended_do_not_pin(void **state)
     expect_gone(library, &shared);
 }
 
-static void threads_of_what_was_refused_do_no_harm(void **state)
+static void a_refused_library_with_a_running_thread_stays_mapped(void **state)
 {
     const char *path = in_folder("refused.so");
     struct th_library *library;
@@ -244,7 +244,7 @@ static void threads_of_what_was_refused_do_no_harm(void **state)
 }
 
 /* A dependency of the library has created the thread, which calls the library. */
-static void threads_of_what_it_needs_go_on(void **state)
+static void a_library_with_a_thread_of_its_dependency_is_pinned(void **state)
 {
     static struct shared shared;
     char *flags = th_printf("-DFUNCTION= -DSTART='extern void between(void *(*)(void *));"
@@ -276,7 +276,7 @@ static void threads_of_what_it_needs_go_on(void **state)
 
 /* --- Others ---------------------------------------------------------------------------------- */
 
-static void a_handler_of_a_signal_is_called(void **state)
+static void a_signal_handler_of_a_pinned_library_is_called(void **state)
 {
     static struct shared shared;
     struct th_library *library =
@@ -325,7 +325,7 @@ static void expect_destructor(const char *name, const char *function, const char
 
 #define GONE "void gone(void *unused) { (void)unused; shared->beats = 9; }\n"
 
-static void thread_local_objects_are_destroyed(void **state)
+static void thread_local_destructors_of_a_pinned_library_run(void **state)
 {
     static struct shared shared;
 
@@ -335,7 +335,7 @@ static void thread_local_objects_are_destroyed(void **state)
                       GONE, &shared);
 }
 
-static void values_of_keys_are_destroyed(void **state)
+static void pthread_key_destructors_of_a_pinned_library_run(void **state)
 {
     static struct shared shared;
 
@@ -348,7 +348,7 @@ static void values_of_keys_are_destroyed(void **state)
 
 /* --- Messages --------------------------------------------------------------------------------- */
 
-static void it_is_said_once_when_it_is_replaced(void **state)
+static void a_pinned_library_that_is_replaced_is_logged_once(void **state)
 {
     static struct shared shared[4];
     struct th_library *library = made_with("replaced.so", DETACHES, ""), *next;
@@ -380,7 +380,7 @@ static void *open_and_close(void *unused)
 }
 
 /* For the thread sanitizer: the next library has the same address, with locks that are free. */
-static void a_tracer_has_no_lock_when_it_is_closed(void **state)
+static void a_tracer_holds_no_lock_when_it_is_closed(void **state)
 {
     pthread_t thread;
 
@@ -394,21 +394,21 @@ static void a_tracer_has_no_lock_when_it_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_loader_keeps_is_pinned),
-        cmocka_unit_test(on_exit_pins),
-        cmocka_unit_test(atexit_does_not),
-        cmocka_unit_test(threads_go_on),
-        cmocka_unit_test(one_that_ends_its_thread_is_pinned_too),
-        cmocka_unit_test(threads_of_constructors_go_on),
-        cmocka_unit_test(threads_of_enif_thread_create_go_on),
-        cmocka_unit_test(those_that_have_ended_do_not_pin),
-        cmocka_unit_test(threads_of_what_was_refused_do_no_harm),
-        cmocka_unit_test(threads_of_what_it_needs_go_on),
-        cmocka_unit_test(a_handler_of_a_signal_is_called),
-        cmocka_unit_test(thread_local_objects_are_destroyed),
-        cmocka_unit_test(values_of_keys_are_destroyed),
-        cmocka_unit_test(it_is_said_once_when_it_is_replaced),
-        cmocka_unit_test(a_tracer_has_no_lock_when_it_is_closed),
+        cmocka_unit_test(a_library_linked_with_nodelete_is_pinned),
+        cmocka_unit_test(a_library_that_uses_on_exit_is_pinned),
+        cmocka_unit_test(a_library_that_uses_atexit_is_not_pinned),
+        cmocka_unit_test(a_library_with_a_running_thread_is_pinned),
+        cmocka_unit_test(a_library_that_ends_its_thread_in_unload_is_pinned),
+        cmocka_unit_test(a_library_with_a_thread_of_its_constructor_is_pinned),
+        cmocka_unit_test(a_library_with_a_thread_of_enif_thread_create_is_pinned),
+        cmocka_unit_test(ended_threads_of_enif_thread_create_pin_no_library),
+        cmocka_unit_test(a_refused_library_with_a_running_thread_stays_mapped),
+        cmocka_unit_test(a_library_with_a_thread_of_its_dependency_is_pinned),
+        cmocka_unit_test(a_signal_handler_of_a_pinned_library_is_called),
+        cmocka_unit_test(thread_local_destructors_of_a_pinned_library_run),
+        cmocka_unit_test(pthread_key_destructors_of_a_pinned_library_run),
+        cmocka_unit_test(a_pinned_library_that_is_replaced_is_logged_once),
+        cmocka_unit_test(a_tracer_holds_no_lock_when_it_is_closed),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
