@@ -86,7 +86,7 @@ static const char *at_once(const char *text, const char *arguments)
     return known ? run(text, arguments) : "";
 }
 
-static void bodies_that_say_the_same_of_all_are_known(void **state)
+static void bodies_with_a_constant_result_need_no_run(void **state)
 {
     (void)state;
     assert_string_equal(at_once("[{'_',[],[]}]", "[]"), "yes 1 true");
@@ -127,7 +127,7 @@ static size_t compare_all(const char *const values[], const char *const constant
     return known;
 }
 
-static void comparisons_are_made_at_once(void **state)
+static void comparisons_with_constants_need_no_run(void **state)
 {
     static const char *const small[] = {"-576460752303423488", "-1", "0", "5", "6",
                                         "576460752303423487",  NULL};
@@ -143,7 +143,7 @@ static void comparisons_are_made_at_once(void **state)
     assert_int_equal(compare_all(others, others), 9 * 3 * 8);
 }
 
-static void clauses_that_fail_for_sure_are_passed_at_once(void **state)
+static void clauses_that_certainly_fail_need_no_run(void **state)
 {
     (void)state;
     assert_string_equal(at_once("[{[a,'$1'],[],[]}]", "[b,c]"), "no");
@@ -164,7 +164,7 @@ static void clauses_that_fail_for_sure_are_passed_at_once(void **state)
 }
 
 /* Integers of any size and floats have one order; no float is identical to an integer. */
-static void guards_compare_as_ordered(void **state)
+static void comparisons_follow_the_term_order(void **state)
 {
     (void)state;
     assert_string_equal(value("{'<',-2,-1}"), "true");
@@ -177,7 +177,7 @@ static void guards_compare_as_ordered(void **state)
     assert_string_equal(value("{'<',[],a}"), "false");
 }
 
-static void kinds_have_their_own_subjects(void **state)
+static void send_and_receive_specifications_match_their_own_subjects(void **state)
 {
     const struct th_match_surroundings nothing = {0};
 
@@ -192,7 +192,7 @@ static void kinds_have_their_own_subjects(void **state)
                         "yes 1 <0.1.0>");
 }
 
-static void faults_name_their_place(void **state)
+static void errors_name_their_place_in_the_specification(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -229,7 +229,7 @@ static void faults_name_their_place(void **state)
                         "{is_seq_trace}");
 }
 
-static void faults_and_variables_are_bounded(void **state)
+static void the_numbers_of_errors_and_variables_are_limited(void **state)
 {
     struct th_buffer text = {0};
     struct th_match_faults faults = {0};
@@ -276,7 +276,7 @@ static enum th_status compiles(const char *format, const char *part)
     return status;
 }
 
-static void what_is_nested_too_deep_is_refused(void **state)
+static void specifications_nested_too_deep_are_refused(void **state)
 {
     char *good = nested(TH_MATCH_DEPTH, "[", "'$1'", "]");
     char *deep = nested(TH_MATCH_DEPTH + 1, "[", "'$1'", "]");
@@ -296,7 +296,7 @@ static void what_is_nested_too_deep_is_refused(void **state)
     th_free(deeper);
 }
 
-static void what_needs_too_much_room_is_refused(void **state)
+static void specifications_that_need_too_much_memory_are_refused(void **state)
 {
     char *few = nested(8000, "'$1',", "'$1'", "");
     char *many = nested(8200, "'$1',", "'$1'", "");
@@ -319,7 +319,7 @@ static void what_needs_too_much_room_is_refused(void **state)
     th_free(zeros);
 }
 
-static void a_target_may_be_a_list(void **state)
+static void a_subject_may_be_given_as_a_list_term(void **state)
 {
     struct th_match_spec *spec =
         compile(TH_MATCH_CALL, "[{['$1',x|'_'],[{'==',{length,'$_'},3}],[{message,['$1','$_']}]}]");
@@ -338,7 +338,7 @@ static void a_target_may_be_a_list(void **state)
 }
 
 /* A head, guards and a body that build no terms take no memory, not even from the heap. */
-static void a_run_allocates_nothing(void **state)
+static void a_run_without_new_terms_allocates_no_memory(void **state)
 {
     struct th_match_spec *spec = compile(
         TH_MATCH_CALL,
@@ -362,7 +362,7 @@ static void a_run_allocates_nothing(void **state)
     th_match_free(spec);
 }
 
-static void each_clause_tells_why_it_failed(void **state)
+static void the_reason_is_reported_for_each_clause_that_fails(void **state)
 {
     struct th_match_spec *spec =
         compile(TH_MATCH_CALL, "[{[a],[],[]},{[a,{b,c}],[],[]},{['$1','$1'],[],[]},"
@@ -398,7 +398,7 @@ static void each_clause_tells_why_it_failed(void **state)
     th_match_free(spec);
 }
 
-static void short_names(void **state)
+static void short_names_stand_for_specifications(void **state)
 {
     (void)state;
     assert_term_identical(th_match_short(&env, "x"), parse("[{'_',[],[{exception_trace}]}]"));
@@ -415,19 +415,23 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(functions_newer_than_otp_25, begin, end),
         cmocka_unit_test_setup_teardown(the_first_clause_that_matches_decides, begin, end),
-        cmocka_unit_test_setup_teardown(bodies_that_say_the_same_of_all_are_known, begin, end),
-        cmocka_unit_test_setup_teardown(comparisons_are_made_at_once, begin, end),
-        cmocka_unit_test_setup_teardown(clauses_that_fail_for_sure_are_passed_at_once, begin, end),
-        cmocka_unit_test_setup_teardown(guards_compare_as_ordered, begin, end),
-        cmocka_unit_test_setup_teardown(kinds_have_their_own_subjects, begin, end),
-        cmocka_unit_test_setup_teardown(faults_name_their_place, begin, end),
-        cmocka_unit_test_setup_teardown(faults_and_variables_are_bounded, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_nested_too_deep_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(what_needs_too_much_room_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(a_target_may_be_a_list, begin, end),
-        cmocka_unit_test_setup_teardown(a_run_allocates_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(each_clause_tells_why_it_failed, begin, end),
-        cmocka_unit_test_setup_teardown(short_names, begin, end),
+        cmocka_unit_test_setup_teardown(bodies_with_a_constant_result_need_no_run, begin, end),
+        cmocka_unit_test_setup_teardown(comparisons_with_constants_need_no_run, begin, end),
+        cmocka_unit_test_setup_teardown(clauses_that_certainly_fail_need_no_run, begin, end),
+        cmocka_unit_test_setup_teardown(comparisons_follow_the_term_order, begin, end),
+        cmocka_unit_test_setup_teardown(send_and_receive_specifications_match_their_own_subjects,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(errors_name_their_place_in_the_specification, begin, end),
+        cmocka_unit_test_setup_teardown(the_numbers_of_errors_and_variables_are_limited, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(specifications_nested_too_deep_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(specifications_that_need_too_much_memory_are_refused, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_subject_may_be_given_as_a_list_term, begin, end),
+        cmocka_unit_test_setup_teardown(a_run_without_new_terms_allocates_no_memory, begin, end),
+        cmocka_unit_test_setup_teardown(the_reason_is_reported_for_each_clause_that_fails, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(short_names_stand_for_specifications, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -156,7 +156,7 @@ static int end_journal(void **state)
     return end(state);
 }
 
-static void questions(void **state)
+static void queries_return_values_of_the_host(void **state)
 {
     (void)state;
     assert_does("{self}", "<0.12.3>", "");
@@ -177,7 +177,7 @@ static void questions(void **state)
     assert_does("{silent}", "true", "");
 }
 
-static void actions(void **state)
+static void actions_call_operations_of_the_host(void **state)
 {
     (void)state;
     assert_does("{set_seq_token,label,'$1'}", "[]", "set_seq_token(label,{a})");
@@ -197,8 +197,7 @@ static void actions(void **state)
     assert_does("{'or',{display,1},{display,2}}", "true", "display(2) display(1)");
 }
 
-/* Guards may read the flag `silent`. */
-static void silent_guards(void **state)
+static void guards_may_read_the_flag_silent(void **state)
 {
     const struct th_match_surroundings surroundings = {&operations, NULL};
     const struct th_match_surroundings nothing = {0};
@@ -209,7 +208,7 @@ static void silent_guards(void **state)
     assert_string_equal(run_with(TH_MATCH_CALL, spec, "[]", &nothing), "unknown 1");
 }
 
-static void trace_flags(void **state)
+static void actions_set_and_clear_trace_flags(void **state)
 {
     (void)state;
     assert_does("{enable_trace,send}", "true", "set_flags(itself,[],[send])");
@@ -227,8 +226,8 @@ static void trace_flags(void **state)
     flags_answer = TH_AM(true);
 }
 
-/* Actions that depend on the unknown second argument are not taken. */
-static void nothing_is_done_that_is_not_sure(void **state)
+/* The second argument is unknown. */
+static void actions_with_unknown_arguments_are_not_taken(void **state)
 {
     (void)state;
     assert_does("{'andalso',{is_atom,'$2'},{display,1}}", "? unsure 1", "");
@@ -292,11 +291,12 @@ static void many_threads_run_one_specification(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(questions, begin, end_journal),
-        cmocka_unit_test_setup_teardown(actions, begin, end_journal),
-        cmocka_unit_test_setup_teardown(silent_guards, begin, end_journal),
-        cmocka_unit_test_setup_teardown(trace_flags, begin, end_journal),
-        cmocka_unit_test_setup_teardown(nothing_is_done_that_is_not_sure, begin, end_journal),
+        cmocka_unit_test_setup_teardown(queries_return_values_of_the_host, begin, end_journal),
+        cmocka_unit_test_setup_teardown(actions_call_operations_of_the_host, begin, end_journal),
+        cmocka_unit_test_setup_teardown(guards_may_read_the_flag_silent, begin, end_journal),
+        cmocka_unit_test_setup_teardown(actions_set_and_clear_trace_flags, begin, end_journal),
+        cmocka_unit_test_setup_teardown(actions_with_unknown_arguments_are_not_taken, begin,
+                                        end_journal),
         cmocka_unit_test_setup_teardown(many_threads_run_one_specification, begin, end),
     };
 

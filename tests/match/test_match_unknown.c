@@ -13,7 +13,7 @@ static const char *guard(const char *text, const char *list)
                                               : "false";
 }
 
-static void heads(void **state)
+static void a_head_gives_unknown_only_if_an_unknown_argument_matters(void **state)
 {
     (void)state;
     assert_string_equal(run("[{['$1','_'],[],[]}]", "[unknown,unknown]"), "yes 1 true");
@@ -29,7 +29,7 @@ static void heads(void **state)
     assert_string_equal(run("[{[{'$1'},'$2'],[{'==','$2',b}],[]}]", "[unknown,a]"), "no");
 }
 
-static void an_unknown_clause_ends_the_search(void **state)
+static void a_clause_with_an_unknown_result_ends_the_search(void **state)
 {
     (void)state;
     assert_string_equal(run("[{[a],[],[]},{'_',[],[{message,other}]}]", "[unknown]"), "unknown 1");
@@ -38,7 +38,7 @@ static void an_unknown_clause_ends_the_search(void **state)
                         "yes 2 other");
 }
 
-static void guards_fail_for_sure_where_another_part_does(void **state)
+static void a_guard_that_certainly_fails_overrides_unknown_guards(void **state)
 {
     (void)state;
     assert_string_equal(guard("{is_atom,'$1'}", "[unknown,b]"), "unknown");
@@ -48,7 +48,7 @@ static void guards_fail_for_sure_where_another_part_does(void **state)
     assert_string_equal(guard("'$1'", "[unknown,b]"), "unknown");
 }
 
-static void truth_values_have_three_values(void **state)
+static void boolean_operators_handle_unknown_operands(void **state)
 {
     static const char *const expected[][3] = {
         {"{'and',{is_atom,'$1'},false}", "false"},
@@ -90,8 +90,8 @@ static void truth_values_have_three_values(void **state)
             fail_msg("%s is not %s", expected[i][0], expected[i][1]);
 }
 
-/* The known part of the list of arguments counts. */
-static void the_target_is_known_in_part(void **state)
+/* The first of two arguments is unknown. */
+static void guards_use_the_known_part_of_the_argument_list(void **state)
 {
     static const char *const expected[][2] = {
         {"{'==',{length,'$_'},2}", "true"},  {"{'>',{length,'$_'},2}", "false"},
@@ -113,7 +113,7 @@ static void the_target_is_known_in_part(void **state)
             fail_msg("%s is not %s", expected[i][0], expected[i][1]);
 }
 
-static void bodies(void **state)
+static void messages_with_unknown_values_are_unknown(void **state)
 {
     (void)state;
     assert_string_equal(run("[{['$1'],[],[{message,'$1'}]}]", "[unknown]"), "yes 1 ?");
@@ -133,8 +133,8 @@ static void bodies(void **state)
     assert_string_equal(run("[{'_',[],[{message,{process_dump}}]}]", "[a]"), "yes 1 ?");
 }
 
-/* The condition of an action may be unknown, too. */
-static void actions_that_are_not_sure_are_left_out(void **state)
+/* The condition of an action or its argument is unknown. */
+static void uncertain_actions_are_skipped_and_counted(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -158,7 +158,7 @@ static void actions_that_are_not_sure_are_left_out(void **state)
 }
 
 /* Only the number of arguments is known. */
-static void arity_only(void **state)
+static void clauses_are_decided_by_arity_if_arguments_are_unknown(void **state)
 {
     struct th_match_spec *spec =
         compile(TH_MATCH_CALL, "[{['_','_'],[],[{message,two}]},{'$1',[{'==',{length,'$1'},3}],"
@@ -177,7 +177,7 @@ static void arity_only(void **state)
     th_match_free(spec);
 }
 
-static void what_is_first_unknown_is_told(void **state)
+static void the_first_unknown_guard_is_reported(void **state)
 {
     struct th_match_spec *spec =
         compile(TH_MATCH_CALL, "[{[a],[],[]},{['_','$2'],[{is_atom,'$2'},{is_list,'$2'}],[]}]");
@@ -199,15 +199,19 @@ static void what_is_first_unknown_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(heads, begin, end),
-        cmocka_unit_test_setup_teardown(an_unknown_clause_ends_the_search, begin, end),
-        cmocka_unit_test_setup_teardown(guards_fail_for_sure_where_another_part_does, begin, end),
-        cmocka_unit_test_setup_teardown(truth_values_have_three_values, begin, end),
-        cmocka_unit_test_setup_teardown(the_target_is_known_in_part, begin, end),
-        cmocka_unit_test_setup_teardown(bodies, begin, end),
-        cmocka_unit_test_setup_teardown(actions_that_are_not_sure_are_left_out, begin, end),
-        cmocka_unit_test_setup_teardown(arity_only, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_first_unknown_is_told, begin, end),
+        cmocka_unit_test_setup_teardown(a_head_gives_unknown_only_if_an_unknown_argument_matters,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_clause_with_an_unknown_result_ends_the_search, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_guard_that_certainly_fails_overrides_unknown_guards,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(boolean_operators_handle_unknown_operands, begin, end),
+        cmocka_unit_test_setup_teardown(guards_use_the_known_part_of_the_argument_list, begin, end),
+        cmocka_unit_test_setup_teardown(messages_with_unknown_values_are_unknown, begin, end),
+        cmocka_unit_test_setup_teardown(uncertain_actions_are_skipped_and_counted, begin, end),
+        cmocka_unit_test_setup_teardown(clauses_are_decided_by_arity_if_arguments_are_unknown,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(the_first_unknown_guard_is_reported, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
