@@ -22,7 +22,7 @@ static int end(void **state)
     return 0;
 }
 
-static void an_atom_is_one_word(void **state)
+static void equal_names_make_the_same_atom(void **state)
 {
     (void)state;
     assert_term_equal(enif_make_atom(env, "ok"), TH_AM(ok));
@@ -33,7 +33,7 @@ static void an_atom_is_one_word(void **state)
     assert_false(enif_is_atom(env, enif_make_int(env, 1)));
 }
 
-static void a_name_may_have_255_characters(void **state)
+static void an_atom_name_has_at_most_255_characters(void **state)
 {
     char name[256];
     char back[257];
@@ -51,7 +51,7 @@ static void a_name_may_have_255_characters(void **state)
     assert_term_equal(reason, TH_AM(badarg));
 }
 
-static void new_atoms_report_failure_without_raising(void **state)
+static void a_failed_new_atom_raises_no_exception(void **state)
 {
     char name[256];
     ERL_NIF_TERM atom = TH_NIL;
@@ -79,7 +79,7 @@ static void utf8_and_latin1_name_the_same_atom(void **state)
     assert_term_equal(a, b);
 }
 
-static void asking_for_an_existing_atom_makes_none(void **state)
+static void looking_up_an_existing_atom_creates_no_atom(void **state)
 {
     ERL_NIF_TERM atom = TH_NIL;
     size_t before = th_atom_count();
@@ -96,7 +96,7 @@ static void asking_for_an_existing_atom_makes_none(void **state)
     assert_term_equal(atom, TH_AM(error));
 }
 
-static void a_name_that_does_not_fit_is_not_given(void **state)
+static void an_atom_name_that_does_not_fit_is_not_copied(void **state)
 {
     char name[4] = "abc";
 
@@ -110,7 +110,7 @@ static void a_name_that_does_not_fit_is_not_given(void **state)
     assert_string_equal(name, "ok");
 }
 
-static void wide_characters_have_no_latin1(void **state)
+static void an_atom_with_wide_characters_has_no_latin1_name(void **state)
 {
     ERL_NIF_TERM wide;
     char name[8];
@@ -128,7 +128,7 @@ static void wide_characters_have_no_latin1(void **state)
     assert_string_equal(name, "z\xD0\x96");
 }
 
-static void the_length_is_that_of_the_encoding(void **state)
+static void the_length_of_an_atom_depends_on_the_encoding(void **state)
 {
     ERL_NIF_TERM atom = enif_make_atom(env, "a\xE5");
     unsigned length;
@@ -141,7 +141,7 @@ static void the_length_is_that_of_the_encoding(void **state)
     assert_false(enif_get_atom_length(env, TH_NIL, &length, ERL_NIF_LATIN1));
 }
 
-static void a_known_atom_costs_no_memory(void **state)
+static void a_known_atom_allocates_no_memory(void **state)
 {
     unsigned long before;
 
@@ -153,7 +153,7 @@ static void a_known_atom_costs_no_memory(void **state)
     assert_int_equal(th_alloc_count(), before);
 }
 
-static void the_cache_index_is_within_its_range(void **state)
+static void the_atom_cache_index_is_within_its_range(void **state)
 {
     unsigned most = enif_max_atom_cache_index(), index = 99, again;
     char name[32];
@@ -176,16 +176,17 @@ static void the_cache_index_is_within_its_range(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_atom_is_one_word, begin, end),
-        cmocka_unit_test_setup_teardown(a_name_may_have_255_characters, begin, end),
-        cmocka_unit_test_setup_teardown(new_atoms_report_failure_without_raising, begin, end),
+        cmocka_unit_test_setup_teardown(equal_names_make_the_same_atom, begin, end),
+        cmocka_unit_test_setup_teardown(an_atom_name_has_at_most_255_characters, begin, end),
+        cmocka_unit_test_setup_teardown(a_failed_new_atom_raises_no_exception, begin, end),
         cmocka_unit_test_setup_teardown(utf8_and_latin1_name_the_same_atom, begin, end),
-        cmocka_unit_test_setup_teardown(asking_for_an_existing_atom_makes_none, begin, end),
-        cmocka_unit_test_setup_teardown(a_name_that_does_not_fit_is_not_given, begin, end),
-        cmocka_unit_test_setup_teardown(wide_characters_have_no_latin1, begin, end),
-        cmocka_unit_test_setup_teardown(the_length_is_that_of_the_encoding, begin, end),
-        cmocka_unit_test_setup_teardown(a_known_atom_costs_no_memory, begin, end),
-        cmocka_unit_test_setup_teardown(the_cache_index_is_within_its_range, begin, end),
+        cmocka_unit_test_setup_teardown(looking_up_an_existing_atom_creates_no_atom, begin, end),
+        cmocka_unit_test_setup_teardown(an_atom_name_that_does_not_fit_is_not_copied, begin, end),
+        cmocka_unit_test_setup_teardown(an_atom_with_wide_characters_has_no_latin1_name, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(the_length_of_an_atom_depends_on_the_encoding, begin, end),
+        cmocka_unit_test_setup_teardown(a_known_atom_allocates_no_memory, begin, end),
+        cmocka_unit_test_setup_teardown(the_atom_cache_index_is_within_its_range, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

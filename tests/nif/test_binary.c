@@ -107,7 +107,7 @@ static void allocated_binaries_grow_and_shrink(void **state)
     assert_bytes(enif_make_binary(env, &bin), "ab");
 }
 
-static void inspected_binaries_are_copied_to_be_changed(void **state)
+static void reallocating_an_inspected_binary_copies_its_bytes(void **state)
 {
     ERL_NIF_TERM term = binary("abc");
     ErlNifBinary bin;
@@ -120,7 +120,7 @@ static void inspected_binaries_are_copied_to_be_changed(void **state)
     assert_bytes(term, "abc");
 }
 
-static void binaries_are_released(void **state)
+static void releasing_a_binary_twice_or_without_ownership_is_safe(void **state)
 {
     ErlNifBinary bin;
 
@@ -150,7 +150,7 @@ static void new_binaries_are_written_in_place(void **state)
     }
 }
 
-static void what_is_no_binary_leaves_the_output_alone(void **state)
+static void a_term_that_is_no_binary_leaves_the_output_unchanged(void **state)
 {
     ErlNifBinary bin = {.size = 77};
 
@@ -164,7 +164,7 @@ static void what_is_no_binary_leaves_the_output_alone(void **state)
     assert_int_equal(bin.size, 77);
 }
 
-static void sub_binaries_lie_inside(void **state)
+static void a_sub_binary_must_lie_inside_its_binary(void **state)
 {
     ERL_NIF_TERM term = binary("0123456789");
 
@@ -178,7 +178,7 @@ static void sub_binaries_lie_inside(void **state)
     assert_true(enif_is_exception(env, enif_make_sub_binary(env, TH_NIL, 0, 0)));
 }
 
-static void io_lists_are_joined(void **state)
+static void io_lists_are_joined_to_a_binary(void **state)
 {
     ERL_NIF_TERM tail = enif_make_list_cell(env, enif_make_int(env, 0x21), binary("tail"));
 
@@ -191,7 +191,7 @@ static void io_lists_are_joined(void **state)
     assert_bytes(enif_make_list_cell(env, enif_make_list2(env, TH_NIL, text("x")), tail), "x!tail");
 }
 
-static void deep_io_lists_cost_no_stack(void **state)
+static void deep_io_lists_do_not_overflow_the_stack(void **state)
 {
     ERL_NIF_TERM list = text("x");
 
@@ -201,7 +201,7 @@ static void deep_io_lists_cost_no_stack(void **state)
     assert_bytes(list, "x");
 }
 
-static void what_is_no_io_list_leaves_the_output_alone(void **state)
+static void a_term_that_is_no_io_list_leaves_the_output_unchanged(void **state)
 {
     ErlNifBinary bin = {.size = 77};
     ERL_NIF_TERM bad[] = {
@@ -222,7 +222,7 @@ static void what_is_no_io_list_leaves_the_output_alone(void **state)
     assert_int_equal(bin.size, 77);
 }
 
-static void terms_travel_as_binaries(void **state)
+static void a_term_is_encoded_and_decoded_again(void **state)
 {
     ERL_NIF_TERM term = enif_make_tuple2(env, text("abc"), enif_make_double(env, 1.5));
     ERL_NIF_TERM back = TH_NIL;
@@ -241,7 +241,7 @@ static void terms_travel_as_binaries(void **state)
 }
 
 /* A callback may call the function while the host has an error of its own, or has none. */
-static void a_failure_is_no_error_of_the_host(void **state)
+static void a_failed_decoding_does_not_change_the_host_s_error(void **state)
 {
     static const unsigned char cut_off[] = {131, 119, 6};
     ERL_NIF_TERM back;
@@ -259,7 +259,7 @@ static void a_failure_is_no_error_of_the_host(void **state)
     th_error_clear();
 }
 
-static void a_safe_reader_makes_no_atoms(void **state)
+static void safe_decoding_creates_no_atoms(void **state)
 {
     static const unsigned char unknown[] = {131, 119, 6, 'n', 'o', 't', 'y', 'e', 't'};
     ERL_NIF_TERM back = TH_NIL;
@@ -275,7 +275,7 @@ static void a_safe_reader_makes_no_atoms(void **state)
         sizeof unknown);
 }
 
-static void identifiers_are_those_of_the_recorded_node(void **state)
+static void identifiers_are_encoded_with_the_recorded_node(void **state)
 {
     ERL_NIF_TERM pid = th_local_pid(42, 1), back;
     ErlNifBinary bin;
@@ -333,7 +333,7 @@ static void use_all(void)
     enif_ioq_destroy(queue);
 }
 
-static void nothing_is_written_behind_the_structure_of_old_versions(void **state)
+static void nothing_is_written_beyond_binaries_of_old_versions(void **state)
 {
     (void)state;
     use_all();
@@ -345,23 +345,28 @@ static void nothing_is_written_behind_the_structure_of_old_versions(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(nothing_is_written_behind_the_structure_of_old_versions,
-                                        begin, end),
+        cmocka_unit_test_setup_teardown(nothing_is_written_beyond_binaries_of_old_versions, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(allocated_binaries_become_terms, begin, end),
         cmocka_unit_test_setup_teardown(a_binary_outlives_the_environment_it_came_from, begin, end),
         cmocka_unit_test_setup_teardown(allocated_binaries_grow_and_shrink, begin, end),
-        cmocka_unit_test_setup_teardown(inspected_binaries_are_copied_to_be_changed, begin, end),
-        cmocka_unit_test_setup_teardown(binaries_are_released, begin, end),
+        cmocka_unit_test_setup_teardown(reallocating_an_inspected_binary_copies_its_bytes, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(releasing_a_binary_twice_or_without_ownership_is_safe,
+                                        begin, end),
         cmocka_unit_test_setup_teardown(new_binaries_are_written_in_place, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_binary_leaves_the_output_alone, begin, end),
-        cmocka_unit_test_setup_teardown(sub_binaries_lie_inside, begin, end),
-        cmocka_unit_test_setup_teardown(io_lists_are_joined, begin, end),
-        cmocka_unit_test_setup_teardown(deep_io_lists_cost_no_stack, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_io_list_leaves_the_output_alone, begin, end),
-        cmocka_unit_test_setup_teardown(terms_travel_as_binaries, begin, end),
-        cmocka_unit_test_setup_teardown(a_failure_is_no_error_of_the_host, begin, end),
-        cmocka_unit_test_setup_teardown(a_safe_reader_makes_no_atoms, begin, end),
-        cmocka_unit_test_setup_teardown(identifiers_are_those_of_the_recorded_node, begin, end),
+        cmocka_unit_test_setup_teardown(a_term_that_is_no_binary_leaves_the_output_unchanged, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_sub_binary_must_lie_inside_its_binary, begin, end),
+        cmocka_unit_test_setup_teardown(io_lists_are_joined_to_a_binary, begin, end),
+        cmocka_unit_test_setup_teardown(deep_io_lists_do_not_overflow_the_stack, begin, end),
+        cmocka_unit_test_setup_teardown(a_term_that_is_no_io_list_leaves_the_output_unchanged,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_term_is_encoded_and_decoded_again, begin, end),
+        cmocka_unit_test_setup_teardown(a_failed_decoding_does_not_change_the_host_s_error, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(safe_decoding_creates_no_atoms, begin, end),
+        cmocka_unit_test_setup_teardown(identifiers_are_encoded_with_the_recorded_node, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -90,7 +90,7 @@ static void command_tracee(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     assert_int_equal(th_trace_session_counts(session).refused, 1);
 }
 
-static void commands_to_the_tracee_are_refused(void **state)
+static void port_commands_to_the_tracee_are_refused(void **state)
 {
     (void)state;
     in_callback("{trace,#Port<0.5>,closed,normal}", command_tracee);
@@ -106,7 +106,7 @@ static void look_around(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     assert_int_equal(enif_scheduler_id(), 1);
 }
 
-static void calls_come_from_the_tracee_on_a_scheduler(void **state)
+static void a_callback_runs_as_the_tracee_on_a_scheduler(void **state)
 {
     (void)state;
     in_callback("{trace,<0.1.0>,call,{m,f,[]}}", look_around);
@@ -123,7 +123,7 @@ static void look_without_self(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     assert_int_equal(enif_scheduler_id(), 1);
 }
 
-static void receiving_is_not_seen_from_the_tracee(void **state)
+static void a_receive_callback_has_no_current_process(void **state)
 {
     (void)state;
     in_callback("{trace,<0.1.0>,'receive',hello}", look_without_self);
@@ -144,7 +144,7 @@ static void read_clock(ErlNifEnv *env, const ERL_NIF_TERM argv[])
     }
 }
 
-static void time_is_the_record_s(void **state)
+static void callbacks_read_the_time_of_the_recorded_event(void **state)
 {
     (void)state;
     in_callback("{trace_ts,<0.1.0>,call,{m,f,[]},{1700,0,123456}}", read_clock);
@@ -154,10 +154,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(messages_to_the_tracee_are_refused),
-        cmocka_unit_test(commands_to_the_tracee_are_refused),
-        cmocka_unit_test(calls_come_from_the_tracee_on_a_scheduler),
-        cmocka_unit_test(receiving_is_not_seen_from_the_tracee),
-        cmocka_unit_test(time_is_the_record_s),
+        cmocka_unit_test(port_commands_to_the_tracee_are_refused),
+        cmocka_unit_test(a_callback_runs_as_the_tracee_on_a_scheduler),
+        cmocka_unit_test(a_receive_callback_has_no_current_process),
+        cmocka_unit_test(callbacks_read_the_time_of_the_recorded_event),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ static int call(const char *module, const char *name, ERL_NIF_TERM resource)
     return result;
 }
 
-static void the_callback_is_called(void **state)
+static void a_dynamic_call_reaches_the_callback_of_the_resource(void **state)
 {
     (void)state;
     assert_int_equal(call("events", "full", enif_make_resource(&env, object)), 0);
@@ -56,7 +56,7 @@ static void the_callback_is_called(void **state)
 }
 
 /* The callback gets its caller's environment. */
-static void it_is_in_its_callers_process(void **state)
+static void the_callback_runs_in_the_process_of_its_caller(void **state)
 {
     (void)state;
     env.self = inbox_open();
@@ -65,7 +65,7 @@ static void it_is_in_its_callers_process(void **state)
     inbox_close();
 }
 
-static void all_else_calls_nothing(void **state)
+static void wrong_names_and_resources_are_refused_without_a_call(void **state)
 {
     struct events_object *plain = events_object(journal, EVENTS_PLAIN, 2);
     ERL_NIF_TERM term = enif_make_resource(&env, object);
@@ -85,9 +85,9 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(the_callback_is_called),
-        TEST(it_is_in_its_callers_process),
-        TEST(all_else_calls_nothing),
+        TEST(a_dynamic_call_reaches_the_callback_of_the_resource),
+        TEST(the_callback_runs_in_the_process_of_its_caller),
+        TEST(wrong_names_and_resources_are_refused_without_a_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,7 +22,7 @@ static int end(void **state)
     return 0;
 }
 
-static void copies_outlive_the_original(void **state)
+static void a_copied_term_outlives_the_original_environment(void **state)
 {
     ErlNifEnv *other = enif_alloc_env();
     ERL_NIF_TERM term = enif_make_list2(other, enif_make_double(other, 1.5),
@@ -39,7 +39,7 @@ static void copies_outlive_the_original(void **state)
     assert_true(enif_get_double(env, head, &d) && d == 1.5);
 }
 
-static void immediates_are_their_own_copies(void **state)
+static void immediate_terms_are_copied_unchanged(void **state)
 {
     ERL_NIF_TERM terms[] = {TH_AM(ok), TH_NIL, enif_make_int(env, -5), th_local_pid(1, 2),
                             th_local_port(3)};
@@ -68,7 +68,7 @@ static void a_cleared_environment_can_be_used_again(void **state)
     assert_int_equal(th_alloc_count(), before);
 }
 
-static void the_environment_of_a_call_is_not_the_library_s_to_end(void **state)
+static void clearing_or_freeing_a_call_environment_has_no_effect(void **state)
 {
     th_env call;
     ERL_NIF_TERM term;
@@ -85,7 +85,7 @@ static void the_environment_of_a_call_is_not_the_library_s_to_end(void **state)
     th_env_release(&call);
 }
 
-static void an_exception_is_no_term(void **state)
+static void a_raised_exception_is_pending_with_its_reason(void **state)
 {
     ERL_NIF_TERM reason = TH_NIL;
     ERL_NIF_TERM raised;
@@ -103,7 +103,7 @@ static void an_exception_is_no_term(void **state)
     assert_term_equal(reason, TH_AM(badarg));
 }
 
-static void any_term_may_be_raised(void **state)
+static void any_term_may_be_the_reason_of_an_exception(void **state)
 {
     ERL_NIF_TERM why = enif_make_tuple2(env, TH_AM(error), TH_NIL);
     ERL_NIF_TERM reason;
@@ -123,13 +123,14 @@ static void an_environment_without_library_has_no_private_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(copies_outlive_the_original, begin, end),
-        cmocka_unit_test_setup_teardown(immediates_are_their_own_copies, begin, end),
+        cmocka_unit_test_setup_teardown(a_copied_term_outlives_the_original_environment, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(immediate_terms_are_copied_unchanged, begin, end),
         cmocka_unit_test_setup_teardown(a_cleared_environment_can_be_used_again, begin, end),
-        cmocka_unit_test_setup_teardown(the_environment_of_a_call_is_not_the_library_s_to_end,
-                                        begin, end),
-        cmocka_unit_test_setup_teardown(an_exception_is_no_term, begin, end),
-        cmocka_unit_test_setup_teardown(any_term_may_be_raised, begin, end),
+        cmocka_unit_test_setup_teardown(clearing_or_freeing_a_call_environment_has_no_effect, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_raised_exception_is_pending_with_its_reason, begin, end),
+        cmocka_unit_test_setup_teardown(any_term_may_be_the_reason_of_an_exception, begin, end),
         cmocka_unit_test_setup_teardown(an_environment_without_library_has_no_private_data, begin,
                                         end),
     };

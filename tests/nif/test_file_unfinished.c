@@ -84,27 +84,27 @@ static void exit_and_begin(void)
     exit(0);
 }
 
-static void what_is_unfinished_is_removed(void **state)
+static void an_unfinished_file_is_removed_when_the_program_ends(void **state)
 {
     (void)state;
     assert_false(stays(exit_with_it));
     assert_false(stays(give_up_with_it));
 }
 
-static void what_is_complete_stays(void **state)
+static void a_complete_file_is_kept_when_the_program_ends(void **state)
 {
     (void)state;
     assert_true(stays(exit_without_it));
     assert_true(stays(exit_with_another));
 }
 
-static void a_child_of_the_program_removes_nothing(void **state)
+static void a_child_process_removes_no_unfinished_file(void **state)
 {
     (void)state;
     assert_true(stays(exit_from_a_child));
 }
 
-static void nothing_is_removed_any_more(void **state)
+static void a_file_declared_during_exit_is_kept(void **state)
 {
     (void)state;
     assert_true(stays(exit_and_begin));
@@ -113,10 +113,10 @@ static void nothing_is_removed_any_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_unfinished_is_removed),
-        cmocka_unit_test(what_is_complete_stays),
-        cmocka_unit_test(a_child_of_the_program_removes_nothing),
-        cmocka_unit_test(nothing_is_removed_any_more),
+        cmocka_unit_test(an_unfinished_file_is_removed_when_the_program_ends),
+        cmocka_unit_test(a_complete_file_is_kept_when_the_program_ends),
+        cmocka_unit_test(a_child_process_removes_no_unfinished_file),
+        cmocka_unit_test(a_file_declared_during_exit_is_kept),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

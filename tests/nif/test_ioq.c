@@ -69,7 +69,7 @@ static const char *taken(ErlNifEnv *caller, size_t max_length, const char *text)
         assert_string_equal(taken(NULL, max_length, text), expected); \
     } while (0)
 
-static void a_vector_shows_the_binaries_of_a_list(void **state)
+static void a_vector_contains_the_binaries_of_a_list(void **state)
 {
     (void)state;
     assert_taken(10, "[]", "  []");
@@ -78,7 +78,7 @@ static void a_vector_shows_the_binaries_of_a_list(void **state)
     assert_taken(3, "[<<\"a\">>,<<\"bb\">>,<<\"ccc\">>]", "a|bb|ccc  []");
 }
 
-static void one_binary_is_taken_at_least(void **state)
+static void a_vector_takes_at_least_one_binary(void **state)
 {
     (void)state;
     assert_taken(0, "[<<\"a\">>,<<\"b\">>]", "a  [<<\"b\">>]");
@@ -86,7 +86,7 @@ static void one_binary_is_taken_at_least(void **state)
     assert_taken(0, "[]", "  []");
 }
 
-static void empty_binaries_count_but_are_not_shown(void **state)
+static void empty_binaries_count_but_are_not_in_the_vector(void **state)
 {
     (void)state;
     assert_taken(2, "[<<>>,<<\"a\">>,<<>>]", "a  [<<>>]");
@@ -94,7 +94,7 @@ static void empty_binaries_count_but_are_not_shown(void **state)
     assert_taken(0, "[<<>>,<<\"a\">>]", "  [<<\"a\">>]");
 }
 
-static void only_lists_of_binaries_are_vectors(void **state)
+static void only_a_list_of_binaries_becomes_a_vector(void **state)
 {
     (void)state;
     assert_taken(9, "<<\"abc\">>", "no");
@@ -108,7 +108,7 @@ static void only_lists_of_binaries_are_vectors(void **state)
     assert_taken(1, "[<<\"a\">>,<<\"b\">>|x]", "a  [<<\"b\">>|x]");
 }
 
-static void failure_leaves_outputs_alone(void **state)
+static void a_failed_inspection_leaves_the_outputs_unchanged(void **state)
 {
     ErlNifIOVec given, *vec = &given;
     ERL_NIF_TERM tail = 17;
@@ -120,7 +120,7 @@ static void failure_leaves_outputs_alone(void **state)
     assert_true(tail == 17 && given.iovcnt == 0x55555555);
 }
 
-static void a_given_structure_is_used_while_it_has_room(void **state)
+static void a_given_vector_is_used_if_it_is_large_enough(void **state)
 {
     ErlNifIOVec given, *vec = &given;
     ERL_NIF_TERM tail;
@@ -145,7 +145,7 @@ static void a_given_structure_is_used_while_it_has_room(void **state)
 }
 
 /* The vector keeps sub-binaries, heap binaries and shared ones after their terms are gone. */
-static void an_owner_outlives_the_terms(void **state)
+static void a_vector_without_environment_outlives_its_terms(void **state)
 {
     ERL_NIF_TERM large, small = term("<<\"small binary\">>"), list[4], tail;
     ErlNifIOVec *vec = NULL;
@@ -172,7 +172,7 @@ static void an_owner_outlives_the_terms(void **state)
     enif_free_iovec(vec);
 }
 
-static void one_that_borrows_copies_nothing(void **state)
+static void a_vector_of_an_environment_copies_no_bytes(void **state)
 {
     ERL_NIF_TERM small = term("<<\"small\">>"), tail;
     ErlNifIOVec *vec = NULL;
@@ -223,7 +223,7 @@ static const char *waiting(ErlNifIOQueue *queue)
     return said;
 }
 
-static void an_empty_queue(void **state)
+static void an_empty_queue_returns_no_data(void **state)
 {
     ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
     size_t size = 99;
@@ -245,7 +245,7 @@ static void an_empty_queue(void **state)
     assert_null(enif_ioq_create(2));
 }
 
-static void bytes_come_out_as_they_went_in(void **state)
+static void bytes_leave_a_queue_in_the_order_of_arrival(void **state)
 {
     ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
     size_t size;
@@ -271,7 +271,7 @@ static void bytes_come_out_as_they_went_in(void **state)
     enif_ioq_destroy(queue);
 }
 
-static void a_binary_is_given_away(void **state)
+static void an_enqueued_binary_belongs_to_the_queue(void **state)
 {
     ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
     ErlNifBinary bin = bytes("0123456789");
@@ -287,7 +287,7 @@ static void a_binary_is_given_away(void **state)
     enif_ioq_destroy(queue);
 }
 
-static void bytes_of_a_term_are_copied(void **state)
+static void enqueued_bytes_of_a_term_are_copied(void **state)
 {
     ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
     ErlNifBinary bin;
@@ -310,7 +310,7 @@ static void enqueue_vector(ErlNifIOQueue *queue, ErlNifEnv *owner, size_t skip, 
     enif_free_iovec(vec);
 }
 
-static void vectors_are_shared(void **state)
+static void an_enqueued_vector_outlives_its_terms(void **state)
 {
     (void)state;
     for (int owner = 0; owner < 2; owner++) {
@@ -326,7 +326,7 @@ static void vectors_are_shared(void **state)
     }
 }
 
-static void the_head_is_a_term_of_its_own(void **state)
+static void the_head_of_a_queue_outlives_the_queue(void **state)
 {
     ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
     ERL_NIF_TERM head;
@@ -346,8 +346,8 @@ static void the_head_is_a_term_of_its_own(void **state)
     assert_memory_equal(bin.data, "56789", 5);
 }
 
-/* Much more data pass through the queue, which never becomes empty, than are ever queued. */
-static void a_queue_does_not_grow_with_what_has_passed(void **state)
+/* 40,000 bytes pass through the queue; from the tenth round on, at least 40 bytes are in it. */
+static void a_queue_that_never_empties_keeps_only_waiting_bytes(void **state)
 {
     ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
     char text[16];
@@ -374,21 +374,24 @@ static void a_queue_does_not_grow_with_what_has_passed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_vector_shows_the_binaries_of_a_list, begin, end),
-        cmocka_unit_test_setup_teardown(one_binary_is_taken_at_least, begin, end),
-        cmocka_unit_test_setup_teardown(empty_binaries_count_but_are_not_shown, begin, end),
-        cmocka_unit_test_setup_teardown(only_lists_of_binaries_are_vectors, begin, end),
-        cmocka_unit_test_setup_teardown(failure_leaves_outputs_alone, begin, end),
-        cmocka_unit_test_setup_teardown(a_given_structure_is_used_while_it_has_room, begin, end),
-        cmocka_unit_test_setup_teardown(an_owner_outlives_the_terms, begin, end),
-        cmocka_unit_test_setup_teardown(one_that_borrows_copies_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(an_empty_queue, begin, end),
-        cmocka_unit_test_setup_teardown(bytes_come_out_as_they_went_in, begin, end),
-        cmocka_unit_test_setup_teardown(a_binary_is_given_away, begin, end),
-        cmocka_unit_test_setup_teardown(bytes_of_a_term_are_copied, begin, end),
-        cmocka_unit_test_setup_teardown(vectors_are_shared, begin, end),
-        cmocka_unit_test_setup_teardown(the_head_is_a_term_of_its_own, begin, end),
-        cmocka_unit_test_setup_teardown(a_queue_does_not_grow_with_what_has_passed, begin, end),
+        cmocka_unit_test_setup_teardown(a_vector_contains_the_binaries_of_a_list, begin, end),
+        cmocka_unit_test_setup_teardown(a_vector_takes_at_least_one_binary, begin, end),
+        cmocka_unit_test_setup_teardown(empty_binaries_count_but_are_not_in_the_vector, begin, end),
+        cmocka_unit_test_setup_teardown(only_a_list_of_binaries_becomes_a_vector, begin, end),
+        cmocka_unit_test_setup_teardown(a_failed_inspection_leaves_the_outputs_unchanged, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_given_vector_is_used_if_it_is_large_enough, begin, end),
+        cmocka_unit_test_setup_teardown(a_vector_without_environment_outlives_its_terms, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_vector_of_an_environment_copies_no_bytes, begin, end),
+        cmocka_unit_test_setup_teardown(an_empty_queue_returns_no_data, begin, end),
+        cmocka_unit_test_setup_teardown(bytes_leave_a_queue_in_the_order_of_arrival, begin, end),
+        cmocka_unit_test_setup_teardown(an_enqueued_binary_belongs_to_the_queue, begin, end),
+        cmocka_unit_test_setup_teardown(enqueued_bytes_of_a_term_are_copied, begin, end),
+        cmocka_unit_test_setup_teardown(an_enqueued_vector_outlives_its_terms, begin, end),
+        cmocka_unit_test_setup_teardown(the_head_of_a_queue_outlives_the_queue, begin, end),
+        cmocka_unit_test_setup_teardown(a_queue_that_never_empties_keeps_only_waiting_bytes, begin,
+                                        end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

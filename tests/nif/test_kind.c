@@ -61,7 +61,7 @@ static void each_term_has_one_type(void **state)
     }
 }
 
-static void types_have_more_than_one_form(void **state)
+static void each_form_of_a_term_has_its_type(void **state)
 {
     (void)state;
     assert_int_equal(enif_term_type(env, TH_NIL), ERL_NIF_TERM_TYPE_LIST);
@@ -87,7 +87,7 @@ static void identity_is_stricter_than_equality(void **state)
     assert_true(enif_is_identical(one, one));
 }
 
-static void terms_are_in_order(void **state)
+static void comparison_follows_the_term_order(void **state)
 {
     static const int ascending[] = {5, 1, 10, 4, 9, 8, 11, 7, 6, 2}; /* 3, 0.5, is a number, too */
     ERL_NIF_TERM terms[KINDS];
@@ -102,7 +102,7 @@ static void terms_are_in_order(void **state)
     assert_order(enif_compare(terms[2], terms[4]), <, 0);
 }
 
-static void pids_compare(void **state)
+static void pids_are_compared_in_the_term_order(void **state)
 {
     ErlNifPid a = {th_local_pid(1, 0)}, b = {th_local_pid(2, 0)};
 
@@ -111,7 +111,7 @@ static void pids_compare(void **state)
     assert_int_equal(enif_compare_pids(&a, &a), 0);
 }
 
-static void identical_terms_have_one_hash(void **state)
+static void identical_terms_have_the_same_hash(void **state)
 {
     static const ErlNifHash kinds[] = {ERL_NIF_INTERNAL_HASH, ERL_NIF_PHASH2};
     ERL_NIF_TERM terms[KINDS];
@@ -126,7 +126,7 @@ static void identical_terms_have_one_hash(void **state)
     enif_free_env(other);
 }
 
-static void hashes_keep_to_their_range_and_salt(void **state)
+static void hashes_stay_in_range_and_only_the_internal_hash_is_salted(void **state)
 {
     uint64_t bits = 0;
     int salted = 0;
@@ -146,7 +146,7 @@ static void hashes_keep_to_their_range_and_salt(void **state)
     assert_int_equal(enif_hash((ErlNifHash)9, TH_NIL, 0), 0);
 }
 
-static void phash2_is_erlangs(void **state)
+static void phash2_has_the_values_of_erlang_phash2(void **state)
 {
     (void)state; /* values of erlang:phash2/1 */
     assert_int_equal(enif_hash(ERL_NIF_PHASH2, TH_NIL, 0), 113427502);
@@ -156,7 +156,7 @@ static void phash2_is_erlangs(void **state)
                      127535150);
 }
 
-static void unique_integers_grow(void **state)
+static void each_unique_integer_is_larger_than_the_last(void **state)
 {
     static const int properties[] = {0, ERL_NIF_UNIQUE_POSITIVE, ERL_NIF_UNIQUE_MONOTONIC,
                                      ERL_NIF_UNIQUE_POSITIVE | ERL_NIF_UNIQUE_MONOTONIC};
@@ -184,7 +184,7 @@ static void references_are_unique(void **state)
 }
 
 /* A term that is not one word has a size; the bytes that a binary refers to do not count. */
-static void the_size_is_what_a_copy_takes(void **state)
+static void the_term_size_is_the_size_of_a_copy(void **state)
 {
     ERL_NIF_TERM two = enif_make_list2(env, TH_AM(ok), TH_NIL), large, larger;
 
@@ -207,16 +207,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_term_has_one_type, begin, end),
-        cmocka_unit_test_setup_teardown(types_have_more_than_one_form, begin, end),
+        cmocka_unit_test_setup_teardown(each_form_of_a_term_has_its_type, begin, end),
         cmocka_unit_test_setup_teardown(identity_is_stricter_than_equality, begin, end),
-        cmocka_unit_test_setup_teardown(terms_are_in_order, begin, end),
-        cmocka_unit_test_setup_teardown(pids_compare, begin, end),
-        cmocka_unit_test_setup_teardown(identical_terms_have_one_hash, begin, end),
-        cmocka_unit_test_setup_teardown(hashes_keep_to_their_range_and_salt, begin, end),
-        cmocka_unit_test_setup_teardown(phash2_is_erlangs, begin, end),
-        cmocka_unit_test_setup_teardown(unique_integers_grow, begin, end),
+        cmocka_unit_test_setup_teardown(comparison_follows_the_term_order, begin, end),
+        cmocka_unit_test_setup_teardown(pids_are_compared_in_the_term_order, begin, end),
+        cmocka_unit_test_setup_teardown(identical_terms_have_the_same_hash, begin, end),
+        cmocka_unit_test_setup_teardown(hashes_stay_in_range_and_only_the_internal_hash_is_salted,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(phash2_has_the_values_of_erlang_phash2, begin, end),
+        cmocka_unit_test_setup_teardown(each_unique_integer_is_larger_than_the_last, begin, end),
         cmocka_unit_test_setup_teardown(references_are_unique, begin, end),
-        cmocka_unit_test_setup_teardown(the_size_is_what_a_copy_takes, begin, end),
+        cmocka_unit_test_setup_teardown(the_term_size_is_the_size_of_a_copy, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

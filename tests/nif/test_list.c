@@ -27,7 +27,7 @@ static ERL_NIF_TERM text(const char *latin1)
     return enif_make_string(env, latin1, ERL_NIF_LATIN1);
 }
 
-static void made_in_all_ways_a_list_is_the_same(void **state)
+static void all_functions_for_lists_make_identical_lists(void **state)
 {
     ERL_NIF_TERM items[] = {TH_AM(ok), TH_NIL, enif_make_int(env, 3)};
     ERL_NIF_TERM list = enif_make_list3(env, items[0], items[1], items[2]);
@@ -42,7 +42,7 @@ static void made_in_all_ways_a_list_is_the_same(void **state)
     assert_term_equal(enif_make_list_from_array(env, NULL, 0), TH_NIL);
 }
 
-static void cells_are_taken_apart(void **state)
+static void a_list_cell_has_a_head_and_a_tail(void **state)
 {
     ERL_NIF_TERM head = TH_AM(ok), tail = TH_AM(ok);
     ERL_NIF_TERM pair = enif_make_list_cell(env, TH_AM(true), TH_AM(false));
@@ -69,7 +69,7 @@ static void only_proper_lists_have_a_length(void **state)
     assert_true(enif_get_list_length(env, text("abc"), &length) && length == 3);
 }
 
-static void what_is_a_list(void **state)
+static void improper_and_empty_lists_are_lists(void **state)
 {
     ERL_NIF_TERM improper = enif_make_list_cell(env, TH_NIL, TH_AM(ok));
 
@@ -80,7 +80,7 @@ static void what_is_a_list(void **state)
     assert_false(enif_is_list(env, enif_make_tuple(env, 0)));
 }
 
-static void lists_are_reversed(void **state)
+static void only_proper_lists_are_reversed(void **state)
 {
     ERL_NIF_TERM list = TH_AM(ok);
 
@@ -93,7 +93,7 @@ static void lists_are_reversed(void **state)
     assert_true(enif_is_identical(list, text("cba")));
 }
 
-static void strings_go_into_buffers(void **state)
+static void a_string_is_cut_to_the_size_of_its_buffer(void **state)
 {
     char buffer[4] = "xyz";
 
@@ -110,7 +110,7 @@ static void strings_go_into_buffers(void **state)
     assert_string_equal(buffer, "");
 }
 
-static void what_is_no_string_leaves_a_terminated_buffer(void **state)
+static void a_term_that_is_no_string_leaves_a_terminated_buffer(void **state)
 {
     char buffer[8] = "xyz";
     ERL_NIF_TERM improper = enif_make_list_cell(env, enif_make_int(env, 'a'), TH_AM(ok));
@@ -161,7 +161,7 @@ static void the_length_of_a_string_is_in_bytes(void **state)
     assert_int_equal(length, 77);
 }
 
-static void strings_are_made_of_bytes_and_characters(void **state)
+static void strings_are_made_of_latin1_bytes_or_utf8_characters(void **state)
 {
     ERL_NIF_TERM head, tail;
     int c;
@@ -182,16 +182,18 @@ static void strings_are_made_of_bytes_and_characters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(made_in_all_ways_a_list_is_the_same, begin, end),
-        cmocka_unit_test_setup_teardown(cells_are_taken_apart, begin, end),
+        cmocka_unit_test_setup_teardown(all_functions_for_lists_make_identical_lists, begin, end),
+        cmocka_unit_test_setup_teardown(a_list_cell_has_a_head_and_a_tail, begin, end),
         cmocka_unit_test_setup_teardown(only_proper_lists_have_a_length, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_a_list, begin, end),
-        cmocka_unit_test_setup_teardown(lists_are_reversed, begin, end),
-        cmocka_unit_test_setup_teardown(strings_go_into_buffers, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_string_leaves_a_terminated_buffer, begin, end),
+        cmocka_unit_test_setup_teardown(improper_and_empty_lists_are_lists, begin, end),
+        cmocka_unit_test_setup_teardown(only_proper_lists_are_reversed, begin, end),
+        cmocka_unit_test_setup_teardown(a_string_is_cut_to_the_size_of_its_buffer, begin, end),
+        cmocka_unit_test_setup_teardown(a_term_that_is_no_string_leaves_a_terminated_buffer, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(utf8_strings_are_cut_between_characters, begin, end),
         cmocka_unit_test_setup_teardown(the_length_of_a_string_is_in_bytes, begin, end),
-        cmocka_unit_test_setup_teardown(strings_are_made_of_bytes_and_characters, begin, end),
+        cmocka_unit_test_setup_teardown(strings_are_made_of_latin1_bytes_or_utf8_characters, begin,
+                                        end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static int select_on(int fd, int flags, void *object)
     return enif_select(&env, fd, (enum ErlNifSelectFlags)flags, object, NULL, TH_AM(undefined));
 }
 
-static void a_destructor_sends(void **state)
+static void a_destructor_may_send_messages(void **state)
 {
     struct th_library *library = events_load(journal, NULL);
     struct events_object *in_term = events_object(journal, EVENTS_FULL, 1);
@@ -94,7 +94,7 @@ static void a_destructor_sends(void **state)
     assert_string_equal(events_noted(journal), "old:gone 1, old:unload 0");
 }
 
-static void callbacks_send(void **state)
+static void down_and_stop_callbacks_may_send_messages(void **state)
 {
     struct th_library *library = events_load(journal, NULL);
     struct events_object *object = events_object(journal, EVENTS_FULL, 1);
@@ -113,8 +113,8 @@ static void callbacks_send(void **state)
     th_library_release(library);
 }
 
-/* The new library takes over earlier resources, selects and monitors; the old one is unloaded. */
-static void an_upgrade_takes_over(void **state)
+/* The old library is unloaded before the process ends and the selects are stopped. */
+static void an_upgrade_takes_over_resources_selects_and_monitors(void **state)
 {
     struct th_library *old = events_load(journal, NULL);
     struct events_object *object = events_object(journal, EVENTS_FULL, 1), *found;
@@ -168,7 +168,7 @@ static void an_upgrade_may_drop_callbacks(void **state)
     assert_string_equal(events_noted(later), "new:gone 1, new:unload 0");
 }
 
-static void a_thread_of_a_library_sends(void **state)
+static void a_thread_of_a_library_may_send_messages(void **state)
 {
     enum { COUNT = 200 };
     struct th_library *library = events_load(journal, NULL);
@@ -189,9 +189,11 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(a_destructor_sends),          TEST(callbacks_send),
-        TEST(an_upgrade_takes_over),       TEST(an_upgrade_may_drop_callbacks),
-        TEST(a_thread_of_a_library_sends),
+        TEST(a_destructor_may_send_messages),
+        TEST(down_and_stop_callbacks_may_send_messages),
+        TEST(an_upgrade_takes_over_resources_selects_and_monitors),
+        TEST(an_upgrade_may_drop_callbacks),
+        TEST(a_thread_of_a_library_may_send_messages),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

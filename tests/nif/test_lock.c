@@ -32,7 +32,7 @@ static void *count(void *mutex)
     return NULL;
 }
 
-static void a_mutex_excludes_others(void **state)
+static void a_mutex_excludes_other_threads(void **state)
 {
     ErlNifMutex *mutex = enif_mutex_create("counter");
     pthread_t threads[THREADS];
@@ -46,7 +46,7 @@ static void a_mutex_excludes_others(void **state)
     enif_mutex_destroy(mutex);
 }
 
-static void a_mutex_can_be_tried(void **state)
+static void trylock_on_a_locked_mutex_returns_ebusy(void **state)
 {
     ErlNifMutex *mutex = enif_mutex_create(NULL);
 
@@ -61,7 +61,7 @@ static void a_mutex_can_be_tried(void **state)
 
 /* --- Names --- */
 
-static void names_are_copied(void **state)
+static void names_of_locks_are_copied(void **state)
 {
     char name[] = "counter";
     ErlNifMutex *mutex = enif_mutex_create(name);
@@ -78,7 +78,7 @@ static void names_are_copied(void **state)
     enif_rwlock_destroy(rwlock);
 }
 
-static void what_has_no_name_is_called_unknown(void **state)
+static void a_lock_without_a_name_is_named_unknown(void **state)
 {
     ErlNifMutex *mutex = enif_mutex_create(NULL);
     ErlNifCond *cond = enif_cond_create(NULL);
@@ -93,7 +93,7 @@ static void what_has_no_name_is_called_unknown(void **state)
     enif_rwlock_destroy(rwlock);
 }
 
-static void nothing_can_be_destroyed(void **state)
+static void destroying_null_has_no_effect(void **state)
 {
     (void)state;
     enif_mutex_destroy(NULL);
@@ -125,7 +125,7 @@ static void *wait_to_go(void *unused)
     return unused;
 }
 
-static void a_broadcast_wakes_all(void **state)
+static void a_broadcast_wakes_all_waiting_threads(void **state)
 {
     pthread_t threads[THREADS];
 
@@ -197,7 +197,7 @@ static void writers_exclude_readers(void **state)
     enif_rwlock_destroy(pair.lock);
 }
 
-static void a_read_write_lock_can_be_tried(void **state)
+static void trylock_of_a_read_write_lock_fails_only_on_conflict(void **state)
 {
     ErlNifRWLock *lock = enif_rwlock_create("tried");
 
@@ -277,7 +277,7 @@ static void *set_and_read(void *keys_of_main)
     return (void *)(uintptr_t)wrong;
 }
 
-static void keys_are_as_many_as_memory_allows(void **state)
+static void thousands_of_keys_can_be_created(void **state)
 {
     ErlNifTSDKey *keys = calloc(MANY_KEYS, sizeof *keys);
     ErlNifTid thread;
@@ -299,7 +299,7 @@ static void keys_are_as_many_as_memory_allows(void **state)
     free(keys);
 }
 
-static void a_key_that_is_none_has_no_data(void **state)
+static void an_invalid_key_has_no_data(void **state)
 {
     static const ErlNifTSDKey none[] = {0, -1, INT_MAX, INT_MIN, MANY_KEYS * 100};
     ErlNifTSDKey key, next;
@@ -324,18 +324,18 @@ static void a_key_that_is_none_has_no_data(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_mutex_excludes_others),
-        cmocka_unit_test(a_mutex_can_be_tried),
-        cmocka_unit_test(names_are_copied),
-        cmocka_unit_test(what_has_no_name_is_called_unknown),
-        cmocka_unit_test(nothing_can_be_destroyed),
-        cmocka_unit_test(a_broadcast_wakes_all),
+        cmocka_unit_test(a_mutex_excludes_other_threads),
+        cmocka_unit_test(trylock_on_a_locked_mutex_returns_ebusy),
+        cmocka_unit_test(names_of_locks_are_copied),
+        cmocka_unit_test(a_lock_without_a_name_is_named_unknown),
+        cmocka_unit_test(destroying_null_has_no_effect),
+        cmocka_unit_test(a_broadcast_wakes_all_waiting_threads),
         cmocka_unit_test(writers_exclude_readers),
-        cmocka_unit_test(a_read_write_lock_can_be_tried),
+        cmocka_unit_test(trylock_of_a_read_write_lock_fails_only_on_conflict),
         cmocka_unit_test(each_thread_has_its_own_data),
         cmocka_unit_test(keys_do_not_share_data),
-        cmocka_unit_test(keys_are_as_many_as_memory_allows),
-        cmocka_unit_test(a_key_that_is_none_has_no_data),
+        cmocka_unit_test(thousands_of_keys_can_be_created),
+        cmocka_unit_test(an_invalid_key_has_no_data),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,7 +86,7 @@ static void down_is_called_at_a_safe_point(void **state)
     assert_string_equal(noted(), "");
 }
 
-static void each_monitor_fires(void **state)
+static void each_monitor_of_a_process_calls_down(void **state)
 {
     (void)state;
     assert_int_equal(enif_monitor_process(&env, a, &pid, &a->monitor), 0);
@@ -96,7 +96,7 @@ static void each_monitor_fires(void **state)
     assert_string_equal(noted(), "x:down 1, x:down 1 another, x:down 2");
 }
 
-static void demonitoring_prevents_it(void **state)
+static void a_removed_monitor_does_not_call_down(void **state)
 {
     ErlNifMonitor other;
 
@@ -112,7 +112,7 @@ static void demonitoring_prevents_it(void **state)
     assert_string_equal(noted(), "x:down 1");
 }
 
-static void it_has_to_be_possible(void **state)
+static void a_monitor_needs_a_down_callback_and_a_live_process(void **state)
 {
     struct events_object *plain = events_object(journal, EVENTS_PLAIN, 3);
     ErlNifPid none = {TH_AM(undefined)}, dead = pid;
@@ -128,7 +128,7 @@ static void it_has_to_be_possible(void **state)
     enif_release_resource(plain);
 }
 
-static void monitors_go_with_their_resource(void **state)
+static void monitors_are_removed_with_their_resource(void **state)
 {
     (void)state;
     assert_int_equal(enif_monitor_process(&env, a, &pid, NULL), 0);
@@ -140,7 +140,7 @@ static void monitors_go_with_their_resource(void **state)
 }
 
 /* The process ends between the release of the last reference and the destructor. */
-static void what_is_dying_hears_no_more(void **state)
+static void down_is_not_called_for_a_released_resource(void **state)
 {
     (void)state;
     assert_int_equal(enif_monitor_process(&env, a, &pid, NULL), 0);
@@ -151,7 +151,7 @@ static void what_is_dying_hears_no_more(void **state)
 }
 
 /* The reverse order: a monitor that has fired keeps its resource. */
-static void what_has_fired_is_called_before_the_end(void **state)
+static void down_is_called_before_the_destructor(void **state)
 {
     (void)state;
     assert_int_equal(enif_monitor_process(&env, a, &pid, &a->monitor), 0);
@@ -161,7 +161,7 @@ static void what_has_fired_is_called_before_the_end(void **state)
     assert_string_equal(noted(), "x:down 1, x:gone 1");
 }
 
-static void they_have_an_order_and_terms(void **state)
+static void monitors_have_an_order_and_terms(void **state)
 {
     ERL_NIF_TERM terms[2];
 
@@ -219,7 +219,7 @@ static unsigned times(const char *text, const char *word)
     return count;
 }
 
-static void a_monitor_ends_in_one_way(void **state)
+static void a_monitor_is_either_removed_or_calls_down(void **state)
 {
     struct race race = {.taken = 0};
     pthread_t thread;
@@ -257,14 +257,14 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(down_is_called_at_a_safe_point),
-        TEST(each_monitor_fires),
-        TEST(demonitoring_prevents_it),
-        TEST(it_has_to_be_possible),
-        TEST(monitors_go_with_their_resource),
-        TEST(what_is_dying_hears_no_more),
-        TEST(what_has_fired_is_called_before_the_end),
-        TEST(they_have_an_order_and_terms),
-        TEST(a_monitor_ends_in_one_way),
+        TEST(each_monitor_of_a_process_calls_down),
+        TEST(a_removed_monitor_does_not_call_down),
+        TEST(a_monitor_needs_a_down_callback_and_a_live_process),
+        TEST(monitors_are_removed_with_their_resource),
+        TEST(down_is_not_called_for_a_released_resource),
+        TEST(down_is_called_before_the_destructor),
+        TEST(monitors_have_an_order_and_terms),
+        TEST(a_monitor_is_either_removed_or_calls_down),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -89,7 +89,7 @@ static void unsigned_longs_may_be_big_integers(void **state)
     assert_int_equal(u, 77);
 }
 
-static void integers_of_one_value_are_one_term(void **state)
+static void integers_of_equal_value_are_identical_terms(void **state)
 {
     (void)state;
     assert_term_equal(enif_make_int(env, 5), enif_make_ulong(env, 5));
@@ -97,7 +97,7 @@ static void integers_of_one_value_are_one_term(void **state)
     assert_true(enif_is_identical(enif_make_long(env, LONG_MAX), enif_make_ulong(env, LONG_MAX)));
 }
 
-static void doubles_are_floats_and_nothing_else(void **state)
+static void only_floats_can_be_read_as_doubles(void **state)
 {
     double d = 77;
 
@@ -110,7 +110,7 @@ static void doubles_are_floats_and_nothing_else(void **state)
     assert_true(d == 77);
 }
 
-static void doubles_that_are_no_numbers_raise(void **state)
+static void infinite_doubles_and_nan_raise_an_exception(void **state)
 {
     static const double bad[] = {INFINITY, -INFINITY, NAN};
 
@@ -121,7 +121,7 @@ static void doubles_that_are_no_numbers_raise(void **state)
     }
 }
 
-static void there_are_64_bit_functions_of_their_own(void **state)
+static void the_64_bit_functions_exist_besides_their_macros(void **state)
 {
 #undef enif_get_int64
 #undef enif_get_uint64
@@ -142,10 +142,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(unsigned_ints_are_checked_for_their_range, begin, end),
         cmocka_unit_test_setup_teardown(longs_may_be_big_integers, begin, end),
         cmocka_unit_test_setup_teardown(unsigned_longs_may_be_big_integers, begin, end),
-        cmocka_unit_test_setup_teardown(integers_of_one_value_are_one_term, begin, end),
-        cmocka_unit_test_setup_teardown(doubles_are_floats_and_nothing_else, begin, end),
-        cmocka_unit_test_setup_teardown(doubles_that_are_no_numbers_raise, begin, end),
-        cmocka_unit_test_setup_teardown(there_are_64_bit_functions_of_their_own, begin, end),
+        cmocka_unit_test_setup_teardown(integers_of_equal_value_are_identical_terms, begin, end),
+        cmocka_unit_test_setup_teardown(only_floats_can_be_read_as_doubles, begin, end),
+        cmocka_unit_test_setup_teardown(infinite_doubles_and_nan_raise_an_exception, begin, end),
+        cmocka_unit_test_setup_teardown(the_64_bit_functions_exist_besides_their_macros, begin,
+                                        end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

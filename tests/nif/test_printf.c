@@ -7,7 +7,7 @@
 
 static char text[256];
 
-static void terms_print_as_erlang_text(void **state)
+static void terms_are_printed_as_erlang_text(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
     ERL_NIF_TERM list = enif_make_list2(env, enif_make_int(env, 1), enif_make_atom(env, "A"));
@@ -19,7 +19,7 @@ static void terms_print_as_erlang_text(void **state)
     enif_free_env(env);
 }
 
-static void a_precision_cuts_a_term(void **state)
+static void a_precision_truncates_a_printed_term(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
     ERL_NIF_TERM atom = enif_make_atom(env, "abcdefghijklmnopqrstuvwxyz");
@@ -35,7 +35,7 @@ static void a_precision_cuts_a_term(void **state)
 }
 
 /* %T prints as a BEAM does, %#T as io:format("~0p"). tests/oracle/nif_api compares with a BEAM. */
-static void a_term_is_printed_in_two_ways(void **state)
+static void terms_are_printed_as_a_beam_does_or_as_io_format(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
     ERL_NIF_TERM map = enif_make_new_map(env), atom = enif_make_atom(env, "receive");
@@ -48,7 +48,7 @@ static void a_term_is_printed_in_two_ways(void **state)
 }
 
 /* tests/oracle/nif_api compares with a BEAM. */
-static void widths_and_pointers_are_a_beams(void **state)
+static void widths_and_pointers_are_printed_as_a_beam_does(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
     ERL_NIF_TERM pair = enif_make_tuple2(env, enif_make_int(env, 12), enif_make_atom(env, "ab"));
@@ -62,7 +62,7 @@ static void widths_and_pointers_are_a_beams(void **state)
 }
 
 /* Compares each directive of C but %p with C. */
-static void all_else_is_as_in_c(void **state)
+static void other_directives_are_printed_as_in_c(void **state)
 {
     /* Not an array: compilers would check its directives and refuse that %hd truncates. */
     static const char *format = "%d|%5i|%-5u|%05x|%#o|%X|%ld|%llu|%zu|%jd|%hd|%hhd|%c|%s|%.3s|%*d|"
@@ -81,7 +81,7 @@ static void all_else_is_as_in_c(void **state)
     assert_int_equal(got, wanted);
 }
 
-static void what_does_not_fit_is_cut_and_counted(void **state)
+static void output_that_does_not_fit_is_truncated_and_counted(void **state)
 {
     char small[4] = "xyz";
 
@@ -91,7 +91,7 @@ static void what_does_not_fit_is_cut_and_counted(void **state)
     assert_int_equal(enif_snprintf(NULL, 0, "%d", 12345), 5);
 }
 
-static void to_a_file(void **state)
+static void formatted_text_is_printed_to_a_file(void **state)
 {
     FILE *file = tmpfile();
 
@@ -103,7 +103,7 @@ static void to_a_file(void **state)
     fclose(file);
 }
 
-static void a_format_that_ends_early_is_survived(void **state)
+static void an_incomplete_directive_is_printed_as_it_is(void **state)
 {
     (void)state;
     enif_snprintf(text, sizeof text, "100%");
@@ -115,14 +115,14 @@ static void a_format_that_ends_early_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(terms_print_as_erlang_text),
-        cmocka_unit_test(a_precision_cuts_a_term),
-        cmocka_unit_test(a_term_is_printed_in_two_ways),
-        cmocka_unit_test(widths_and_pointers_are_a_beams),
-        cmocka_unit_test(all_else_is_as_in_c),
-        cmocka_unit_test(what_does_not_fit_is_cut_and_counted),
-        cmocka_unit_test(to_a_file),
-        cmocka_unit_test(a_format_that_ends_early_is_survived),
+        cmocka_unit_test(terms_are_printed_as_erlang_text),
+        cmocka_unit_test(a_precision_truncates_a_printed_term),
+        cmocka_unit_test(terms_are_printed_as_a_beam_does_or_as_io_format),
+        cmocka_unit_test(widths_and_pointers_are_printed_as_a_beam_does),
+        cmocka_unit_test(other_directives_are_printed_as_in_c),
+        cmocka_unit_test(output_that_does_not_fit_is_truncated_and_counted),
+        cmocka_unit_test(formatted_text_is_printed_to_a_file),
+        cmocka_unit_test(an_incomplete_directive_is_printed_as_it_is),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

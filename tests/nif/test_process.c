@@ -60,7 +60,7 @@ static void close_mailbox(struct mailbox *mailbox)
     th_env_release(&mailbox->env);
 }
 
-static void only_local_identifiers_are_taken(void **state)
+static void only_local_pids_and_ports_are_accepted(void **state)
 {
     ErlNifPid pid = {TH_NIL};
     ErlNifPort port = {TH_NIL};
@@ -81,7 +81,7 @@ static void only_local_identifiers_are_taken(void **state)
     assert_term_equal(port.port_id, th_local_port(1));
 }
 
-static void the_undefined_pid_is_nobody(void **state)
+static void the_undefined_pid_is_not_alive_and_gets_no_message(void **state)
 {
     ErlNifPid pid = {th_local_pid(1, 0)};
 
@@ -94,7 +94,7 @@ static void the_undefined_pid_is_nobody(void **state)
     assert_false(enif_send(env, &pid, NULL, TH_AM(ok)));
 }
 
-static void self_is_who_runs(void **state)
+static void self_is_the_process_of_the_call(void **state)
 {
     ErlNifPid pid = {TH_NIL};
 
@@ -112,7 +112,7 @@ static void self_is_who_runs(void **state)
     assert_false(enif_is_current_process_alive(env));
 }
 
-static void who_is_alive(void **state)
+static void processes_and_ports_are_alive_until_they_end(void **state)
 {
     ErlNifPid pid = {th_local_pid(5, 0)}, port_as_pid = {th_local_port(5)};
     ErlNifPort port = {th_local_port(5)}, pid_as_port = {th_local_pid(5, 0)};
@@ -131,7 +131,7 @@ static void who_is_alive(void **state)
     assert_false(enif_is_port_alive(env, &port));
 }
 
-static void messages_arrive(void **state)
+static void messages_are_delivered_to_a_process_of_the_host(void **state)
 {
     struct mailbox mailbox;
     ERL_NIF_TERM message = enif_make_tuple2(env, TH_AM(ok), enif_make_double(env, 1.5));
@@ -145,7 +145,7 @@ static void messages_arrive(void **state)
     assert_false(enif_send(env, &mailbox.pid, NULL, message));
 }
 
-static void a_message_environment_is_emptied_by_success_only(void **state)
+static void a_message_environment_is_cleared_by_success_only(void **state)
 {
     ErlNifEnv *other = enif_alloc_env();
     struct mailbox mailbox;
@@ -167,7 +167,7 @@ static void a_message_environment_is_emptied_by_success_only(void **state)
     enif_free_env(other);
 }
 
-static void the_environment_of_a_call_may_be_the_message_s(void **state)
+static void a_message_from_the_environment_of_the_call_is_delivered(void **state)
 {
     struct mailbox mailbox;
     th_env call;
@@ -183,7 +183,7 @@ static void the_environment_of_a_call_may_be_the_message_s(void **state)
     th_env_release(&call);
 }
 
-static void recorded_ports_take_no_commands(void **state)
+static void a_recorded_port_accepts_no_commands(void **state)
 {
     ErlNifEnv *other = enif_alloc_env();
     ErlNifPort port = {th_local_port(1)};
@@ -197,7 +197,7 @@ static void recorded_ports_take_no_commands(void **state)
     enif_free_env(other);
 }
 
-static void a_port_of_the_host_takes_commands(void **state)
+static void a_port_of_the_host_accepts_commands(void **state)
 {
     ErlNifEnv *other = enif_alloc_env();
     ErlNifPort port;
@@ -222,7 +222,7 @@ static void a_port_of_the_host_takes_commands(void **state)
     enif_free_env(other);
 }
 
-static void names_are_those_of_processes_or_of_ports(void **state)
+static void a_name_is_found_as_a_process_or_as_a_port(void **state)
 {
     struct mailbox mailbox;
     ErlNifPid pid = {TH_NIL};
@@ -265,7 +265,7 @@ static void *send_many(void *mailbox)
     return NULL;
 }
 
-static void any_thread_may_send(void **state)
+static void any_thread_may_send_messages(void **state)
 {
     struct mailbox mailbox;
     pthread_t threads[THREADS];
@@ -283,18 +283,21 @@ static void any_thread_may_send(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(only_local_identifiers_are_taken, begin, end),
-        cmocka_unit_test_setup_teardown(the_undefined_pid_is_nobody, begin, end),
-        cmocka_unit_test_setup_teardown(self_is_who_runs, begin, end),
-        cmocka_unit_test_setup_teardown(who_is_alive, begin, end),
-        cmocka_unit_test_setup_teardown(messages_arrive, begin, end),
-        cmocka_unit_test_setup_teardown(a_message_environment_is_emptied_by_success_only, begin,
+        cmocka_unit_test_setup_teardown(only_local_pids_and_ports_are_accepted, begin, end),
+        cmocka_unit_test_setup_teardown(the_undefined_pid_is_not_alive_and_gets_no_message, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(the_environment_of_a_call_may_be_the_message_s, begin, end),
-        cmocka_unit_test_setup_teardown(recorded_ports_take_no_commands, begin, end),
-        cmocka_unit_test_setup_teardown(a_port_of_the_host_takes_commands, begin, end),
-        cmocka_unit_test_setup_teardown(names_are_those_of_processes_or_of_ports, begin, end),
-        cmocka_unit_test_setup_teardown(any_thread_may_send, begin, end),
+        cmocka_unit_test_setup_teardown(self_is_the_process_of_the_call, begin, end),
+        cmocka_unit_test_setup_teardown(processes_and_ports_are_alive_until_they_end, begin, end),
+        cmocka_unit_test_setup_teardown(messages_are_delivered_to_a_process_of_the_host, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_message_environment_is_cleared_by_success_only, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_message_from_the_environment_of_the_call_is_delivered,
+                                        begin, end),
+        cmocka_unit_test_setup_teardown(a_recorded_port_accepts_no_commands, begin, end),
+        cmocka_unit_test_setup_teardown(a_port_of_the_host_accepts_commands, begin, end),
+        cmocka_unit_test_setup_teardown(a_name_is_found_as_a_process_or_as_a_port, begin, end),
+        cmocka_unit_test_setup_teardown(any_thread_may_send_messages, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static unsigned destroyed(void)
     return keeper->destroyed;
 }
 
-static void types_are_opened_in_three_ways(void **state)
+static void three_functions_open_resource_types(void **state)
 {
     (void)state;
     for (int i = 0; i < KEEPER_TYPES; i++) {
@@ -74,7 +74,7 @@ static void types_are_opened_in_three_ways(void **state)
     }
 }
 
-static void types_are_opened_while_loading_only(void **state)
+static void resource_types_are_opened_only_while_loading(void **state)
 {
     ErlNifResourceTypeInit init = {.members = 0};
     ErlNifResourceFlags tried;
@@ -91,7 +91,7 @@ static void types_are_opened_while_loading_only(void **state)
     th_env_release(&call);
 }
 
-static void private_data_is_what_load_left(void **state)
+static void private_data_is_the_data_that_load_has_set(void **state)
 {
     th_env call;
 
@@ -103,7 +103,7 @@ static void private_data_is_what_load_left(void **state)
     th_env_release(&call);
 }
 
-static void the_last_share_destroys(void **state)
+static void the_last_released_reference_destroys_a_resource(void **state)
 {
     int *object = new_resource(1);
 
@@ -117,7 +117,7 @@ static void the_last_share_destroys(void **state)
     assert_int_equal(keeper->last, 1);
 }
 
-static void terms_hold_shares(void **state)
+static void terms_hold_references_to_resources(void **state)
 {
     ErlNifEnv *other = enif_alloc_env();
     int *object = new_resource(2);
@@ -138,7 +138,7 @@ static void terms_hold_shares(void **state)
     assert_int_equal(keeper->last, 2);
 }
 
-static void a_resource_looks_like_a_reference(void **state)
+static void a_resource_term_is_a_reference(void **state)
 {
     int *object = new_resource(3);
     ERL_NIF_TERM term = enif_make_resource(env, object);
@@ -154,7 +154,7 @@ static void a_resource_looks_like_a_reference(void **state)
     enif_release_resource(other);
 }
 
-static void only_its_own_type_gives_it_back(void **state)
+static void a_resource_is_returned_only_for_its_own_type(void **state)
 {
     int *object = new_resource(4);
     ERL_NIF_TERM term = enif_make_resource(env, object);
@@ -169,7 +169,7 @@ static void only_its_own_type_gives_it_back(void **state)
     enif_release_resource(object);
 }
 
-static void binaries_may_lie_in_resources(void **state)
+static void a_resource_binary_keeps_its_resource_alive(void **state)
 {
     static const char bytes[] = "bytes of the resource";
     int *object = new_resource(5);
@@ -199,7 +199,7 @@ static void *decoded(const ErlNifBinary *bytes, ERL_NIF_TERM *term)
     return enif_get_resource(env, *term, keeper->types[0], &object) ? object : NULL;
 }
 
-static void external_bytes_give_a_resource_back_while_it_lives(void **state)
+static void encoded_resources_are_decoded_while_they_exist(void **state)
 {
     int *object = new_resource(1), *other = new_resource(2);
     ERL_NIF_TERM term = enif_make_resource(env, object), back;
@@ -221,7 +221,7 @@ static void external_bytes_give_a_resource_back_while_it_lives(void **state)
     enif_release_binary(&bytes);
 }
 
-static void a_resource_that_came_back_is_kept(void **state)
+static void a_decoded_resource_term_keeps_the_resource(void **state)
 {
     int *object = new_resource(1);
     ErlNifEnv *first = enif_alloc_env();
@@ -255,7 +255,7 @@ static void *decode_again(void *context)
     return NULL;
 }
 
-static void a_resource_may_die_while_it_is_read(void **state)
+static void a_resource_may_be_destroyed_while_it_is_decoded(void **state)
 {
     (void)state;
     for (int i = 0; i < ROUNDS; i++) {
@@ -288,20 +288,21 @@ static void a_destructor_that_releases_its_resource_is_called_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(types_are_opened_in_three_ways, begin, end),
-        cmocka_unit_test_setup_teardown(types_are_opened_while_loading_only, begin, end),
-        cmocka_unit_test_setup_teardown(private_data_is_what_load_left, begin, end),
-        cmocka_unit_test_setup_teardown(the_last_share_destroys, begin, end),
+        cmocka_unit_test_setup_teardown(three_functions_open_resource_types, begin, end),
+        cmocka_unit_test_setup_teardown(resource_types_are_opened_only_while_loading, begin, end),
+        cmocka_unit_test_setup_teardown(private_data_is_the_data_that_load_has_set, begin, end),
+        cmocka_unit_test_setup_teardown(the_last_released_reference_destroys_a_resource, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(a_destructor_that_releases_its_resource_is_called_once,
                                         begin, end),
-        cmocka_unit_test_setup_teardown(terms_hold_shares, begin, end),
-        cmocka_unit_test_setup_teardown(a_resource_looks_like_a_reference, begin, end),
-        cmocka_unit_test_setup_teardown(only_its_own_type_gives_it_back, begin, end),
-        cmocka_unit_test_setup_teardown(binaries_may_lie_in_resources, begin, end),
-        cmocka_unit_test_setup_teardown(external_bytes_give_a_resource_back_while_it_lives, begin,
+        cmocka_unit_test_setup_teardown(terms_hold_references_to_resources, begin, end),
+        cmocka_unit_test_setup_teardown(a_resource_term_is_a_reference, begin, end),
+        cmocka_unit_test_setup_teardown(a_resource_is_returned_only_for_its_own_type, begin, end),
+        cmocka_unit_test_setup_teardown(a_resource_binary_keeps_its_resource_alive, begin, end),
+        cmocka_unit_test_setup_teardown(encoded_resources_are_decoded_while_they_exist, begin, end),
+        cmocka_unit_test_setup_teardown(a_decoded_resource_term_keeps_the_resource, begin, end),
+        cmocka_unit_test_setup_teardown(a_resource_may_be_destroyed_while_it_is_decoded, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(a_resource_that_came_back_is_kept, begin, end),
-        cmocka_unit_test_setup_teardown(a_resource_may_die_while_it_is_read, begin, end),
     };
 
     return cmocka_run_group_tests(tests, load_keeper, unload_keeper);

@@ -47,7 +47,7 @@ static int end(void **state)
     return 0;
 }
 
-static void the_caller_is_told(void **state)
+static void the_caller_of_select_gets_the_message(void **state)
 {
     ERL_NIF_TERM ref = enif_make_ref(&env);
     struct th_buffer expected = {0};
@@ -62,7 +62,7 @@ static void the_caller_is_told(void **state)
     th_buffer_free(&expected);
 }
 
-static void without_a_caller_a_pid_is_needed(void **state)
+static void a_select_outside_of_a_process_needs_a_pid(void **state)
 {
     (void)state;
     assert_order(enif_select(NULL, ends[1], ERL_NIF_SELECT_WRITE, object, NULL, TH_NIL), <, 0);
@@ -73,7 +73,7 @@ static void without_a_caller_a_pid_is_needed(void **state)
                      ERL_NIF_SELECT_STOP_CALLED);
 }
 
-static void messages_may_be_ones_own(void **state)
+static void a_select_may_deliver_the_caller_s_own_message(void **state)
 {
     ErlNifEnv *mine = enif_alloc_env();
     ERL_NIF_TERM message = enif_make_tuple2(mine, enif_make_int(mine, 1), enif_make_list(mine, 0));
@@ -92,7 +92,7 @@ static void messages_may_be_ones_own(void **state)
     assert_string_equal(inbox_await(2), "ok\nerror\n");
 }
 
-static void what_fails_leaves_the_message(void **state)
+static void a_failed_select_does_not_change_the_message(void **state)
 {
     ErlNifEnv *mine = enif_alloc_env();
     ERL_NIF_TERM message = enif_make_tuple1(mine, enif_make_int(mine, 7));
@@ -109,10 +109,10 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(the_caller_is_told),
-        TEST(without_a_caller_a_pid_is_needed),
-        TEST(messages_may_be_ones_own),
-        TEST(what_fails_leaves_the_message),
+        TEST(the_caller_of_select_gets_the_message),
+        TEST(a_select_outside_of_a_process_needs_a_pid),
+        TEST(a_select_may_deliver_the_caller_s_own_message),
+        TEST(a_failed_select_does_not_change_the_message),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

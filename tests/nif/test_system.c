@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-static void memory_is_the_library_s_own(void **state)
+static void memory_of_libraries_is_not_counted_as_the_host_s(void **state)
 {
     unsigned long before = th_alloc_count();
     char *memory = enif_alloc(10);
@@ -29,7 +29,7 @@ static void memory_is_the_library_s_own(void **state)
     assert_int_equal(th_alloc_count(), before);
 }
 
-static void system_information_keeps_to_the_size_that_is_known(void **state)
+static void system_information_is_written_up_to_the_given_size(void **state)
 {
     ErlNifSysInfo info;
 
@@ -45,7 +45,7 @@ static void system_information_keeps_to_the_size_that_is_known(void **state)
     assert_true(strlen(info.otp_release) > 0 && strlen(info.erts_version) > 0);
 }
 
-static void errors_have_names(void **state)
+static void errno_values_have_names(void **state)
 {
     (void)state;
     assert_string_equal(erl_errno_id(ENOENT), "enoent");
@@ -58,7 +58,7 @@ static void errors_have_names(void **state)
     assert_string_equal(erl_errno_id(100000), "unknown");
 }
 
-static void outside_of_callbacks_there_is_no_scheduler(void **state)
+static void the_scheduler_id_is_0_outside_of_callbacks(void **state)
 {
     (void)state;
     assert_int_equal(enif_scheduler_id(), 0);
@@ -66,7 +66,7 @@ static void outside_of_callbacks_there_is_no_scheduler(void **state)
 
 /* --- Variables --- */
 
-static void variables_can_be_read(void **state)
+static void environment_variables_can_be_read(void **state)
 {
     char value[8] = "-------";
     size_t size = sizeof value;
@@ -88,7 +88,7 @@ static void variables_can_be_read(void **state)
     assert_order(enif_getenv("TEST_SYSTEM", value, &size), <, 0);
 }
 
-static void a_variable_needs_room(void **state)
+static void a_variable_that_does_not_fit_reports_its_size(void **state)
 {
     char value[8] = "-------";
     size_t size = 3;
@@ -124,7 +124,7 @@ static const char *echo_stem(void)
     return path;
 }
 
-static void shared_objects_can_be_opened(void **state)
+static void a_shared_object_is_opened_and_its_symbols_are_found(void **state)
 {
     char said[200] = "";
     void *handle = enif_dlopen(echo_stem(), note, said);
@@ -139,7 +139,7 @@ static void shared_objects_can_be_opened(void **state)
     assert_null(enif_dlsym(handle, "no_such_function", NULL, NULL));
 }
 
-static void what_cannot_be_opened_is_told(void **state)
+static void a_shared_object_that_cannot_be_opened_is_reported(void **state)
 {
     char said[200] = "";
 
@@ -155,14 +155,14 @@ static void what_cannot_be_opened_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(memory_is_the_library_s_own),
-        cmocka_unit_test(system_information_keeps_to_the_size_that_is_known),
-        cmocka_unit_test(variables_can_be_read),
-        cmocka_unit_test(a_variable_needs_room),
-        cmocka_unit_test(shared_objects_can_be_opened),
-        cmocka_unit_test(what_cannot_be_opened_is_told),
-        cmocka_unit_test(errors_have_names),
-        cmocka_unit_test(outside_of_callbacks_there_is_no_scheduler),
+        cmocka_unit_test(memory_of_libraries_is_not_counted_as_the_host_s),
+        cmocka_unit_test(system_information_is_written_up_to_the_given_size),
+        cmocka_unit_test(environment_variables_can_be_read),
+        cmocka_unit_test(a_variable_that_does_not_fit_reports_its_size),
+        cmocka_unit_test(a_shared_object_is_opened_and_its_symbols_are_found),
+        cmocka_unit_test(a_shared_object_that_cannot_be_opened_is_reported),
+        cmocka_unit_test(errno_values_have_names),
+        cmocka_unit_test(the_scheduler_id_is_0_outside_of_callbacks),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

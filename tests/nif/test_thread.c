@@ -64,7 +64,7 @@ static void *exit_early(void *result)
     return NULL;
 }
 
-static void a_thread_can_exit_anywhere(void **state)
+static void a_thread_may_exit_in_a_nested_call(void **state)
 {
     int result;
 
@@ -112,7 +112,7 @@ static struct seen look_from(char *name, int stack)
     return seen;
 }
 
-static void a_thread_knows_itself(void **state)
+static void a_thread_knows_its_identity_and_name(void **state)
 {
     struct seen seen = look_from("the_name_of_the_thread", -1);
 
@@ -125,7 +125,7 @@ static void a_thread_knows_itself(void **state)
     assert_string_equal(seen.name, "unknown");
 }
 
-static void stacks_are_given_in_kilowords(void **state)
+static void stack_sizes_are_in_kilowords(void **state)
 {
     size_t usual = look_from(NULL, -1).stack;
 
@@ -136,7 +136,7 @@ static void stacks_are_given_in_kilowords(void **state)
     assert_int_equal(look_from(NULL, -5).stack, usual);
 }
 
-static void signals_are_left_to_the_program(void **state)
+static void threads_of_a_library_block_asynchronous_signals(void **state)
 {
     struct seen seen = look_from(NULL, -1);
     sigset_t own;
@@ -182,7 +182,7 @@ static void *join_itself(void *unused)
     return (void *)(intptr_t)enif_thread_join(enif_thread_self(), NULL);
 }
 
-static void what_cannot_be_joined(void **state)
+static void a_thread_cannot_join_itself_or_an_unknown_thread(void **state)
 {
     void *untouched = state;
 
@@ -193,7 +193,7 @@ static void what_cannot_be_joined(void **state)
     assert_int_equal((intptr_t)join(create(NULL, join_itself, NULL, -1)), EDEADLK);
 }
 
-static void what_cannot_be_created(void **state)
+static void thread_creation_without_function_or_tid_fails(void **state)
 {
     ErlNifTid tid;
 
@@ -204,7 +204,7 @@ static void what_cannot_be_created(void **state)
 }
 
 /* In a thread of the program, the call ends the program, as it cannot return an error. */
-static void others_must_not_exit(void **state)
+static void thread_exit_in_a_thread_of_the_program_aborts(void **state)
 {
     int status;
     pid_t child = fork();
@@ -224,14 +224,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_thread_runs_and_is_joined),
-        cmocka_unit_test(a_thread_can_exit_anywhere),
-        cmocka_unit_test(a_thread_knows_itself),
-        cmocka_unit_test(stacks_are_given_in_kilowords),
-        cmocka_unit_test(signals_are_left_to_the_program),
+        cmocka_unit_test(a_thread_may_exit_in_a_nested_call),
+        cmocka_unit_test(a_thread_knows_its_identity_and_name),
+        cmocka_unit_test(stack_sizes_are_in_kilowords),
+        cmocka_unit_test(threads_of_a_library_block_asynchronous_signals),
         cmocka_unit_test(every_thread_has_an_identity),
-        cmocka_unit_test(what_cannot_be_joined),
-        cmocka_unit_test(what_cannot_be_created),
-        cmocka_unit_test(others_must_not_exit),
+        cmocka_unit_test(a_thread_cannot_join_itself_or_an_unknown_thread),
+        cmocka_unit_test(thread_creation_without_function_or_tid_fails),
+        cmocka_unit_test(thread_exit_in_a_thread_of_the_program_aborts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static void assert_timestamp(ERL_NIF_TERM term, int64_t *us)
     *us = (mega * 1000000 + second) * 1000000 + micro;
 }
 
-static void units_are_converted_downwards(void **state)
+static void time_units_are_converted_by_rounding_down(void **state)
 {
     (void)state;
     assert_int_equal(enif_convert_time_unit(1999, ERL_NIF_MSEC, ERL_NIF_SEC), 1);
@@ -49,7 +49,7 @@ static void units_are_converted_downwards(void **state)
     assert_int_equal(enif_convert_time_unit(INT64_MIN, ERL_NIF_NSEC, ERL_NIF_SEC), -9223372037);
 }
 
-static void an_unknown_unit_is_an_error(void **state)
+static void an_unknown_time_unit_is_an_error(void **state)
 {
     ErlNifTimeUnit none = (ErlNifTimeUnit)4;
 
@@ -72,7 +72,7 @@ static void monotonic_time_never_goes_back(void **state)
     }
 }
 
-static void monotonic_time_and_offset_are_system_time(void **state)
+static void monotonic_time_plus_offset_is_system_time(void **state)
 {
     ErlNifTime system = enif_monotonic_time(ERL_NIF_SEC) + enif_time_offset(ERL_NIF_SEC);
 
@@ -80,7 +80,7 @@ static void monotonic_time_and_offset_are_system_time(void **state)
     assert_in_range(system, time(NULL) - 2, time(NULL) + 2);
 }
 
-static void now_is_never_told_twice(void **state)
+static void now_time_is_never_returned_twice(void **state)
 {
     int64_t last, now;
 
@@ -93,7 +93,7 @@ static void now_is_never_told_twice(void **state)
     assert_in_range(now / 1000000, time(NULL) - 2, time(NULL) + 2);
 }
 
-static void cpu_time_is_that_of_the_program(void **state)
+static void cpu_time_grows_while_the_program_runs(void **state)
 {
     int64_t before, after;
 
@@ -120,7 +120,7 @@ static bool fill_nothing(struct th_clock *clock)
     return false;
 }
 
-static void a_recorded_clock_is_read_as_it_is(void **state)
+static void the_recorded_clock_is_returned_unchanged(void **state)
 {
     struct th_clock clock = {.fill = fill};
     int64_t now;
@@ -139,7 +139,7 @@ static void a_recorded_clock_is_read_as_it_is(void **state)
     th_self.clock = NULL;
 }
 
-static void a_record_without_time_leaves_the_real_clock(void **state)
+static void a_record_without_time_uses_the_real_clock(void **state)
 {
     struct th_clock clock = {.fill = fill_nothing};
     int64_t first, second;
@@ -156,14 +156,14 @@ static void a_record_without_time_leaves_the_real_clock(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(units_are_converted_downwards, begin, end),
-        cmocka_unit_test_setup_teardown(an_unknown_unit_is_an_error, begin, end),
+        cmocka_unit_test_setup_teardown(time_units_are_converted_by_rounding_down, begin, end),
+        cmocka_unit_test_setup_teardown(an_unknown_time_unit_is_an_error, begin, end),
         cmocka_unit_test_setup_teardown(monotonic_time_never_goes_back, begin, end),
-        cmocka_unit_test_setup_teardown(monotonic_time_and_offset_are_system_time, begin, end),
-        cmocka_unit_test_setup_teardown(now_is_never_told_twice, begin, end),
-        cmocka_unit_test_setup_teardown(cpu_time_is_that_of_the_program, begin, end),
-        cmocka_unit_test_setup_teardown(a_recorded_clock_is_read_as_it_is, begin, end),
-        cmocka_unit_test_setup_teardown(a_record_without_time_leaves_the_real_clock, begin, end),
+        cmocka_unit_test_setup_teardown(monotonic_time_plus_offset_is_system_time, begin, end),
+        cmocka_unit_test_setup_teardown(now_time_is_never_returned_twice, begin, end),
+        cmocka_unit_test_setup_teardown(cpu_time_grows_while_the_program_runs, begin, end),
+        cmocka_unit_test_setup_teardown(the_recorded_clock_is_returned_unchanged, begin, end),
+        cmocka_unit_test_setup_teardown(a_record_without_time_uses_the_real_clock, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,7 +36,7 @@ static ERL_NIF_TERM map_of(int size)
     return map;
 }
 
-static void tuples_are_taken_apart(void **state)
+static void a_tuple_returns_its_elements(void **state)
 {
     ERL_NIF_TERM items[] = {TH_AM(ok), TH_NIL};
     ERL_NIF_TERM tuple = enif_make_tuple2(env, items[0], items[1]);
@@ -51,7 +51,7 @@ static void tuples_are_taken_apart(void **state)
     assert_true(elements[0] == TH_AM(ok) && elements[1] == TH_NIL);
 }
 
-static void what_is_no_tuple_leaves_the_outputs_alone(void **state)
+static void a_term_that_is_no_tuple_leaves_the_outputs_unchanged(void **state)
 {
     ERL_NIF_TERM others[] = {TH_AM(ok), TH_NIL, number(3), enif_make_list1(env, TH_AM(ok)),
                              enif_make_new_map(env)};
@@ -79,7 +79,7 @@ static void the_empty_tuple_is_a_tuple(void **state)
     assert_true(enif_is_identical(tuple, enif_make_tuple_from_array(env, NULL, 0)));
 }
 
-static void values_are_found(void **state)
+static void map_values_are_found_by_their_keys(void **state)
 {
     static const int sizes[] = {0, 1, 32, 33, 1000};
     ERL_NIF_TERM value = TH_AM(ok);
@@ -102,7 +102,7 @@ static void values_are_found(void **state)
     }
 }
 
-static void keys_may_be_any_term(void **state)
+static void any_term_may_be_a_map_key(void **state)
 {
     ERL_NIF_TERM key = enif_make_tuple2(env, enif_make_string(env, "k", ERL_NIF_LATIN1), TH_NIL);
     ERL_NIF_TERM same = enif_make_tuple2(env, enif_make_string(env, "k", ERL_NIF_LATIN1), TH_NIL);
@@ -113,7 +113,7 @@ static void keys_may_be_any_term(void **state)
     assert_true(enif_get_map_value(env, map, same, &value) && value == TH_AM(ok));
 }
 
-static void what_is_no_map_leaves_the_outputs_alone(void **state)
+static void a_term_that_is_no_map_leaves_the_outputs_unchanged(void **state)
 {
     ERL_NIF_TERM out = TH_AM(ok);
     ErlNifMapIterator iterator;
@@ -131,7 +131,7 @@ static void what_is_no_map_leaves_the_outputs_alone(void **state)
     assert_int_equal(size, 77);
 }
 
-static void maps_are_values(void **state)
+static void changing_a_map_does_not_change_the_original(void **state)
 {
     ERL_NIF_TERM map = map_of(3), changed, value;
 
@@ -148,7 +148,7 @@ static void maps_are_values(void **state)
     assert_true(enif_is_identical(changed, map));
 }
 
-static void arrays_make_a_map_unless_a_key_comes_twice(void **state)
+static void arrays_make_a_map_unless_a_key_is_duplicated(void **state)
 {
     ERL_NIF_TERM keys[40], values[40], map;
 
@@ -169,7 +169,7 @@ static void arrays_make_a_map_unless_a_key_comes_twice(void **state)
     assert_term_equal(map, TH_NIL);
 }
 
-static void iterators_meet_each_pair_once(void **state)
+static void an_iterator_returns_each_pair_once(void **state)
 {
     static const int sizes[] = {0, 1, 2, 32, 33, 100};
     ErlNifMapIterator iterator;
@@ -191,7 +191,7 @@ static void iterators_meet_each_pair_once(void **state)
     }
 }
 
-static void iterators_go_both_ways(void **state)
+static void an_iterator_moves_forwards_and_backwards(void **state)
 {
     ErlNifMapIterator iterator;
     ERL_NIF_TERM key = TH_NIL, value = TH_NIL;
@@ -217,7 +217,7 @@ static void iterators_go_both_ways(void **state)
     enif_map_iterator_destroy(env, &iterator);
 }
 
-static void iterators_of_nothing_are_at_both_ends(void **state)
+static void an_iterator_of_an_empty_map_is_at_both_ends(void **state)
 {
     ErlNifMapIterator iterator;
 
@@ -234,17 +234,19 @@ static void iterators_of_nothing_are_at_both_ends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(tuples_are_taken_apart, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_tuple_leaves_the_outputs_alone, begin, end),
+        cmocka_unit_test_setup_teardown(a_tuple_returns_its_elements, begin, end),
+        cmocka_unit_test_setup_teardown(a_term_that_is_no_tuple_leaves_the_outputs_unchanged, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(the_empty_tuple_is_a_tuple, begin, end),
-        cmocka_unit_test_setup_teardown(values_are_found, begin, end),
-        cmocka_unit_test_setup_teardown(keys_may_be_any_term, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_map_leaves_the_outputs_alone, begin, end),
-        cmocka_unit_test_setup_teardown(maps_are_values, begin, end),
-        cmocka_unit_test_setup_teardown(arrays_make_a_map_unless_a_key_comes_twice, begin, end),
-        cmocka_unit_test_setup_teardown(iterators_meet_each_pair_once, begin, end),
-        cmocka_unit_test_setup_teardown(iterators_go_both_ways, begin, end),
-        cmocka_unit_test_setup_teardown(iterators_of_nothing_are_at_both_ends, begin, end),
+        cmocka_unit_test_setup_teardown(map_values_are_found_by_their_keys, begin, end),
+        cmocka_unit_test_setup_teardown(any_term_may_be_a_map_key, begin, end),
+        cmocka_unit_test_setup_teardown(a_term_that_is_no_map_leaves_the_outputs_unchanged, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(changing_a_map_does_not_change_the_original, begin, end),
+        cmocka_unit_test_setup_teardown(arrays_make_a_map_unless_a_key_is_duplicated, begin, end),
+        cmocka_unit_test_setup_teardown(an_iterator_returns_each_pair_once, begin, end),
+        cmocka_unit_test_setup_teardown(an_iterator_moves_forwards_and_backwards, begin, end),
+        cmocka_unit_test_setup_teardown(an_iterator_of_an_empty_map_is_at_both_ends, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
