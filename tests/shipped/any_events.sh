@@ -53,7 +53,7 @@ of_nothing() {
         sed '/there are no records in/d' "$work/errors"
     done
 }
-expect 'files of streams without events' of_nothing <<'END'
+expect 'a stream without events replaces the content of the output' of_nothing <<'END'
 -- text
 -- msg
 -- count
@@ -84,6 +84,6 @@ END
 settings=",args=full,time=delta count,format=json count,by=process,format=csv time,format=json time,by=process,format=csv flame,format=svg"
 settings="$settings flame,format=svg,by=calls sequence,format=svg coverage,format=json coverage,format=lcov trace_port,output=$work/recorded"
 for tracer in $("$tracehost" tracers | awk '/NIF library/ { print $1 }') text$settings; do
-    [ "$tracer" = trace_port ] || check "$tracer" every_seed "$tracer"
+    [ "$tracer" = trace_port ] || check "$tracer: random events give a well-formed output" every_seed "$tracer"
 done
 finish

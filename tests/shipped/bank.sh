@@ -6,7 +6,7 @@
 reported=embezzled
 answers bank none
 
-# Customers on four schedulers move money between the same accounts. Who counts the last round finds all of it.
+# Customers on four schedulers move money between the same accounts. The customer of the last round compares the balances.
 at_once() {
     "$tracehost" call --threads=4 --repeat=50 bank \
         'bank:start(), bank:open(left, 100000), bank:open(right, 100000), bank:open(rounds, 0), ok.' \
@@ -14,7 +14,7 @@ at_once() {
         'case bank:deposit(rounds, 1) of 200 -> {99800, 100200} = {bank:balance(left), bank:balance(right)}; _ -> ok end.' \
         2>&1 | tail -1
 }
-expect 'many customers' at_once <<'LINES'
+expect 'concurrent transfers keep the sum of the accounts' at_once <<'LINES'
 tracehost call: 200 rounds in 4 processes, 0 evaluations failed
 LINES
 
@@ -25,10 +25,10 @@ cat >"$work/all.calls" <<'LINES'
 bank:account(self(), a, 1).
 LINES
 if [ -n "$sanitized" ] || ! command -v escript >/dev/null; then
-    skip 'in a BEAM' 'there is none, or there are sanitizers'
+    skip 'in a BEAM the functions return not_supported' 'there is none, or there are sanitizers'
 else
     not_supported='{error,not_supported}'
-    expect 'in a BEAM' escript tests/shipped/calls.escript plugins/bank/bank.erl "$plugins/bank" "$work/all.calls" <<LINES
+    expect 'in a BEAM the functions return not_supported' escript tests/shipped/calls.escript plugins/bank/bank.erl "$plugins/bank" "$work/all.calls" <<LINES
 [$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
 [$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
 $not_supported

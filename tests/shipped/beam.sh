@@ -6,12 +6,12 @@
 tracers=$BUILD_DIR/lib/tracehost/tracers
 
 if ! command -v erlc >/dev/null; then
-    skip 'in a BEAM' 'no Erlang here'
+    skip 'the shipped tracers in a BEAM' 'no Erlang here'
     finish
 fi
 case $BUILD_DIR in
 *asan | *tsan | *ubsan)
-    skip 'in a BEAM' 'libraries with sanitizers do not load into it'
+    skip 'the shipped tracers in a BEAM' 'libraries with sanitizers do not load into it'
     finish
     ;;
 esac
@@ -34,7 +34,7 @@ without_name() {
                 Path <- [[], <<>>, '"''"', {a}, "-"]],
             halt().'
 }
-expect 'a file without a name is not stdout' without_name <<'LINES'
+expect 'an output setting that names no file removes the tracer' without_name <<'LINES'
 []: remove
 <<>>: remove
 '': remove
@@ -46,7 +46,7 @@ tracer: the setting 'output' names no file
 tracer: the setting 'output' names no file
 tracer: the setting 'output' names no file
 LINES
-expect text in_beam text <<'LINES'
+expect 'text prints each event of a process' in_beam text <<'LINES'
 <W> receive {go,<P>}
 <W> call traced:work(2)
 <W> call traced:work(1)
@@ -57,10 +57,10 @@ expect text in_beam text <<'LINES'
 <W> send {done,[2,[1,none]]} -> <P>
 <W> exit normal
 LINES
-expect msg in_beam msg <<'LINES'
+expect 'msg prints sender and receiver of a message' in_beam msg <<'LINES'
 <W> -> <P>
 LINES
-expect count in_beam count <<'LINES'
+expect 'count prints events by tag and calls by function' in_beam count <<'LINES'
       events       %  tag
            3   33.33  call
            3   33.33  return_from
@@ -78,7 +78,7 @@ times_in_beam() {
     in_beam time >/dev/null && awk 'NR == 1 || /more/ { print; next }
         { print $1, ($2 >= $3 && $3 > 0 && $5 <= $6 && $6 <= $7 && $7 <= $8 ? "times" : $0), $NF }' "$work/time.txt"
 }
-expect time times_in_beam <<'LINES'
+expect 'time prints consistent times of recursive calls' times_in_beam <<'LINES'
      calls     total us       own us      %    p50 us    p90 us    p99 us    max us  function
 3 times traced:work/1
 LINES
@@ -87,7 +87,7 @@ LINES
 flame_in_beam() {
     in_beam flame | sed 's/ [0-9]*$/ N/'
 }
-expect flame flame_in_beam <<'LINES'
+expect 'flame prints each stack of recursive calls' flame_in_beam <<'LINES'
 <W>;traced:work/1 N
 <W>;traced:work/1;traced:work/1 N
 <W>;traced:work/1;traced:work/1;traced:work/1 N
@@ -98,7 +98,7 @@ LINES
 chrome_in_beam() {
     in_beam chrome | tests/shipped/chrome_rules /dev/stdin
 }
-expect chrome chrome_in_beam <<'LINES'
+expect 'chrome writes valid slices and arrows' chrome_in_beam <<'LINES'
 C 0, E 5, M 1, B 5, f 0, s 1
 LINES
 
@@ -107,7 +107,7 @@ otlp_in_beam() {
     in_beam otlp >/dev/null && tests/shipped/otlp_rules "$work/otlp.txt" && tests/shipped/otlp_rules --spans "$work/otlp.txt" |
         awk -v now="$(date +%s)" '{ split($4, time, "[+]"); $4 = time[1] > (now - 600) * 1e9 && time[1] < (now + 1) * 1e9 ? "now" : $4; print }'
 }
-expect otlp otlp_in_beam <<'LINES'
+expect 'otlp writes nested spans with the present time' otlp_in_beam <<'LINES'
 3 spans in 1 traces, 0 links, 0 errors
 traced:work/1 in traced:work/1 now kind 1
 traced:work/1 in traced:work/1 now kind 1
@@ -122,7 +122,7 @@ LINES
 sequence_in_beam() {
     in_beam sequence | sed 's/#60;[0-9.]*#62;/<P>/; s/<W>/none/'
 }
-expect sequence sequence_in_beam <<'LINES'
+expect 'sequence draws a message' sequence_in_beam <<'LINES'
 sequenceDiagram
     participant p1 as <P>
     participant p2 as <P>
@@ -133,7 +133,7 @@ report_in_beam() {
     in_beam report >/dev/null && python3 tests/shipped/page_data "$work/report.txt" title streams summary tags functions names messages |
         sed 's/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g'
 }
-expect report report_in_beam <<'LINES'
+expect 'report writes a page with calls, events and messages' report_in_beam <<'LINES'
 "trace"
 []
 {"events": 9, "calls": 3, "errors": 0, "sent": 1, "received": 1, "processes": 1, "ports": 0, "ended": 3, "functions": 1}
@@ -154,7 +154,7 @@ expect report report_in_beam <<'LINES'
 LINES
 
 # Nothing is disarmed there, and the table is the same.
-expect coverage in_beam coverage <<'LINES'
+expect 'coverage lists a called function' in_beam coverage <<'LINES'
 called   traced:work/1
          1 function of traced
 LINES
@@ -165,7 +165,7 @@ trace_port_in_beam() {
             (T, _) -> io:format(\"~0p~n\", [erlang:delete_element(1, erlang:delete_element(1, T))]) end, none})." |
         sed 's/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g'
 }
-expect trace_port trace_port_in_beam <<'LINES'
+expect 'dbg reads the file of trace_port' trace_port_in_beam <<'LINES'
 {'receive',{go,<P>}}
 {call,{traced,work,[2]}}
 {call,{traced,work,[1]}}
@@ -203,7 +203,7 @@ stamps_in_beam() {
         end,
         maps:foreach(Read, Between), halt()."
 }
-expect 'trace_port: times' stamps_in_beam <<'LINES'
+expect 'trace_port writes times of the requested clock' stamps_in_beam <<'LINES'
 monotonic_timestamp
 strict_monotonic_timestamp
 timestamp
@@ -214,7 +214,7 @@ jsonl_in_beam() {
     in_beam jsonl >/dev/null && sed -n 1p "$work/jsonl.txt" &&
         "$tracehost" dump "$work/jsonl.txt" | sed 's/{trace,<[0-9.]*>/{trace,<W>/; s/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g'
 }
-expect jsonl jsonl_in_beam <<'LINES'
+expect 'tracehost reads the file of jsonl' jsonl_in_beam <<'LINES'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 {trace,<W>,'receive',{go,<P>}}.
 {trace,<W>,call,{traced,work,[2]}}.
@@ -227,7 +227,7 @@ expect jsonl jsonl_in_beam <<'LINES'
 {trace,<W>,exit,normal}.
 LINES
 
-expect 'jsonl: terms' timeout 120 escript tests/shipped/jsonl_terms.escript "$tracehost" "$tracers" "$work/ebin" "$work" <<'LINES'
+expect 'jsonl keeps terms of all types' timeout 120 escript tests/shipped/jsonl_terms.escript "$tracehost" "$tracers" "$work/ebin" "$work" <<'LINES'
 read 32 terms
 LINES
 
@@ -246,7 +246,7 @@ crowd_in_beam() {
         "$tracehost" dump "$work/crowd" | grep -c '^{trace_ts,<[0-9.]*>,call,{lists,duplicate,\[[0-9]*,x\]},{-*[0-9]*,-[0-9]*}}\.$'
 }
 for name in trace_port jsonl; do
-    expect "$name: eight at once" crowd_in_beam $name <<'LINES'
+    expect "$name: concurrent processes do not mix their records" crowd_in_beam $name <<'LINES'
 4000
 LINES
 done
@@ -259,7 +259,7 @@ quiet_in_beam() {
             W ! {go, self()}, receive [1, 2, 3] -> ok end, D = erlang:trace_delivered(all),
             receive {trace_delivered, all, D} -> io:put_chars(\"traced\\n\") end, halt()."
 }
-expect usdt quiet_in_beam usdt <<'LINES'
+expect 'usdt traces a process and prints nothing' quiet_in_beam usdt <<'LINES'
 traced
 LINES
 

@@ -12,7 +12,7 @@ cat >"$work/calls.jsonl" <<'LINES'
 {"ts":1000004000,"tracee":"<0.1.0>","tag":"gc_minor_end","term":"[{heap_size,7}]"}
 {"ts":1000005000,"tracee":"<0.2.0>","tag":"exit","term":"killed"}
 LINES
-expect 'calls, a message, a collection' "$tracehost" replay -t chrome "$work/calls.jsonl" <<'LINES'
+expect 'calls, messages and garbage collections become slices' "$tracehost" replay -t chrome "$work/calls.jsonl" <<'LINES'
 [
 {"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"<0.1.0>"}}
 ,{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"server <0.1.0>"}}
@@ -41,7 +41,7 @@ cat >"$work/far.jsonl" <<'LINES'
 {"ts":1000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"send","term":"x","extra":{"$etf":"g1h3A2FAYgAAAAEAAAAAAAAAAQ=="}}
 {"ts":2000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"send","term":"x","extra":{"$etf":"g1h3A2FAYgAAAAIAAAAAAAAAAQ=="}}
 LINES
-expect 'messages to another node' "$tracehost" replay -t chrome "$work/far.jsonl" <<'LINES'
+expect 'a message to another node has no arrow and no queue' "$tracehost" replay -t chrome "$work/far.jsonl" <<'LINES'
 [
 {"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"<0.1.0>"}}
 ,{"ph":"B","pid":1,"tid":1,"ts":0.000,"cat":"message","name":"send"}
@@ -62,7 +62,7 @@ LINES
 arrows() {
     "$tracehost" replay -t chrome "$work/names.jsonl" | grep '"ph":"[sf]"'
 }
-expect 'messages to names' arrows <<'LINES'
+expect 'the arrow of a message to a name leads to the receiver' arrows <<'LINES'
 ,{"ph":"s","pid":1,"tid":1,"ts":2.000,"cat":"message","name":"message","id":1}
 ,{"ph":"f","pid":1,"tid":2,"ts":3.000,"cat":"message","name":"message","id":1,"bp":"e"}
 LINES
@@ -73,7 +73,7 @@ cat >"$work/untraced.jsonl" <<'LINES'
 {"ts":2000,"tracee":"<0.1.0>","tag":"call","term":"{m,b,0}"}
 {"ts":3000,"tracee":"<0.1.0>","tag":"return_to","term":"{u,f,0}"}
 LINES
-expect 'doubtful slices' "$tracehost" replay -t chrome "$work/untraced.jsonl" <<'LINES'
+expect 'doubtful slices are labelled and reported' "$tracehost" replay -t chrome "$work/untraced.jsonl" <<'LINES'
 [
 {"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"<0.1.0>"}}
 ,{"ph":"B","pid":1,"tid":1,"ts":0.000,"cat":"call","name":"m:a/0"}
@@ -93,14 +93,14 @@ kinds() {
 counted() {
     echo "$2" >"$work/wanted" && kinds "$1" >"$work/kinds" && cmp "$work/wanted" "$work/kinds"
 }
-check 'rules: exceptions' counted "$recordings/s03_exceptions_return_to.trace" 'C 0, E 34, M 1, B 34, f 0, s 0'
-check 'rules: messages' counted "$recordings/s04_genserver_pingpong.trace" 'C 125, E 607, M 2, B 607, f 63, s 64'
-check 'rules: collections' counted "$recordings/s08_gc.trace" 'C 64, E 32, M 1, B 32, f 0, s 0'
+check 'the trace is valid and complete: exceptions' counted "$recordings/s03_exceptions_return_to.trace" 'C 0, E 34, M 1, B 34, f 0, s 0'
+check 'the trace is valid and complete: messages' counted "$recordings/s04_genserver_pingpong.trace" 'C 125, E 607, M 2, B 607, f 63, s 64'
+check 'the trace is valid and complete: garbage collections' counted "$recordings/s08_gc.trace" 'C 64, E 32, M 1, B 32, f 0, s 0'
 for stream in "$recordings"/s0[5679]*.trace "$recordings"/s1[135679]*.trace "$large"/l[12]*.trace; do
     if [ -e "$stream" ]; then
-        check "rules: $(basename "$stream" .trace)" kinds "$stream"
+        check "the trace is valid: $(basename "$stream" .trace)" kinds "$stream"
     else
-        skip "rules: $stream" 'this recording is not here'
+        skip "the trace is valid: $stream" 'this recording is not here'
     fi
 done
 

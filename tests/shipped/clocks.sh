@@ -17,7 +17,7 @@ of() {
     "$tracehost" replay -t "$1" --processes='<0.1.0>,<0.2.0>' "$work/clocks.jsonl"
 }
 
-expect 'text' of text <<'LINES'
+expect 'text: each clock has its own zero' of text <<'LINES'
 0.000001 <0.1.0>    call m:f()
 0.000003 <0.2.0>    call m:g()
 0.000002 <0.1.0>    send a -> <0.2.0>
@@ -28,7 +28,7 @@ LINES
 slices() {
     of chrome | sed -n 's/.*"ph":"\([BE]\)".*"tid":\([0-9]*\),"ts":\([0-9.]*\).*/\1 \2 \3/p'
 }
-expect 'chrome' slices <<'LINES'
+expect 'chrome: each clock has its own zero' slices <<'LINES'
 B 1 1.000
 B 2 3.000
 B 1 2.000
@@ -43,13 +43,13 @@ LINES
 labels() {
     of sequence,format=svg | sed -n 's/.*<title>\([ab]\)<.*>\([0-9.]* ms\)<.*/\1 \2/p'
 }
-expect 'sequence' labels <<'LINES'
+expect 'sequence: each clock has its own zero' labels <<'LINES'
 a 0.002000 ms
 b 0.006000 ms
 -- stderr
 sequence: messages by another clock than the first, timed since that clock's own first record: 1
 LINES
-expect 'flame' of flame <<'LINES'
+expect 'flame: each process is timed by its own clock' of flame <<'LINES'
 <0.1.0>;m:f/0 4000
 <0.2.0>;m:g/0 6000
 LINES
@@ -59,12 +59,12 @@ cat >"$work/changes.jsonl" <<'LINES'
 {"ts":1795233760542296000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"return_from","term":"{m,g,0}","extra":"ok"}
 {"ts":9000,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}
 LINES
-expect 'flame, of a process with two clocks' "$tracehost" replay -t flame "$work/changes.jsonl" <<'LINES'
+expect 'flame: time between two clocks is not counted' "$tracehost" replay -t flame "$work/changes.jsonl" <<'LINES'
 <0.1.0>;m:f/0;m:g/0 3000
 -- stderr
 flame: times between two clocks, which are nobody's: 2
 LINES
-expect 'time' "$tracehost" replay -t time,format=csv "$work/changes.jsonl" <<'LINES'
+expect 'time: calls by another clock than the first are not timed' "$tracehost" replay -t time,format=csv "$work/changes.jsonl" <<'LINES'
 calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,function
 1,0,0,0,8000,8000,8000,8000,8000,8000,m:f/0
 1,0,0,0,,,,,,,m:g/0
@@ -74,7 +74,7 @@ LINES
 spans() {
     of otlp | grep -o '"name":"m:./0"\|"[a-z]*TimeUnixNano":"[0-9]*"'
 }
-expect 'otlp' spans <<'LINES'
+expect 'otlp: times of each clock are written unchanged' spans <<'LINES'
 "name":"m:f/0"
 "startTimeUnixNano":"1000"
 "endTimeUnixNano":"5000"
@@ -90,7 +90,7 @@ page() {
     "$tracehost" report -o "$work/page.html" --processes='<0.1.0>,<0.2.0>' "$work/clocks.jsonl" &&
         "$SOURCE_DIR/tests/shipped/page_data" "$work/page.html" time repairs
 }
-expect 'report' page <<'LINES'
+expect 'report: events by another clock than the first have no time' page <<'LINES'
 {"kind": "monotonic", "first": 1000, "last": 5000, "unix": null}
 [
   ["events with a time stamp of another clock, which is left aside", 3]

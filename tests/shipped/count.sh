@@ -2,7 +2,7 @@
 # Tests the tracer `count`: both tables against OTP's counts, settings, sessions side by side.
 . tests/cli/lib/assertions.sh
 
-expect 'tags and functions' "$tracehost" replay -t count,top=3 "$recordings/s03_exceptions_return_to.trace" <<'LINES'
+expect 'two tables show events by tag and calls by function' "$tracehost" replay -t count,top=3 "$recordings/s03_exceptions_return_to.trace" <<'LINES'
       events       %  tag
           34   39.08  call
           19   21.84  return_to
@@ -20,12 +20,12 @@ LINES
 of_exceptions() {
     "$tracehost" replay -t "count,$1" "$recordings/s03_exceptions_return_to.trace"
 }
-expect 'by=function' of_exceptions by=function,top=1 <<'LINES'
+expect 'by=function prints only the table of functions' of_exceptions by=function,top=1 <<'LINES'
        calls       %   errors  function
            4   11.76        3  ex:b1/1
           30   88.24       15  11 more
 LINES
-expect 'by=tag' of_exceptions by=tag,top=1 <<'LINES'
+expect 'by=tag prints only the table of tags' of_exceptions by=tag,top=1 <<'LINES'
       events       %  tag
           34   39.08  call
           19   21.84  return_to
@@ -33,12 +33,12 @@ expect 'by=tag' of_exceptions by=tag,top=1 <<'LINES'
           16   18.39  return_from
           87  100.00  all
 LINES
-expect 'by=process' "$tracehost" replay -t count,by=process,top=1 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
+expect 'by=process prints events and calls of the busiest process' "$tracehost" replay -t count,by=process,top=1 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
       events       %        calls  process
          399   55.49          271  <0.95.0>
          320   44.51          166  1 more
 LINES
-expect 'JSON' of_exceptions format=json,top=2 <<'LINES'
+expect 'format=json prints both tables as JSON' of_exceptions format=json,top=2 <<'LINES'
 {"tags":[
 {"events":34,"tag":"call"},
 {"events":19,"tag":"return_to"},
@@ -50,15 +50,15 @@ expect 'JSON' of_exceptions format=json,top=2 <<'LINES'
 {"calls":4,"errors":3,"function":"ex:b2/1"}
 ]}
 LINES
-expect 'CSV' of_exceptions format=csv,top=1 <<'LINES'
+expect 'format=csv prints functions as CSV' of_exceptions format=csv,top=1 <<'LINES'
 calls,errors,function
 4,3,ex:b1/1
 LINES
-expect 'CSV of processes' of_exceptions format=csv,by=process <<'LINES'
+expect 'format=csv,by=process prints processes as CSV' of_exceptions format=csv,by=process <<'LINES'
 events,calls,errors,process
 87,34,18,<0.89.0>
 LINES
-expect 'settings that are not known' of_exceptions by=color,format=xml,top=1 <<'LINES'
+expect 'an unknown value of a setting is refused' of_exceptions by=color,format=xml,top=1 <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'count'
   tracer 'count': the setting 'by' cannot be 'color'
@@ -90,15 +90,15 @@ same_in_json() {
         sort >"$work/counted" && as_json "$1" | sort | diff - "$work/counted" && [ -s "$work/counted" ]
 }
 for name in s03_exceptions_return_to s09_collections_return s15_kitchen_sink; do
-    check "JSON that a reader takes: $name" same_in_json "$recordings/$name.trace"
+    check "the JSON equals the text: $name" same_in_json "$recordings/$name.trace"
 done
 
 for counts in "$recordings"/s0[3-9]*.counts.txt "$recordings"/s1[1235]*.counts.txt "$large"/*.counts.txt; do
     name=$(basename "$counts" .counts.txt)
     if [ -e "$counts" ]; then
-        check "as OTP counted: $name" same_counts "$counts"
+        check "the counts include those of OTP: $name" same_counts "$counts"
     else
-        skip "as OTP counted: $large" 'these recordings are not here'
+        skip "the counts include those of OTP: $large" 'these recordings are not here'
     fi
 done
 
@@ -109,7 +109,7 @@ totals_by_process() {
         diff - "$work/ours"
 }
 for name in s03_exceptions_return_to s04_genserver_pingpong s10_seq_trace s13_procs s15_kitchen_sink; do
-    check "by process as OTP counted: $name" totals_by_process "$recordings/$name.trace"
+    check "the sums of all processes equal the totals of OTP: $name" totals_by_process "$recordings/$name.trace"
 done
 
 # Two sessions take turns at every event; each has the whole of it, and a third of the same state has
@@ -120,17 +120,17 @@ side_by_side() {
         "$tracehost" replay -t "count,top=0,output=$work/one" -t "count,top=0,output=$work/other" "$stream" &&
         cmp "$work/one" "$work/alone" && cmp "$work/other" "$work/alone"
 }
-check 'sessions side by side' side_by_side
+check 'sessions with different outputs count separately' side_by_side
 
 twice() {
     "$tracehost" replay -t count -t count "$recordings/s01_seed_local_caller.trace" | head -2
 }
-expect 'sessions of one state count together' twice <<'LINES'
+expect 'sessions with equal settings share one table' twice <<'LINES'
       events       %  tag
           30  100.00  call
 LINES
 
-expect 'top that is no number' "$tracehost" replay -t count,top=most "$recordings/s01_seed_local_caller.trace" <<'LINES'
+expect 'a value of top that is not a number is refused' "$tracehost" replay -t count,top=most "$recordings/s01_seed_local_caller.trace" <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'count'
   tracer 'count': the setting 'top' cannot be 'most'
@@ -154,7 +154,7 @@ assert names == sorted(row["function"] for row in csv.DictReader(open(sys.argv[1
 assert names == ["m:'a,\"b\\\\'/1", "m:'\u00e9\\x{20AC}'/1"], names
 PROGRAM
 }
-check 'names with marks in JSON and CSV' names_are
+check 'special characters of names are escaped in JSON and CSV' names_are
 
 # Calls whose term is none of a call count for the tag alone.
 cat >"$work/odd.jsonl" <<'LINES'
@@ -164,7 +164,7 @@ cat >"$work/odd.jsonl" <<'LINES'
 {"tracee":"<0.1.0>","tag":"call","term":"{m,f,1}"}
 {"tracee":"<0.1.0>","tag":"call","term":"m"}
 LINES
-expect 'calls that are none' "$tracehost" replay -t count "$work/odd.jsonl" <<'LINES'
+expect 'a call event with a malformed term counts only for its tag' "$tracehost" replay -t count "$work/odd.jsonl" <<'LINES'
       events       %  tag
            5  100.00  call
            5  100.00  all

@@ -2,7 +2,7 @@
 # Tests the tracer `coverage`: functions called and not called, in three formats; and disarming.
 . tests/cli/lib/assertions.sh
 
-expect 'what a recording calls' "$tracehost" replay -t coverage "$recordings/s03_exceptions_return_to.trace" <<'LINES'
+expect 'called functions are listed by module' "$tracehost" replay -t coverage "$recordings/s03_exceptions_return_to.trace" <<'LINES'
 called   erlang:list_to_atom/1
          1 function of erlang
 called   ex:b1/1
@@ -27,7 +27,7 @@ as_counted() {
         sort >"$work/counted" && [ -s "$work/counted" ] && cmp "$work/called" "$work/counted"
 }
 for stream in "$recordings"/s0[15]_*.trace "$recordings"/s15_*.trace; do
-    check "as counted: $(basename "$stream" .trace)" as_counted "$stream"
+    check "the called functions are those of count: $(basename "$stream" .trace)" as_counted "$stream"
 done
 
 # The names with which lines begin.
@@ -47,7 +47,7 @@ LINES
 listed() {
     "$tracehost" replay -t "coverage,functions=$work/functions,$1" -p 'ex:_/_' "$recordings/s01_seed_local_caller.trace"
 }
-expect 'what was never called' listed format=text <<'LINES'
+expect 'listed functions that were not called are marked never' listed format=text <<'LINES'
 called   ex:'of'/0
 never    ex:'un used'/0
 called   ex:bar/1
@@ -60,14 +60,14 @@ never    lists:map/2
          0 of 1 function of lists
 LINES
 sed '/lists/d' "$work/functions" >"$work/some"
-expect 'a list that says nothing of a module' "$tracehost" replay -t "coverage,functions=$work/some,format=json" \
+expect 'a module that the list does not name has null for never' "$tracehost" replay -t "coverage,functions=$work/some,format=json" \
     --max-events=4 "$recordings/s09_collections_return.trace" <<'LINES'
 {"modules":[
 {"module":"ex","called":[],"never":["ex:'of'/0","ex:'un used'/0","ex:bar/1","ex:never/12"]},
 {"module":"lists","called":["lists:seq/2","lists:seq_loop/3"],"never":null}
 ]}
 LINES
-expect lcov listed format=lcov <<'LINES'
+expect 'format=lcov prints called and uncalled functions' listed format=lcov <<'LINES'
 TN:
 SF:ex
 FN:1,ex:'of'/0
@@ -117,10 +117,10 @@ json_reads() {
 modules = json.load(sys.stdin)["modules"]
 print(modules[0]["module"], modules[0]["called"][0], len(modules))'
 }
-expect 'names with marks' json_reads <<'LINES'
+expect 'special characters of names are escaped in JSON' json_reads <<'LINES'
 'a"b\\:/' 'a"b\\:/':'f\n'/1 1
 LINES
-expect 'nothing was called' "$tracehost" replay -t coverage,format=json --flags=send "$recordings/s01_seed_local_caller.trace" <<'LINES'
+expect 'a stream without calls gives an empty JSON list' "$tracehost" replay -t coverage,format=json --flags=send "$recordings/s01_seed_local_caller.trace" <<'LINES'
 {"modules":[
 ]}
 -- stderr
@@ -132,7 +132,7 @@ missing() {
     echo 'enif_alloc enif_free' >"$work/empty"
     "$tracehost" replay -t "coverage,functions=$work/empty" --max-events=1 "$recordings/s01_seed_local_caller.trace"
 }
-expect 'lists that are none' missing <<'LINES'
+expect 'a missing list is refused, a list without functions is reported' missing <<'LINES'
 status 2
 called   ex:foo/0
          1 function of ex
@@ -149,7 +149,7 @@ LINES
 of_bank() {
     "$tracehost" run "$@" bank 'bank:start(), bank:open(alice, 100), bank:balance(alice), bank:balance(alice).'
 }
-expect 'a plugin that runs' of_bank -t "coverage,functions=$work/bank.functions" <<'LINES'
+expect 'a live run shows called and uncalled functions of a plugin' of_bank -t "coverage,functions=$work/bank.functions" <<'LINES'
 called   bank:account/3
 never    bank:audit/0
 called   bank:balance/1
@@ -173,11 +173,11 @@ if command -v lcov >/dev/null; then
         of_bank -t "coverage,functions=$work/bank.functions,format=lcov,output=$work/bank.info" >/dev/null &&
             lcov --summary "$work/bank.info" 2>&1 | sed -n 's/.*functions\.*: *//p'
     }
-    expect 'read by lcov' read_by_lcov <<'LINES'
+    expect 'lcov reads the output' read_by_lcov <<'LINES'
 33.3% (5 of 15 functions)
 LINES
 else
-    skip 'read by lcov' 'no lcov here'
+    skip 'lcov reads the output' 'no lcov here'
 fi
 
 # fib(33) calls fib 11405773 times. How many of these come before the change is made depends; not all do.
@@ -187,7 +187,7 @@ few_are_asked() {
     echo "asked $asked times"
     grep -x 'called   fib:fib/1' "$work/fib" && [ "$asked" -ge 1 ] && [ "$asked" -lt 11405773 ]
 }
-check 'what was called once is disarmed' few_are_asked
-check 'and with a pattern that wants returns' few_are_asked -p fib:fib/1 --return
+check 'a called function is disarmed' few_are_asked
+check 'a called function is disarmed if the pattern has --return' few_are_asked -p fib:fib/1 --return
 
 finish

@@ -13,7 +13,7 @@ answers files none
 numberless() {
     "$@" 2>&1 | sed -e 's/{[0-9]*,[0-9]*}/{N,N}/' -e 's/#Port<0\.[0-9]*>/#Port<0.N>/'
 }
-expect 'a rename that fails, by its probes' numberless "$tracehost" run --flags=send --probe 'efile_drv__*' files \
+expect 'a failed rename fires the four probes of a file operation' numberless "$tracehost" run --flags=send --probe 'efile_drv__*' files \
     'files:put_tag(<<"some-user-tag">>), files:rename("old-name", "new-name").' <<'LINES'
 efile_drv enter tag={N,N} user tag some-user-tag | RENAME (12) | args: old-name new-name , 0 0 (port #Port<0.N>)
 async I/O worker tag={N,N} | RENAME (12) | efile_drv-int_entry
@@ -28,7 +28,7 @@ tags() {
         'files:write("a", "b"), files:read("a"), files:delete("a").' 2>&1 |
         sed -n 's/.* tag={\([0-9]*,[0-9]*\)} .*| \([A-Z_]* ([0-9]*)\).*/\2 \1/p' | sort | uniq -c | sed 's/[0-9]*,[0-9]*$/N/'
 }
-expect 'operations have tags of their own' tags <<'LINES'
+expect 'each file operation has its own tag' tags <<'LINES'
       4 CLOSE (23) N
       4 DELETE (11) N
       4 OPEN (1) N
@@ -36,8 +36,8 @@ expect 'operations have tags of their own' tags <<'LINES'
       4 WRITE (4) N
 LINES
 
-# So few threads do all of it; and how many there may be.
-expect 'one I/O thread' "$tracehost" run --flags=send --async-threads=1 files \
+# --async-threads is obeyed, and its range is checked.
+expect 'one I/O thread executes all file operations' "$tracehost" run --flags=send --async-threads=1 files \
     'files:write("a", "b"), files:copy("a", "c"), {files:read("c"), files:delete("a"), files:delete("c")}.' <<'LINES'
 {{ok,<<"b">>},ok,ok}
 -- stderr
@@ -49,7 +49,7 @@ done
 
 # An operation that hangs in an I/O thread is named when the run ends.
 mkfifo pipe
-expect 'a read that hangs' "$tracehost" run --flags=send --duration=1s --grace=1s files 'files:read("pipe").' <<'LINES'
+expect 'a file operation that hangs is reported at the end' "$tracehost" run --flags=send --duration=1s --grace=1s files 'files:read("pipe").' <<'LINES'
 -- stderr
 tracehost run: stopped after 1 s (--duration)
 tracehost run: file operation READ_FILE has not returned after 1 s; the program ends without it
@@ -62,10 +62,10 @@ cat >all.calls <<'LINES'
 [files:put_tag(a), files:get_tag()].
 LINES
 if [ -n "$sanitized" ] || ! command -v escript >/dev/null; then
-    skip 'in a BEAM' 'there is none, or there are sanitizers'
+    skip 'in a BEAM the functions return not_supported' 'there is none, or there are sanitizers'
 else
     not_supported='{error,not_supported}'
-    expect 'in a BEAM' escript tests/shipped/calls.escript plugins/files/files.erl "$plugins/files" "$PWD/all.calls" <<LINES
+    expect 'in a BEAM the functions return not_supported' escript tests/shipped/calls.escript plugins/files/files.erl "$plugins/files" "$PWD/all.calls" <<LINES
 [$not_supported,$not_supported,$not_supported,$not_supported,$not_supported,$not_supported]
 [$not_supported,$not_supported]
 LINES

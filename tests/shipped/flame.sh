@@ -4,7 +4,7 @@
 . tests/cli/lib/assertions.sh
 . tests/shipped/browser
 
-expect 'tail calls take the place of their callers' "$tracehost" replay -t flame,by=calls \
+expect 'a tail call replaces its caller on the stack' "$tracehost" replay -t flame,by=calls \
     "$recordings/s01_seed_local_caller.trace" <<'LINES'
 <0.79.0>;ex:foo/0 1
 <0.79.0>;ex:foo/0;ex:lots/0 1
@@ -12,7 +12,7 @@ expect 'tail calls take the place of their callers' "$tracehost" replay -t flame
 <0.79.0>;ex:foo/0;ex:indirections/0 1
 <0.79.0>;ex:foo/0;ex:bar/1 11
 LINES
-expect 'own times' "$tracehost" replay -t flame "$recordings/s03_exceptions_return_to.trace" <<'LINES'
+expect 'own times are summed by stack' "$tracehost" replay -t flame "$recordings/s03_exceptions_return_to.trace" <<'LINES'
 <0.89.0>;ex:mid/1 21000
 <0.89.0>;ex:mid/1;ex:caught/1 13000
 <0.89.0>;ex:mid/1;ex:caught/1;ex:b1/1 10000
@@ -38,8 +38,8 @@ for stream in "$recordings"/s03_* "$recordings"/s04_* "$recordings"/s09_* "$reco
     "$large"/l1_* "$large"/l2_*; do
     case $stream in
     *.counts.txt | *.term.txt) ;;
-    *\*) skip "as summed by a script: $stream" 'this recording is not here' ;;
-    *) check "as summed by a script: $(basename "$stream" .trace)" same_times "$stream" ;;
+    *\*) skip "own times equal an independent computation: $stream" 'this recording is not here' ;;
+    *) check "own times equal an independent computation: $(basename "$stream" .trace)" same_times "$stream" ;;
     esac
 done
 
@@ -50,7 +50,7 @@ flat_times() {
         awk '{ own = $NF; sub(/ [0-9]*$/, ""); n = split($0, names, ";"); sum[names[1] ";" names[n]] += own }
             END { for (name in sum) print name, sum[name] }' | sort >"$work/summed" && cmp "$work/drawn" "$work/summed"
 }
-check 'ends that are not told' flat_times "$recordings/s11_mnesia_arity.trace"
+check 'own times by function are correct without recorded ends' flat_times "$recordings/s11_mnesia_arity.trace"
 
 # event TIME TAG TERM [MEMBERS]: of <0.1.0>.
 event() {
@@ -76,7 +76,7 @@ caller() {
     event 290 return_from '{m,e,0}'
     event 300 return_from '{m,a,0}'
 } >"$work/tail.jsonl"
-expect 'returns of tail calls pile up' "$tracehost" replay -t flame "$work/tail.jsonl" <<'LINES'
+expect 'several returns end a chain of tail calls' "$tracehost" replay -t flame "$work/tail.jsonl" <<'LINES'
 <0.1.0>;m:a/0 30
 <0.1.0>;m:a/0;m:b/0 20
 <0.1.0>;m:a/0;m:c/0 40
@@ -94,7 +94,7 @@ LINES
     event 40 call '{m,print,0}'
     event 130 return_to '{u,forms,0}'
 } >"$work/untraced.jsonl"
-expect 'a return to a function that is not traced' "$tracehost" replay -t flame "$work/untraced.jsonl" <<'LINES'
+expect 'a return to an untraced function is reported as doubtful' "$tracehost" replay -t flame "$work/untraced.jsonl" <<'LINES'
 <0.1.0>;m:main/0 10
 <0.1.0>;m:main/0;m:parse/0 10
 <0.1.0>;m:main/0;m:parse/0;m:parse1/0 10
@@ -105,11 +105,11 @@ LINES
 doubtful_picture() {
     "$tracehost" replay -t flame,format=svg "$work/untraced.jsonl" 2>/dev/null | grep -o '<text id="doubt".*</text>'
 }
-expect 'a doubtful picture says so' doubtful_picture <<'LINES'
+expect 'a picture of doubtful stacks shows a warning' doubtful_picture <<'LINES'
 <text id="doubt" x="1210" y="150" text-anchor="end">⚠ doubtful returns: 1<title>returns of which the recording does not tell how many calls they end; record callers and ends of calls, as dbg:tpl(MODULE, cx) does</title></text>
 LINES
 
-# The time that is not on a scheduler is nobody's, and a name is known: what is no name changes nothing.
+# Time off the scheduler belongs to no call. A registered name is shown; a register event whose term is no name is ignored.
 {
     event 0 in '{m,a,0}'
     event 10 register server
@@ -122,7 +122,7 @@ LINES
     event 6001 out_exited 0
     event 7000 exit killed
 } >"$work/scheduled.jsonl"
-expect 'scheduled out' "$tracehost" replay -t flame "$work/scheduled.jsonl" <<'LINES'
+expect 'time off the scheduler is not counted' "$tracehost" replay -t flame "$work/scheduled.jsonl" <<'LINES'
 server <0.1.0>;m:a/0 13
 server <0.1.0>;m:a/1 1
 LINES
@@ -142,7 +142,7 @@ LINES
 repaired() {
     "$tracehost" replay -t flame,output="$work/repaired" "$work/repaired.jsonl" && grep -v untimed "$work/repaired"
 }
-expect 'repairs are told' repaired <<'LINES'
+expect 'repairs of stacks are reported' repaired <<'LINES'
 <0.1.0>;m:a/0 10
 <0.1.0>;m:a/0;m:b/0 10
 <0.1.0>;m:a/0;m:b/0;m:c/0 10
@@ -155,7 +155,7 @@ flame: times between two clocks, which are nobody's: 1
 flame: events without a time stamp, whose time is when they came here: 1
 LINES
 
-expect 'no ends' "$tracehost" replay -t flame -p supervisor:_ --max-records=12 "$recordings/s05_supervisor_restarts.trace" <<'LINES'
+expect 'without recorded ends, a call lasts until the next one' "$tracehost" replay -t flame -p supervisor:_ --max-records=12 "$recordings/s05_supervisor_restarts.trace" <<'LINES'
 <0.101.0>;supervisor:init/1 1643
 <0.101.0>;supervisor:init_state/4 1392
 -- stderr
@@ -180,7 +180,7 @@ END
 endless() {
     many 100000 none | "$tracehost" replay -t flame -
 }
-expect 'calls that never end' endless <<'LINES'
+expect 'calls that never end make one frame' endless <<'LINES'
 <0.1.0>;m:f/0 99999
 -- stderr
 flame: the events contain no ends of calls: each call lasts until the next one
@@ -189,7 +189,7 @@ LINES
 deep() {
     many 20000 return_from | "$tracehost" replay -t flame - | awk '{ sum += $NF } END { print NR, sum }'
 }
-expect 'too deep' deep <<'LINES'
+expect 'calls beyond the depth limit keep their time' deep <<'LINES'
 512 39999
 -- stderr
 flame: calls too deep to follow: 3616
@@ -200,8 +200,8 @@ whole() {
     "$tracehost" replay -t flame,output="$work/whole" "$recordings/s03_exceptions_return_to.trace" && [ -s "$work/whole" ] &&
         [ ! -e "$work/whole.part" ]
 }
-check 'the file appears when it is complete' whole
-expect 'settings that are unknown' "$tracehost" replay -t flame,format=png,by=size "$work/tail.jsonl" <<'LINES'
+check 'a completed output leaves no partial file' whole
+expect 'an unknown value of a setting is refused' "$tracehost" replay -t flame,format=png,by=size "$work/tail.jsonl" <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'flame'
   tracer 'flame': the setting 'by' cannot be 'size'
@@ -220,11 +220,11 @@ well_formed() {
         ! grep -E '(href|src)=|url\(|@import' "$work/picture.svg"
 }
 for stream in "$recordings"/s09_*.trace "$recordings"/s15_*.trace "$work/odd.jsonl" "$work/empty.jsonl"; do
-    check "well-formed and self-contained: $(basename "$stream")" well_formed "$stream"
+    check "the picture is well-formed and loads nothing: $(basename "$stream")" well_formed "$stream"
 done
 
 if [ "$browser" = none ]; then
-    skip 'in a browser' 'no chromium here'
+    skip 'a browser zooms, searches and moves by keys' 'no chromium here'
     finish
 fi
 in_picture() {
@@ -253,7 +253,7 @@ in_picture() {
             press(document.activeElement, "Enter");
             say("Enter: m:d/0 is " + width(find("m:d/0")));'
 }
-expect 'in a browser' in_picture <<'LINES'
+expect 'a browser zooms, searches and moves by keys' in_picture <<'LINES'
 fits: true
 7 frames, 7 shown, all  0.000200 ms, 100.00% of all
 m:c/0: 0.000040 ms, 20.00% of all, 0.000040 ms its own, 1 call

@@ -14,9 +14,9 @@ generated() {
         "$tracehost" call -f "$work/generated" json | cmp - "$work/generated.results"
 }
 if [ -n "$sanitized" ] || ! command -v escript >/dev/null; then
-    skip 'generated cases' 'they need a BEAM, which does not load libraries with sanitizers'
+    skip 'generated texts give the same results as in a BEAM' 'they need a BEAM, which does not load libraries with sanitizers'
 else
-    check 'generated cases' generated
+    check 'generated texts give the same results as in a BEAM' generated
 fi
 
 # Jansson keeps nothing for a thread or for all.
@@ -25,7 +25,7 @@ at_once() {
         'Text = <<"{\"a\":[1,2.5,12345678901234567890,\"\\u0001\"],\"b\":null}">>.' \
         'Text = json:encode(json:decode(Text), [sort_keys]).' 2>&1 | tail -1
 }
-expect 'many at once' at_once <<'LINES'
+expect 'concurrent processes encode and decode without errors' at_once <<'LINES'
 tracehost call: 200 rounds in 4 processes, 0 evaluations failed
 LINES
 

@@ -21,9 +21,9 @@ same_events() {
 }
 for stream in "$recordings"/*.trace "$large"/l[12]*.trace samples/executions/*.jsonl; do
     if [ -e "$stream" ]; then
-        check "its events: $(basename "$stream")" same_events "$stream"
+        check "the written file has the same events: $(basename "$stream")" same_events "$stream"
     else
-        skip "its events: $stream" 'this recording is not here'
+        skip "the written file has the same events: $stream" 'this recording is not here'
     fi
 done
 
@@ -32,7 +32,7 @@ as_converted() {
     again "$recordings/s04_genserver_pingpong.trace" &&
         "$tracehost" convert --to=jsonl "$recordings/s04_genserver_pingpong.trace" - | diff - "$work/again.jsonl"
 }
-check 'as converted' as_converted
+check 'the output equals the output of convert' as_converted
 
 # Times that no program rounds, and that are read back.
 cat >"$work/times.jsonl" <<'LINES'
@@ -40,7 +40,7 @@ cat >"$work/times.jsonl" <<'LINES'
 {"tracee":"<0.1.0>","tag":"in","term":"0"}
 {"ts":1795233760542293000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"out","term":"0"}
 LINES
-expect 'times as strings' "$tracehost" replay -t jsonl,ts=string "$work/times.jsonl" <<'LINES'
+expect 'ts=string writes times as strings' "$tracehost" replay -t jsonl,ts=string "$work/times.jsonl" <<'LINES'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 {"ts":"-576460751548353607","ts_kind":"strict_monotonic","ts_unique":"-576460752303423488","tracee":"<0.1.0>","tag":"in","term":"0"}
 {"tracee":"<0.1.0>","tag":"in","term":"0"}
@@ -51,7 +51,7 @@ times_again() {
         "$tracehost" replay -t text "$recordings/s07_running_exiting.trace" >"$work/wanted" &&
         "$tracehost" replay -t text "$work/again.jsonl" | diff - "$work/wanted" && [ -s "$work/wanted" ]
 }
-check 'times as strings are read' times_again
+check 'times that are written as strings are read' times_again
 
 # Also facts that only JSON lines contain: external and tail calls, callers.
 lines_stay() {
@@ -62,7 +62,7 @@ lines_stay() {
         again "$file" && diff "$file" "$work/again.jsonl" || return
     done
 }
-check 'each field of calls' lines_stay
+check 'the fields of calls and executions are kept' lines_stay
 
 # --- Terms ---
 
@@ -120,18 +120,18 @@ lines=$(wc -l <"$work/terms.jsonl")
 as_many() {
     same_events "$work/terms.jsonl" && [ "$(wc -l <"$work/wanted")" -eq "$lines" ] && [ "$lines" -gt 40 ]
 }
-check 'terms' as_many
+check 'terms of all types are read back' as_many
 strict_json() {
     again "$work/terms.jsonl" && python3 -c 'import json, sys
 for line in sys.stdin: json.loads(line)' <"$work/again.jsonl"
 }
-check 'terms as JSON' strict_json
+check 'each line with a term is valid JSON' strict_json
 
 shown() {
     grep -e "two words" -e '"<0.1.0>"}$' -e 922337203685477580 -e '<<' -e '{}' "$work/again.jsonl"
     grep -c etf "$work/again.jsonl"
 }
-expect 'terms, written' shown <<'LINES'
+expect 'terms are written as Erlang text' shown <<'LINES'
 {"tracee":"<0.1.0>","tag":"receive","term":"'two words'"}
 {"tracee":"<0.1.0>","tag":"receive","term":"9223372036854775807"}
 {"tracee":"<0.1.0>","tag":"receive","term":"-9223372036854775808"}
@@ -154,13 +154,13 @@ cat >"$work/fields.jsonl" <<'LINES'
 {"ts":-5,"ts_kind":"monotonic","tracee":"#Port<0.4>","tag":"open","term":"<0.1.0>","extra":"tcp_inet"}
 {"ts":7000,"ts_kind":"cpu_timestamp","tag":"seq_trace","label":"17","info":"{print,{1,2},<0.1.0>,[],stop}"}
 LINES
-expect 'all fields' "$tracehost" replay -t jsonl "$work/fields.jsonl" <"$work/fields.jsonl"
+expect 'all fields of events are kept' "$tracehost" replay -t jsonl "$work/fields.jsonl" <"$work/fields.jsonl"
 
 filtered() {
     "$tracehost" replay -p ex:c4/1 --exception -t jsonl,output="$work/small.jsonl" --max-records=17 \
         "$recordings/s03_exceptions_return_to.trace" && cat "$work/small.jsonl"
 }
-expect 'filters' filtered <<'LINES'
+expect 'only events that pass the filters are written' filtered <<'LINES'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 {"ts":1795233753912940000,"ts_kind":"timestamp","tracee":"<0.89.0>","tag":"call","term":"{ex,c4,[err]}"}
 {"ts":1795233753912942000,"ts_kind":"timestamp","tracee":"<0.89.0>","tag":"exception_from","term":"{ex,c4,1}","extra":"{error,boom}"}
@@ -171,7 +171,7 @@ live() {
     "$tracehost" run -p fib:fib/1 --return -t text,output="$work/happened" -t jsonl,output="$work/live.jsonl" fib 'fib:fib(4)' &&
         "$tracehost" replay "$work/live.jsonl" | diff "$work/happened" - && wc -l <"$work/happened"
 }
-expect 'live' live <<'LINES'
+expect 'a recorded run replays as the run happened' live <<'LINES'
 3
 18
 LINES
@@ -182,7 +182,7 @@ nothing() {
     "$tracehost" replay -t jsonl,output="$work/again.jsonl" -p no:such/1 "$recordings/s06_ports.trace"
     cat "$work/again.jsonl"
 }
-expect 'no event' nothing <<'LINES'
+expect 'a stream without events leaves only the header' nothing <<'LINES'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 -- stderr
 tracehost replay: warning: -p no:such/1: no such function was called
@@ -192,7 +192,7 @@ LINES
 twice() {
     "$tracehost" replay -t jsonl -t jsonl,color=never --max-events=1 "$recordings/s06_ports.trace" | sed 's/{"\$etf":.*/.../'
 }
-expect 'one header' twice <<'LINES'
+expect 'two sessions with one output write one header' twice <<'LINES'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 {"tracee":"<0.111.0>","tag":"receive","term":...
 {"tracee":"<0.111.0>","tag":"receive","term":...

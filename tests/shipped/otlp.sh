@@ -23,7 +23,7 @@ cat >"$work/question.jsonl" <<'LINES'
 {"ts":1000000000000009000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"exception_from","term":"{server,'\"f\\\\\\n',1}","extra":"{error,{badmatch,1}}"}
 {"ts":1000000000000010000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"call","term":"{server,open,0}"}
 LINES
-expect 'a question and its answer' broken "$tracehost" replay -t otlp,args=bounded,service=shop "$work/question.jsonl" <<'LINES'
+expect 'a request and its reply become two linked spans' broken "$tracehost" replay -t otlp,args=bounded,service=shop "$work/question.jsonl" <<'LINES'
 {"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}},
 {"key":"telemetry.sdk.language","value":{"stringValue":"erlang"}},
 {"key":"telemetry.sdk.name","value":{"stringValue":"tracehost"}},
@@ -63,7 +63,7 @@ expect 'a question and its answer' broken "$tracehost" replay -t otlp,args=bound
 -- stderr
 otlp: calls of whose ends nothing is known, which have no spans: 1
 LINES
-expect 'without data' broken "$tracehost" replay -t otlp --max-events=15 "$recordings/s03_exceptions_return_to.trace" <<'LINES'
+expect 'by default, spans have no arguments and no results' broken "$tracehost" replay -t otlp --max-events=15 "$recordings/s03_exceptions_return_to.trace" <<'LINES'
 {"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"unknown_service:erl"}},
 {"key":"telemetry.sdk.language","value":{"stringValue":"erlang"}},
 {"key":"telemetry.sdk.name","value":{"stringValue":"tracehost"}},
@@ -115,7 +115,7 @@ LINES
 spans() {
     "$tracehost" replay -t "otlp,output=$work/spans${1:+,$1}" "$2" && tests/shipped/otlp_rules --spans "$work/spans"
 }
-expect 'a trace of both' spans traces=messages "$work/question.jsonl" <<'LINES'
+expect 'traces=messages puts client and server into one trace' spans traces=messages "$work/question.jsonl" <<'LINES'
 client:ask/1 in none 1000000000000002000+6000 kind 1 erlang.scheduler_id=3 erlang.send erlang.receive -> server:'"f\\\n'/1
 server:'"f\\\n'/1 in client:ask/1 1000000000000005000+4000 kind 5 erlang.registered_name=server error.type=error:badmatch erlang.send exception -> client:ask/1 failed: error:badmatch
 -- stderr
@@ -156,7 +156,7 @@ cases ends <<'LINES'
 140 1 call {m,o,0}
 141 1 send lost <0.7.0>
 LINES
-expect 'how calls end' spans '' "$work/ends.jsonl" <<'LINES'
+expect 'the span of a call names how the call ended' spans '' "$work/ends.jsonl" <<'LINES'
 m:v/0 in m:w/0 91+4 kind 1 tracehost.end=caller
 m:w/0 in none 90+5 kind 1
 m:t/0 in m:c/0 101+1 kind 1 tracehost.end=call
@@ -174,7 +174,7 @@ otlp: returns of calls that are not known: 1
 otlp: messages sent of which no receipt is known: 1
 otlp: messages received of which no sending is known: 1
 LINES
-expect 'calls that have not ended' spans open=write,start=2 "$work/ends.jsonl" <<'LINES'
+expect 'open=write writes calls that have not ended' spans open=write,start=2 "$work/ends.jsonl" <<'LINES'
 m:v/0 in m:w/0 2000000091+4 kind 1 tracehost.end=caller
 m:w/0 in none 2000000090+5 kind 1
 m:t/0 in m:c/0 2000000101+1 kind 1 tracehost.end=call
@@ -214,7 +214,7 @@ limits() {
         s/\(-> m:sender.0 *\)\{128\}/128 links/' && wc -l <"$work/spans" &&
         grep -o '"dropped[A-Za-z]*":[0-9]*' "$work/spans" && tail -1 "$work/spans" | grep -o '"tracehost[^}]*'
 }
-expect 'limits' limits <<'LINES'
+expect 'links, events and messages beyond the limits are counted' limits <<'LINES'
 m:receiver/0 in none 0+5 kind 1 128 receives 128 links
 m:sender/0 in none 0+5 kind 1 128 sends 
 3
@@ -237,18 +237,18 @@ otlp: messages received of which no sending is known: 1
 otlp: messages that waited for too long to have a link: 1
 LINES
 
-expect 'a recording of nothing' spans '' "$recordings/s20_empty.trace" <<'LINES'
+expect 'an empty recording gives no spans' spans '' "$recordings/s20_empty.trace" <<'LINES'
 -- stderr
 tracehost replay: warning: there are no records in samples/recordings/s20_empty.trace
 LINES
-expect 'no ends' spans '' "$recordings/s11_mnesia_arity.trace" <<'LINES'
+expect 'a recording without ends of calls gives no spans' spans '' "$recordings/s11_mnesia_arity.trace" <<'LINES'
 -- stderr
 otlp: the events contain no ends of calls; record them by a match specification with {return_trace} or {exception_trace}, as --return or --exception of -p do
 otlp: calls of whose ends nothing is known, which have no spans: 869
 otlp: messages sent of which no receipt is known: 58
 otlp: messages received of which no sending is known: 45
 LINES
-expect 'unknown settings' spans args=some,colour=red "$recordings/s20_empty.trace" <<'LINES'
+expect 'an unknown value of a setting is refused' spans args=some,colour=red "$recordings/s20_empty.trace" <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'otlp'
   tracer 'otlp': the setting 'args' cannot be 'some'
@@ -258,7 +258,7 @@ LINES
 names() {
     OTEL_SERVICE_NAME='"shop"	1' "$tracehost" replay -t otlp "$recordings/s20_empty.trace" | grep -o '"service.name[^}]*'
 }
-expect 'the name from the environment' names <<'LINES'
+expect 'OTEL_SERVICE_NAME sets the name of the service' names <<'LINES'
 "service.name","value":{"stringValue":"\"shop\"\ufffd1"
 -- stderr
 tracehost replay: warning: there are no records in samples/recordings/s20_empty.trace
@@ -266,7 +266,7 @@ LINES
 
 # --- Recordings ---
 
-# Another way of finding the spans comes to the same, and rules are kept, whatever the settings.
+# spans.py finds the same spans, and the output obeys the rules of the protocol with all settings.
 found() {
     "$tracehost" replay -t "otlp,output=$work/plain" -t "otlp,open=write,args=bounded,batch=7,output=$work/open" \
         -t "otlp,traces=messages,args=full,output=$work/traces" "$1" 2>/dev/null
@@ -276,7 +276,7 @@ found() {
         tests/shipped/otlp_rules "$work/plain" "$work/open" "$work/traces" && grep -q "^$2 spans, $3 links$" "$work/number"
 }
 while read -r name spans links; do
-    check "found: $name" found "$recordings/$name.trace" "$spans" "$links"
+    check "spans equal an independent computation: $name" found "$recordings/$name.trace" "$spans" "$links"
 done <<'LINES'
 file_open 0 0
 s01_seed_local_caller 13 0
@@ -297,7 +297,7 @@ s19_dbg_server 23 0
 s22_killed_vm 0 0
 trunc_body 12 0
 LINES
-# In less ways, as they are large.
+# With the default settings only, as these recordings are large.
 found_large() {
     "$tracehost" replay -t "otlp,output=$work/plain" "$1" 2>/dev/null && tests/shipped/otlp_rules "$work/plain" &&
         "$tracehost" convert --to=jsonl "$1" - | python3 tests/shipped/spans.py "$work/plain" >"$work/number" &&
@@ -305,9 +305,9 @@ found_large() {
 }
 while read -r name spans links; do
     if [ -e "$large/$name.trace" ]; then
-        check "found: $name" found_large "$large/$name.trace" "$spans" "$links"
+        check "spans equal an independent computation: $name" found_large "$large/$name.trace" "$spans" "$links"
     else
-        skip "found: $name" 'this recording is not here'
+        skip "spans equal an independent computation: $name" 'this recording is not here'
     fi
 done <<'LINES'
 l1_compile_compiler_arity 146395 0
@@ -324,7 +324,7 @@ twice() {
         grep -o '"\(traceId\|spanId\)":"[^"]*' | sort -u >"$work/others" && [ -s "$work/others" ] &&
         grep -o '"\(traceId\|spanId\)":"[^"]*' "$work/again1" | sort -u | comm -12 - "$work/others" | diff /dev/null -
 }
-check 'identifiers' twice
+check 'identifiers repeat in a second replay and differ between recordings' twice
 
 # --- Live ---
 
@@ -333,7 +333,7 @@ fib() {
     "$tracehost" run -t "otlp,output=$work/fib,batch=100" -p fib:fib/1 --return --flags=call,monotonic_timestamp fib 'fib:fib(12)' &&
         tests/shipped/otlp_rules "$work/fib" && wc -l <"$work/fib"
 }
-expect 'live' fib <<'LINES'
+expect 'each call of a live run has a span' fib <<'LINES'
 144
 465 spans in 1 traces, 0 links, 0 errors
 6
@@ -348,7 +348,7 @@ on_schedulers() {
         tests/shipped/otlp_rules "$work/live" && ends=$(awk -F, '/return_from|exception_from/ { sum += $1 } END { print sum }' "$work/counted") &&
         own=$(tests/shipped/otlp_rules --spans "$work/live" | grep -vc tracehost.end) && [ "$own" -gt 10 ] && [ "$own" -le "$ends" ]
 }
-check 'on several schedulers' on_schedulers calls
-check 'on several schedulers, traces by messages' on_schedulers messages
+check 'calls on four schedulers give valid spans' on_schedulers calls
+check 'calls on four schedulers give valid spans with traces=messages' on_schedulers messages
 
 finish

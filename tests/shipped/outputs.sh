@@ -22,16 +22,16 @@ failure() {
 mkdir "$work/folder"
 ln -s no/file "$work/astray"
 for tracer in $as_they_go $at_their_end; do
-    check "$tracer: a full disk" failure $tracer /dev/full 'No space left on device'
-    check "$tracer: a folder that is not there" failure $tracer "$work/no/file" 'No such file or directory'
-    check "$tracer: a folder in place of a file" failure $tracer "$work/folder" 'Is a directory'
-    check "$tracer: a new file called as a folder is" failure $tracer "$work/new/" 'Is a directory'
-    check "$tracer: a folder that is not there, by a link" failure $tracer "$work/astray" 'No such file or directory'
+    check "$tracer: a full disk is reported" failure $tracer /dev/full 'No space left on device'
+    check "$tracer: an output in a missing folder is refused" failure $tracer "$work/no/file" 'No such file or directory'
+    check "$tracer: a folder as output is refused" failure $tracer "$work/folder" 'Is a directory'
+    check "$tracer: an output name that ends in a slash is refused" failure $tracer "$work/new/" 'Is a directory'
+    check "$tracer: a link into a missing folder is refused" failure $tracer "$work/astray" 'No such file or directory'
 done
 # Such a file is reported before the first record is read: here there is no record.
 long=$(printf '%0250d' 0)
 for tracer in $at_their_end; do
-    check "$tracer: a name that has no room for that of the file beside" failure $tracer "$work/$long" 'File name too long'
+    check "$tracer: an output name without room for the partial file is refused" failure $tracer "$work/$long" 'File name too long'
 done
 at_the_beginning() {
     for tracer in $at_their_end; do
@@ -40,7 +40,7 @@ at_the_beginning() {
         done
     done | sort | uniq -c | sed 's/^ *//'
 }
-expect 'told at the beginning' at_the_beginning <<'LINES'
+expect 'an output that cannot be written is reported before the stream is read' at_the_beginning <<'LINES'
 6   cannot write WORK/LONG: File name too long
 6   cannot write WORK/astray: No such file or directory
 6   cannot write WORK/new/: Is a directory
@@ -48,12 +48,12 @@ expect 'told at the beginning' at_the_beginning <<'LINES'
 24 tracehost replay: cannot attach tracer T
 LINES
 
-expect 'what is said of a full disk' "$tracehost" replay -t text,output=/dev/full "$one" <<'LINES'
+expect 'the error for a full disk names the path' "$tracehost" replay -t text,output=/dev/full "$one" <<'LINES'
 -- stderr
 tracehost replay: tracer 'text' failed: cannot write /dev/full: No space left on device
 -- status 1
 LINES
-expect 'what is said of a file that cannot be opened' "$tracehost" replay -t text,output="$work/no/file" "$one" <<'LINES'
+expect 'the error for a file that cannot be opened names the path' "$tracehost" replay -t text,output="$work/no/file" "$one" <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'text'
   cannot write WORK/no/file: No such file or directory
@@ -63,12 +63,12 @@ others_go_on() {
     "$tracehost" replay -t text,output=/dev/full -t jsonl,output="$work/whole.jsonl" "$one"
     [ $? = 1 ] && "$tracehost" replay -t jsonl "$one" | cmp - "$work/whole.jsonl"
 }
-check 'other tracers lose nothing' others_go_on
+check 'a tracer that fails takes no events from other tracers' others_go_on
 of_a_run() {
     "$tracehost" run -t text,output=/dev/full spec_example 'spec_example:main(3).'
     [ $? = 1 ]
 }
-check 'in a run' of_a_run
+check 'a run with a full disk has exit status 1' of_a_run
 read_only() {
     echo old >"$work/kept"
     chmod 444 "$work/kept"
@@ -78,9 +78,9 @@ read_only() {
     echo old | cmp - "$work/kept"
 }
 if [ "$(id -u)" = 0 ]; then
-    skip 'a file that is read-only' 'root is never refused'
+    skip 'a read-only output is refused and unchanged' 'root is never refused'
 else
-    check 'a file that is read-only' read_only
+    check 'a read-only output is refused and unchanged' read_only
 fi
 
 # --- Nothing torn ---
@@ -107,19 +107,19 @@ whole_lines() {
             'NR == lines + 1 { exit !(used + length($0) + 1 > 8192) }' "$work/all"
 }
 for tracer in text jsonl chrome; do
-    check "$tracer: cut back to the last whole line" whole_lines $tracer
+    check "$tracer: a full disk leaves only whole lines" whole_lines $tracer
 done
 whole_records() {
     cut_back trace_port && "$tracehost" info "$work/small/o" >"$work/info" &&
         "$tracehost" dump "$work/all" 2>/dev/null | head -n "$("$tracehost" dump "$work/small/o" | wc -l)" >"$work/wanted" &&
         "$tracehost" dump "$work/small/o" | cmp - "$work/wanted"
 }
-check 'trace_port: cut back to the last whole record' whole_records
+check 'trace_port: a full disk leaves only whole records' whole_records
 # A line of otlp is longer than that.
 nothing_of_it() {
     limited otlp "$one" && [ -e "$work/small/o" ] && [ ! -s "$work/small/o" ]
 }
-check 'otlp: cut back to the last whole line' nothing_of_it
+check 'otlp: a disk without room for one line leaves an empty file' nothing_of_it
 old_one_stays() {
     limited "$1" "$2" && [ -z "$(ls -A "$work/small")" ] || return 1
     echo old >"$work/small/o"
@@ -129,13 +129,13 @@ old_one_stays() {
     )
     [ $? = 1 ] && [ "$(cat "$work/small/o")" = old ] && [ "$(ls -A "$work/small")" = o ]
 }
-check 'report: the old file stays' old_one_stays report "$one"
+check 'report: a failed write keeps the old file' old_one_stays report "$one"
 awk 'BEGIN { for (i = 0; i < 500; i++)
     printf "{\"tracee\":\"<0.%d.0>\",\"tag\":\"call\",\"term\":\"{some_module,function_%d,[]}\"}\n", i, i }' >"$work/many.jsonl"
-check 'flame: the old file stays' old_one_stays flame,by=calls "$work/many.jsonl"
-check 'coverage: the old file stays' old_one_stays coverage "$work/many.jsonl"
-check 'count: the old file stays' old_one_stays count,top=0 "$work/many.jsonl"
-check 'time: the old file stays' old_one_stays time,top=0 "$work/many.jsonl"
+check 'flame: a failed write keeps the old file' old_one_stays flame,by=calls "$work/many.jsonl"
+check 'coverage: a failed write keeps the old file' old_one_stays coverage "$work/many.jsonl"
+check 'count: a failed write keeps the old file' old_one_stays count,top=0 "$work/many.jsonl"
+check 'time: a failed write keeps the old file' old_one_stays time,top=0 "$work/many.jsonl"
 
 # --- A command that is not possible ---
 
@@ -160,17 +160,17 @@ all=
 for tracer in $as_they_go $at_their_end; do
     all="$all -t $tracer,output=$there/old_$tracer -t $tracer,output=$there/new_$tracer"
 done
-check 'impossible: another tracer is not there' untouched replay $all -t ./none.so "$one"
-check 'impossible: the stream is not there' untouched replay $all "$work/none.trace"
-check 'impossible: another stream is not there' untouched replay $all "$one" "$work/none.trace"
-check 'impossible: another stream is no stream' untouched replay $all "$one" tests/cli/lib/assertions.sh
-check 'impossible: another output' untouched replay $all -t text,output="$work/no/file" "$one"
-check 'impossible: a stream is no stream' untouched replay $all tests/cli/lib/assertions.sh
-check 'impossible: to stdout' untouched replay -t text -t count -t chrome -t jsonl -t sequence -t report "$work/none.trace"
-check 'impossible: in a run' untouched run $all -t ./none.so spec_example 'spec_example:main(3).'
-check 'impossible: a pattern in a run' untouched run $all -p spec_example:main/1 --kind=meta --meta-tracer=./none.so \
+check 'a missing tracer leaves all outputs unchanged' untouched replay $all -t ./none.so "$one"
+check 'a missing stream leaves all outputs unchanged' untouched replay $all "$work/none.trace"
+check 'a missing second stream leaves all outputs unchanged' untouched replay $all "$one" "$work/none.trace"
+check 'an invalid second stream leaves all outputs unchanged' untouched replay $all "$one" tests/cli/lib/assertions.sh
+check 'an output that cannot be opened leaves all others unchanged' untouched replay $all -t text,output="$work/no/file" "$one"
+check 'an invalid stream leaves all outputs unchanged' untouched replay $all tests/cli/lib/assertions.sh
+check 'a missing stream leaves stdout empty' untouched replay -t text -t count -t chrome -t jsonl -t sequence -t report "$work/none.trace"
+check 'a missing tracer of a run leaves all outputs unchanged' untouched run $all -t ./none.so spec_example 'spec_example:main(3).'
+check 'a missing meta tracer of a run leaves all outputs unchanged' untouched run $all -p spec_example:main/1 --kind=meta --meta-tracer=./none.so \
     spec_example 'spec_example:main(3).'
-check 'impossible: no library to run' untouched run $all ./none.so 'none:main().'
+check 'a missing library of a run leaves all outputs unchanged' untouched run $all ./none.so 'none:main().'
 
 nothing_came() {
     rm -rf "$there"
@@ -184,7 +184,7 @@ nothing_came() {
             cmp "$work/wanted" "$there/new_$tracer" || return 1
     done
 }
-check 'possible, but nothing came' nothing_came
+check 'a stream without events replaces the old files' nothing_came
 
 # --- Links, FIFOs, permissions ---
 
@@ -205,7 +205,7 @@ linked() {
         [ "$(ls -A "$work/links/elsewhere" | tr '\n' ' ')" = 'deep far none target ' ] || return 1
     done
 }
-check 'links are written through' linked
+check 'a link to an output is followed and kept' linked
 through_fifo() {
     mkfifo "$work/fifo"
     for tracer in $as_they_go $at_their_end; do
@@ -215,7 +215,7 @@ through_fifo() {
             cmp "$work/wanted" "$work/read" && [ -p "$work/fifo" ] || return 1
     done
 }
-check 'FIFOs are written through' through_fifo
+check 'a FIFO as output is written and kept' through_fifo
 permissions() {
     umask 027
     for tracer in $as_they_go $at_their_end; do
@@ -226,7 +226,7 @@ permissions() {
             [ "$(stat -c %a "$work/new" "$work/old" | tr '\n' ' ')" = '640 604 ' ] || return 1
     done
 }
-check 'permissions' permissions
+check 'a new output obeys umask, an old one keeps its permissions' permissions
 
 # --- While it runs ---
 
@@ -245,7 +245,7 @@ as_it_goes() {
     cmp "$work/wanted" "$work/o"
 }
 for tracer in text jsonl trace_port; do
-    check "$tracer: as events come" as_it_goes $tracer
+    check "$tracer: events are written before the stream ends" as_it_goes $tracer
 done
 
 # has_calls COUNT FILE: the file is whole, and has so many calls.
@@ -293,7 +293,7 @@ has_enough_bytes() {
 }
 for tracer in text jsonl trace_port; do
     torn=
-    check "$tracer: as events come, of a host that runs" as_a_host_goes $tracer
+    check "$tracer: events are written while the host waits" as_a_host_goes $tracer
     check "$tracer: a host that is killed leaves whole records" never_torn $tracer
 done
 
@@ -315,7 +315,7 @@ attached() {
     cat "$work/ended"
     [ "$(cat "$work/n")" = old ] && [ ! -e "$work/new_one" ] && [ -s "$work/counted" ]
 }
-expect 'ctl attach' attached <<'LINES'
+expect 'a failed attach leaves files unchanged' attached <<'LINES'
 told: 0
 1
 ok

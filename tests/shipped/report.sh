@@ -14,7 +14,7 @@ data() {
     "$tracehost" report -o "$work/page.html" "$@" &&
         python3 tests/shipped/page_data "$work/page.html" $members
 }
-expect 'the data of a recording' data -- tests/shipped/report_made.jsonl <<'EOF'
+expect 'the page has all data of a recording' data -- tests/shipped/report_made.jsonl <<'EOF'
 {
   "version": 1,
   "title": "report_made.jsonl",
@@ -85,7 +85,7 @@ expect 'the data of a recording' data -- tests/shipped/report_made.jsonl <<'EOF'
 -- stderr
 tracehost report: tests/shipped/report_made.jsonl: the recorder dropped 7 events
 EOF
-expect 'without times' data time functions flame timeline slowest names repairs -- "$recordings/s01_seed_local_caller.trace" <<'EOF'
+expect 'a recording without times is shown by calls' data time functions flame timeline slowest names repairs -- "$recordings/s01_seed_local_caller.trace" <<'EOF'
 {"kind": "none", "first": 0, "last": 0, "unix": null}
 [
   [0, 11, 0, 11, 0, null, null, null, null, null, null],
@@ -118,7 +118,7 @@ expect 'without times' data time functions flame timeline slowest names repairs 
 ["ex:bar/1", "ex:foo/0", "ex:indirections/0", "ex:lots/0", "ex:'of'/0"]
 []
 EOF
-expect 'ports, and when they run' data processes timeline messages -- "$recordings/s06_ports.trace" <<'EOF'
+expect 'ports have owners, running times and messages' data processes timeline messages -- "$recordings/s06_ports.trace" <<'EOF'
 [
   {"id": "<0.111.0>", "name": null, "kind": "process", "entry": null, "parent": null, "born": null, "died": null, "reason": null, "events": 15, "calls": 0, "own": null, "running": 0, "sent": 2, "received": 7, "collections": 0, "collecting": null},
   {"id": "#Port<0.11>", "name": "wlport", "kind": "port", "entry": "cat", "parent": 0, "born": 0, "died": 6381000, "reason": "normal", "events": 29, "calls": 0, "own": null, "running": 79000, "sent": 2, "received": 3, "collections": 0, "collecting": null},
@@ -153,8 +153,8 @@ same_figures() {
 }
 for stream in "$recordings"/*.trace tests/shipped/report_made.jsonl "$large"/l1_*.trace "$large"/l2_*.trace "$large"/l3_*.trace; do
     case $stream in
-    *\**) skip "as computed by a script: $stream" 'this recording is not here' ;;
-    *) check "as computed by a script: $(basename "$stream")" same_figures "$stream" ;;
+    *\**) skip "the data equal an independent computation: $stream" 'this recording is not here' ;;
+    *) check "the data equal an independent computation: $(basename "$stream")" same_figures "$stream" ;;
     esac
 done
 
@@ -178,32 +178,32 @@ print(len(data['processes']), living, busiest['id'], busiest['received'], sum(pa
       sum(pair['matched'] for pair in data['messages']), sum(process['events'] for process in data['processes']))
 PYTHON
 }
-expect 'more processes than are kept' many_processes <<'EOF'
+expect 'processes beyond the limit are shown as others' many_processes <<'EOF'
 {"events": 29900, "calls": 0, "errors": 0, "sent": 10000, "received": 10000, "processes": 10001, "ports": 0, "ended": 0, "functions": 0}
 [
   ["processes and ports that are shown as others, as there are too many", 8001]
 ]
 2000 1 <0.1.0> 10000 10000 10000 13998
 EOF
-expect 'more processes at once than are kept' limited living summary repairs <<'EOF'
+expect 'events of living processes beyond the limit are counted' limited living summary repairs <<'EOF'
 {"events": 5000, "calls": 5000, "errors": 0, "sent": 0, "received": 0, "processes": 4096, "ports": 0, "ended": 0, "functions": 1}
 [
   ["processes and ports that are shown as others, as there are too many", 2096],
   ["events of processes that came when there were too many", 904]
 ]
 EOF
-# 10 seconds of processor time are far more than it takes, and far less than if each that comes had all looked at.
+# The limit of 10 seconds of CPU time would be exceeded if each new process had all others searched.
 crowded() {
     (ulimit -t 10 && limited crowd summary repairs)
 }
-expect 'far more processes at once than are kept' crowded <<'EOF'
+expect '50000 living receivers take less than 10 seconds of CPU time' crowded <<'EOF'
 {"events": 50000, "calls": 0, "errors": 0, "sent": 50000, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 0}
 []
 EOF
 many_pairs() {
     limited pairs summary repairs messages | sed -n 1,9p
 }
-expect 'more pairs than are kept' many_pairs <<'EOF'
+expect 'pairs of processes beyond the limit are shown as one' many_pairs <<'EOF'
 {"events": 5194, "calls": 0, "errors": 0, "sent": 5194, "received": 0, "processes": 72, "ports": 0, "ended": 0, "functions": 0}
 [
   ["pairs of sender and receiver that are shown as one, as there are too many", 3185]
@@ -214,7 +214,7 @@ expect 'more pairs than are kept' many_pairs <<'EOF'
   {"from": 0, "to": 0, "sent": 1, "matched": 0, "p50": null, "p90": null, "p99": null, "max": null, "total": null},
   {"from": 0, "to": 6, "sent": 1, "matched": 0, "p50": null, "p90": null, "p99": null, "max": null, "total": null},
 EOF
-expect 'more messages than are waited for' limited messages messages repairs <<'EOF'
+expect 'messages beyond the limit are not matched with their receipt' limited messages messages repairs <<'EOF'
 [
   {"from": 0, "to": 1, "sent": 5000, "matched": 2, "p50": 1001, "p90": 4000, "p99": 4000, "max": 4000, "total": 5001}
 ]
@@ -225,7 +225,7 @@ EOF
 many_functions() {
     limited functions summary repairs && python3 tests/shipped/page_data "$work/page.html" functions | sed -n '2p;5001,$p'
 }
-expect 'more functions than are kept' many_functions <<'EOF'
+expect 'functions beyond the limit are shown as one' many_functions <<'EOF'
 {"events": 42000, "calls": 21000, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 21000, "functions": 20000}
 [
   ["functions that are shown as one, as there are too many", 15000],
@@ -240,7 +240,7 @@ deep_calls() {
     limited deep repairs flame slowest >"$work/deep" && grep -c '^  {"name"' "$work/deep" && grep -c '^    \[' "$work/deep" &&
         grep -n . "$work/deep" | sed -n '1,2p;/"took": 2000/p' && tail -n 2 "$work/deep"
 }
-expect 'a deep stack' deep_calls <<'EOF'
+expect 'calls beyond the depth limit are timed' deep_calls <<'EOF'
 200
 514
 1:[]
@@ -253,7 +253,7 @@ EOF
 odd() {
     python3 tests/shipped/report_odd >"$work/odd.jsonl" && data summary time repairs -- --allow-partial "$work/odd.jsonl" 2>/dev/null
 }
-expect 'events whose parts do not fit' odd <<'EOF'
+expect 'malformed events are counted and reported' odd <<'EOF'
 {"events": 786, "calls": 10, "errors": 88, "sent": 212, "received": 11, "processes": 2, "ports": 1, "ended": 1, "functions": 1}
 {"kind": "monotonic", "first": 0, "last": 2305843009213693952, "unix": null}
 [
@@ -304,7 +304,7 @@ wanted = ''.join(pathlib.Path(path).read_text(encoding='utf-8') for path in sort
 assert own[0][1].strip() == wanted.strip()
 PYTHON
 }
-expect 'odd names do not end the script that they are in' scripts <<'EOF'
+expect 'markup in the data does not end the script element' scripts <<'EOF'
 application/json 1 "\ufffd \"</script><b>\\ \ufffd"
 EOF
 
@@ -353,6 +353,6 @@ assert data['summary']['sent'] == sum(pair['sent'] for pair in data['messages'])
 assert data['time']['unix'] and data['timeline']['unit'] == 'running' and data['timeline']['rows']
 PYTHON
 }
-check 'on several schedulers' live
+check 'a run on four schedulers has all calls and messages' live
 
 finish

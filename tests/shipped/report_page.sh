@@ -5,7 +5,7 @@
 . tests/shipped/browser
 
 if [ "$browser" = none ]; then
-    skip 'in a browser' 'no chromium here'
+    skip 'the page in a browser' 'no chromium here'
     finish
 fi
 
@@ -43,7 +43,7 @@ say text('#slowest .more button:not([hidden])')
 say document.querySelector('meta[http-equiv]').content
 STEPS
 }
-expect 'what is in it' whole <<'LINES'
+expect 'the page shows all sections of a recording' whole <<'LINES'
 s04_genserver_pingpong.trace
 Summary | Functions | Flame graph | Timeline | Messages | Slowest calls | Keys
 1.04 msfrom first to last | 719events | 437calls | 30functions | 2processes | 84messages sent | 86received
@@ -70,7 +70,7 @@ say all('.frame[aria-level="2"]').reduce((sum, f) => sum + parseFloat(f.style.wi
 STEPS
 }
 for stream in s03_exceptions_return_to s04_genserver_pingpong s09_collections_return s15_kitchen_sink; do
-    expect "frames: $stream" frames "$recordings/$stream.trace" <<'LINES'
+    expect "the flame graph has all frames that are wide enough: $stream" frames "$recordings/$stream.trace" <<'LINES'
 true
 100.0
 LINES
@@ -94,7 +94,7 @@ END
     sort "$work/figures" | diff "$work/expected_figures" - && [ "$(wc -l <"$work/figures")" -gt 5 ]
 }
 for stream in s04_genserver_pingpong s09_collections_return s15_kitchen_sink; do
-    check "functions: $stream" figures "$recordings/$stream.trace"
+    check "functions have exact times: $stream" figures "$recordings/$stream.trace"
 done
 
 
@@ -113,7 +113,7 @@ click #functions .more button
 say rows('functions').length + '; ' + focused() + '; ' + text('#functions .more:not([hidden])')
 STEPS
 }
-expect 'sorted' sorted <<'LINES'
+expect 'a click on a column sorts the table' sorted <<'LINES'
 sets:add_element/2 24 slow | lists:foldl_1/3 31 slow | sets:fold_seg/4 16 slow; own
 lists:foldl_1/3 31 slow | sets:add_element/2 24 slow | sets:get_bucket/2 24 slow; 35 | 24 | 24; descending
 1 | 1 | 1; ascending; calls
@@ -148,7 +148,7 @@ key Escape
 say document.activeElement === document.body
 STEPS
 }
-expect 'searched' searched <<'LINES'
+expect 'a search filters all sections' searched <<'LINES'
 search:  | 6 of 30 | 6 frames, 1.04 % | 0 of 3 | 0 of 3 | 1 of 106
 wl:terminate/2 1 slow | gen_server:system_terminate/4 | gen_server:terminate/8 | gen_server:terminate/10 | gen_server:terminate_reason/3 | gen_server:try_terminate/3
 gen_server:system_terminate/4, 21.0 µs, 1.04 % of all, 84.0 % of gen_server:decode_msg/9, own: 5.00 µs, 0.25 %
@@ -192,7 +192,7 @@ key -
 say text('.shown')
 STEPS
 }
-expect 'followed' followed <<'LINES'
+expect 'a function leads to its frames, a slow call to the timeline' followed <<'LINES'
 lists:foldl_1/3
 31 slow
 flame: lists:foldl_1/3:  | 1 of 45 | 2 frames, 53.0 % | 0 of 1 |  | 31 of 200
@@ -212,7 +212,7 @@ wait document.documentElement.dataset.drawn !== undefined
 say document.querySelector('main .note').textContent
 STEPS
 }
-expect 'an interrupted reading' interrupted <<'LINES'
+expect 'the page of an interrupted command shows a note' interrupted <<'LINES'
 ⚠ `report` was interrupted: this page shows only the first 6 records.
 LINES
 
@@ -245,7 +245,7 @@ point .frame:nth-child(3)
 say tip()
 STEPS
 }
-expect 'flame graph' flame <<'LINES'
+expect 'clicks and keys zoom the flame graph' flame <<'LINES'
 all, 100 µs, 100.0 % of all, own: 0 ns, 0.00 %
 ex:mid/1, 87.0 µs, 87.0 % of all, 87.0 % of <0.89.0>, own: 21.0 µs, 21.0 %
 ex:n1/1, 7.00 µs, 7.00 % of all, 7.00 % of <0.89.0>, own: 3.00 µs, 3.00 %
@@ -281,7 +281,7 @@ key Enter
 say document.getElementById('search').value + ': ' + text('.lanes .who')
 STEPS
 }
-expect 'timeline' timeline <<'LINES'
+expect 'the timeline is sorted, zoomed and searched' timeline <<'LINES'
 wlme <0.189.0> | <0.190.0> | <0.191.0> | <0.192.0> | <0.193.0> | <0.194.0> | <0.195.0> | <0.196.0> | <0.197.0> | <0.198.0> | <0.9.0>
 Bars: the share of the time on a scheduler.  life of the process,  one of the slowest calls.; running | 379 µs | 15.0 µs | 5.00 µs | 36.0 µs | 8.00 µs | 30.0 µs | 176 µs | 50.0 µs | 11.0 µs | 10.0 µs | 0 ns
 wlme <0.189.0> | <0.195.0> | <0.196.0> | <0.192.0> | <0.194.0> | <0.190.0> | <0.197.0> | <0.198.0> | <0.193.0> | <0.191.0> | <0.9.0>
@@ -301,7 +301,7 @@ say column('slowest', 3)
 say text('.scale span')
 STEPS
 }
-expect 'times where the beginning is left out' left_out <<'LINES'
+expect 'times count from the first record, also with --from' left_out <<'LINES'
 645 µsfrom first to last; System time, from 2026-11-21 04:02:33.942863 UTC
 0.000671 s | 0.000512 s | 0.000518 s
 0.4 ms | 0.5 ms | 0.6 ms | 0.7 ms | 0.8 ms | 0.9 ms | 1.0 ms
@@ -327,7 +327,7 @@ run document.querySelector('#messages select').dispatchEvent(new Event('change')
 say full.textContent
 STEPS
 }
-expect 'matrix' matrix <<'LINES'
+expect 'the matrix of messages selects pairs and measures' matrix <<'LINES'
 wlme<0.195.0><0.190.0><0.191.0><0.193.0><0.9.0>others | wlme2711111 | <0.195.0>8 | <0.190.0> | <0.191.0> | <0.193.0> | <0.9.0> | others
 wlme <0.189.0> → wlme <0.189.0>, 2 messages, 2 arrivals recorded, p50 7.00 µs, p90 10.0 µs, p99 10.0 µs, mean 8.50 µs, max 10.0 µs
 2 0
@@ -359,7 +359,7 @@ say document.getElementById('help').open
 say all('[tabindex="0"]').length + ' ' + all('button:not([tabindex]), select, input').every((e) => e.ariaLabel || e.textContent || e.closest('label'))
 STEPS
 }
-expect 'keys' keys <<'LINES'
+expect 'keys move the focus and open the help' keys <<'LINES'
 Summary
 search
 Keys ?
@@ -377,10 +377,10 @@ empty() {
 say text('p.why:not([hidden])')
 STEPS
 }
-expect 'no time, no messages' empty "$recordings/s01_seed_local_caller.trace" <<'LINES'
+expect 'sections without times or messages explain why' empty "$recordings/s01_seed_local_caller.trace" <<'LINES'
 How long calls took is not known: trace with a time stamp, and with a match specification like [{'_',[],[{return_trace}]}]. | No time was recorded: trace with a flag like monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
 LINES
-expect 'no calls' empty "$recordings/s08_gc.trace" <<'LINES'
+expect 'sections without calls explain why' empty "$recordings/s08_gc.trace" <<'LINES'
 No calls were recorded: trace with the flag call, and with patterns. | No call has a known duration: trace with the flags call and monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
 LINES
 
@@ -391,7 +391,7 @@ say all('nav, .find, .buttons, .more').filter((e) => getComputedStyle(e).display
 say getComputedStyle(document.querySelector('.flames')).maxHeight
 STEPS
 }
-expect 'printed' printed <<'LINES'
+expect 'a printed page has no controls' printed <<'LINES'
 0
 none
 LINES
@@ -415,7 +415,7 @@ point .lanes .who
 say tip()
 STEPS
 }
-expect 'nothing becomes markup' odd <<'LINES'
+expect 'names, arguments and reasons never become markup' odd <<'LINES'
 <b>&amp;"odd.jsonl
 '</script><img src=x onerror="document.title=1"><script>document.title=2</script>':'&amp;<b>'/1 1 slow
 '</script><img src=x onerror="document.title=1"><script>document.title=2</script>' <0.1.0> [<<"<i>">>] ✗ {error,'<s>'}
@@ -433,7 +433,7 @@ say refused(() => document.body.append(Object.assign(new Image(), {src: 'http://
 say refused(() => fetch('http://localhost/').catch(() => 0))
 STEPS
 }
-expect 'the policy' policy <<'LINES'
+expect 'the content security policy refuses markup and requests' policy <<'LINES'
 TypeError
 img-src
 connect-src
@@ -446,7 +446,7 @@ cut_off() {
 say text('.note')
 STEPS
 }
-expect 'cut off' cut_off <<'LINES'
+expect 'the page of a torn recording shows a note' cut_off <<'LINES'
 ⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1calls that were ended by a return from below them: 20
 LINES
 
@@ -465,7 +465,7 @@ say text('.note.bad')
 say text('#flame .why')
 STEPS
 }
-expect 'doubtful stacks' doubtful <<'LINES'
+expect 'the page of doubtful stacks shows a note' doubtful <<'LINES'
 ⚠ This page is not exact or not completereturns of which the recording does not tell how many calls they end, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
 Own time by stack, the greatest on the left; a colour for each module. Too narrow to be drawn: 1 stack, part of the callers above.
 LINES
@@ -476,11 +476,11 @@ picture() {
         python3 -c 'import struct, sys; print(*struct.unpack(">8x4x4sII", open(sys.argv[1], "rb").read(24)))' \
             "$work/report.png"
 }
-expect 'the picture of README.md' picture <<'LINES'
+expect 'samples/report_picture.sh makes the picture of README.md' picture <<'LINES'
 b'IHDR' 1280 844
 LINES
 
-# At once, however large the recording was. The time is told; the limit is for machines that do other things, too.
+# The time is printed; the limit allows for busy machines.
 opens() {
     on "$1" >"$work/said" <<'STEPS'
 say document.documentElement.dataset.drawn
@@ -490,10 +490,10 @@ STEPS
 }
 for stream in "$large"/l*.trace; do
     if [ -e "$stream" ]; then
-        check "opens: $(basename "$stream" .trace)" opens "$stream"
+        check "a large page is drawn within 10 seconds: $(basename "$stream" .trace)" opens "$stream"
         sed -n '1s/.*/# drawn after & ms/p' "$work/said"
     else
-        skip "opens: $stream" 'this recording is not here'
+        skip "a large page is drawn within 10 seconds: $stream" 'this recording is not here'
     fi
 done
 

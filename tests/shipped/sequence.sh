@@ -18,7 +18,7 @@ cat >"$work/messages.jsonl" <<'LINES'
 {"ts":10000,"tracee":"<0.1.0>","tag":"send_to_non_existing_process","term":"late","extra":"<0.2.0>"}
 {"ts":11000,"tracee":"<0.1.0>","tag":"send","term":"far","extra":"{name,'other@host'}"}
 LINES
-expect 'names, marks, who is not there' "$tracehost" replay -t sequence "$work/messages.jsonl" <<'LINES'
+expect 'names are shown, special characters escaped, lost messages marked' "$tracehost" replay -t sequence "$work/messages.jsonl" <<'LINES'
 sequenceDiagram
     participant p1 as #60;0.1.0#62;
     participant p2 as server #60;0.2.0#62;
@@ -33,7 +33,7 @@ sequenceDiagram
     p1-xp2: late
     p1->>p4: far
 LINES
-expect 'the busiest, and the others' "$tracehost" replay -t sequence,participants=2 "$work/messages.jsonl" <<'LINES'
+expect 'participants=2 draws the two busiest and the others' "$tracehost" replay -t sequence,participants=2 "$work/messages.jsonl" <<'LINES'
 sequenceDiagram
     participant p1 as #60;0.1.0#62;
     participant p2 as server #60;0.2.0#62;
@@ -47,7 +47,7 @@ sequenceDiagram
     p1-xp2: late
     p1->>p3: far
 LINES
-expect 'the first messages' "$tracehost" replay -t sequence,messages=2 "$work/messages.jsonl" <<'LINES'
+expect 'messages=2 draws the first two and counts the others' "$tracehost" replay -t sequence,messages=2 "$work/messages.jsonl" <<'LINES'
 sequenceDiagram
     participant p1 as #60;0.1.0#62;
     participant p2 as server #60;0.2.0#62;
@@ -76,7 +76,7 @@ cat >"$work/names.jsonl" <<'LINES'
 {"ts":9400,"tracee":"<0.1.0>","tag":"send","term":"g","extra":"{four,'n1@h.x'}"}
 {"ts":9500,"tracee":"<0.3.0>","tag":"receive","term":"g"}
 LINES
-expect 'one process, one column' "$tracehost" replay -t sequence "$work/names.jsonl" <<'LINES'
+expect 'a pid and its names share one column' "$tracehost" replay -t sequence "$work/names.jsonl" <<'LINES'
 sequenceDiagram
     participant p1 as #60;0.1.0#62;
     participant p2 as server #60;0.2.0#62;
@@ -104,7 +104,7 @@ cat >"$work/counted.jsonl" <<'LINES'
 {"ts":2000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"<0.3.0>"}
 {"ts":3000,"tracee":"<0.3.0>","tag":"receive","term":"a"}
 LINES
-expect 'messages that are only counted' "$tracehost" replay -t sequence,messages=2 "$work/counted.jsonl" <<'LINES'
+expect 'messages beyond the limit still decide which names are known' "$tracehost" replay -t sequence,messages=2 "$work/counted.jsonl" <<'LINES'
 sequenceDiagram
     participant p1 as #60;0.3.0#62;
     participant p2 as #60;0.1.0#62;
@@ -128,12 +128,12 @@ drawn, more = text.count('->>'), re.search(r'(\d+) more messages\n$', text)
 print(len(text) <= 50000, len(text) + 160 > 50000, drawn + int(more.group(1) if more else 0))
 SCRIPT
 }
-expect 'as much as Mermaid draws' bounded <<'LINES'
+expect 'the text is as long as Mermaid allows' bounded <<'LINES'
 True True 1000
 -- stderr
 sequence: messages that are counted, but not drawn: 353
 LINES
-expect 'without a limit' bounded ,characters=0 <<'LINES'
+expect 'characters=0 removes the limit' bounded ,characters=0 <<'LINES'
 False True 1000
 LINES
 
@@ -153,7 +153,7 @@ print(len(text) <= 50000, met <= named, len(named) + more['participants'], text.
 SCRIPT
 }
 for participants in 0 2900; do
-    expect "more participants than Mermaid draws, of $participants" crowd $participants <<'LINES'
+    expect "participants beyond the limit of Mermaid are counted: participants=$participants" crowd $participants <<'LINES'
 True True 3000 3000
 -- stderr
 sequence: messages that are counted, but not drawn: 2371
@@ -161,7 +161,7 @@ sequence: participants that are counted, but not drawn: 2370
 LINES
 done
 
-expect 'settings that are unknown' "$tracehost" replay -t sequence,format=png,messages=few --max-events=1 \
+expect 'an unknown value of a setting is refused' "$tracehost" replay -t sequence,format=png,messages=few --max-events=1 \
     "$work/messages.jsonl" <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'sequence'
@@ -169,12 +169,12 @@ tracehost replay: cannot attach tracer 'sequence'
   the setting must be mermaid or svg
 -- status 2
 LINES
-expect 'no messages' "$tracehost" replay -t sequence --flags=call "$recordings/s01_seed_local_caller.trace" <<'LINES'
+expect 'a stream without messages gives an empty diagram' "$tracehost" replay -t sequence --flags=call "$recordings/s01_seed_local_caller.trace" <<'LINES'
 sequenceDiagram
 LINES
 
 # Calls of a gen_server, whose replies go to aliases.
-expect 'replies to aliases' "$tracehost" replay -t sequence,messages=4 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
+expect 'a reply to an alias goes to the caller' "$tracehost" replay -t sequence,messages=4 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
 sequenceDiagram
     participant p1 as #60;0.95.0#62;
     participant p2 as #60;0.94.0#62;
@@ -192,7 +192,7 @@ cat >"$work/aliases.jsonl" <<'LINES'
 {"ts":3,"tracee":"<0.3.0>","tag":"send","term":"\"#Ref<0.1>#Ref<x>#Ref<\"","extra":"#Ref<0.1.2.3>"}
 {"ts":4,"tracee":"<0.3.0>","tag":"send","term":"lost","extra":"#Ref<0.1.2.5>"}
 LINES
-expect 'who first sent an alias' "$tracehost" replay -t sequence "$work/aliases.jsonl" <<'LINES'
+expect 'an alias belongs to the process that first sent it' "$tracehost" replay -t sequence "$work/aliases.jsonl" <<'LINES'
 sequenceDiagram
     participant p1 as #60;0.1.0#62;
     participant p2 as #60;0.2.0#62;
@@ -229,14 +229,14 @@ for line in sys.stdin:
 assert wanted == arrows and wanted, (wanted, arrows)' "$work/drawn"
 }
 for stream in "$recordings"/s04_*.trace "$recordings"/s05_*.trace "$recordings"/s06_*.trace "$recordings"/s15_*.trace; do
-    check "as many as were recorded: $(basename "$stream" .trace)" same_arrows "$stream"
+    check "each recorded message has an arrow: $(basename "$stream" .trace)" same_arrows "$stream"
 done
 
 of_bank() {
     "$tracehost" run --flags=send,procs --schedulers=1 -t sequence bank 'bank:start(), bank:open(alice, 100), bank:balance(alice).' |
         sed 's/as #60;.*/as the customer/; s/ #60;[0-9.]*#62;//; s/#60;[0-9.]*#62;/PID/g'
 }
-expect 'a plugin that runs' of_bank <<'LINES'
+expect 'messages of a live run are drawn' of_bank <<'LINES'
 sequenceDiagram
     participant p1 as the customer
     participant p2 as bank
@@ -250,7 +250,7 @@ LINES
 whole() {
     "$tracehost" replay -t sequence,output="$work/whole" "$work/messages.jsonl" && [ -s "$work/whole" ] && [ ! -e "$work/whole.part" ]
 }
-check 'the file appears when it is complete' whole
+check 'a completed output leaves no partial file' whole
 
 # --- the picture ---
 
@@ -264,7 +264,7 @@ well_formed() {
         ! grep -E '(href|src)=|url\(|@import' "$work/picture.svg"
 }
 for stream in "$recordings"/s04_*.trace "$recordings"/s15_*.trace "$recordings"/s01_*.trace "$work/messages.jsonl" "$work/odd.jsonl"; do
-    check "well-formed and self-contained: $(basename "$stream")" well_formed "$stream"
+    check "the picture is well-formed and loads nothing: $(basename "$stream")" well_formed "$stream"
 done
 
 # The tooltip has less than 400 bytes, with the dots that stand for the rest.
@@ -272,7 +272,7 @@ cut() {
     "$tracehost" replay -t sequence,format=svg "$work/odd.jsonl" | sed -n 's/.*data-a="0" data-b="2"><title>\([^<]*\).*/\1/p' |
         awk '{ print length($0), substr($0, length($0) - 7) }' && "$tracehost" replay -t sequence "$work/odd.jsonl"
 }
-expect 'odd names, and a long message' cut <<'LINES'
+expect 'odd names are escaped, a long message is cut' cut <<'LINES'
 399 1078,...
 sequenceDiagram
     participant p1 as #60;0.1.0#62;
@@ -283,7 +283,7 @@ sequenceDiagram
 LINES
 
 if [ "$browser" = none ]; then
-    skip 'in a browser' 'no chromium here'
+    skip 'a browser selects, searches and moves by keys' 'no chromium here'
     finish
 fi
 in_picture() {
@@ -314,7 +314,7 @@ in_picture() {
             search.value = "FAR"; search.dispatchEvent(new Event("input", {bubbles: true}));
             say("searched: " + document.querySelectorAll(".found").length + " marked, " + told.textContent);'
 }
-expect 'in a browser' in_picture <<'LINES'
+expect 'a browser selects, searches and moves by keys' in_picture <<'LINES'
 3 participants, 8 messages, 8 messages
 <0.1.0>, server <0.2.0>, others (2)
 {&quot;a;b#c&quot;,'<&%$'} {&quot;a;b#c&quot;,'<&%$'}

@@ -9,5 +9,5 @@ while read -r line; do
     *) fail "${line#not ok }" ;;
     esac
 done <"$work/results"
-check 'as many cases as there are' test "$(grep -c '^case: ' tests/support/stack_cases)" = "$((passed + failed))"
+check 'each case of the table has a result' test "$(grep -c '^case: ' tests/support/stack_cases)" = "$((passed + failed))"
 finish

@@ -42,7 +42,7 @@ cat >"$work/tags.jsonl" <<'LINES'
 {"tag":"seq_trace","label":"17","info":"{'receive',{0,1},<0.1.0>,<0.2.0>,hello}"}
 {"tag":"seq_trace","label":"17","info":"{print,{1,2},<0.2.0>,[],stop}"}
 LINES
-expect 'a line for each tag' "$tracehost" replay "$work/tags.jsonl" <<'LINES'
+expect 'each tag has its own line' "$tracehost" replay "$work/tags.jsonl" <<'LINES'
 <0.1.0>    call m:f()
 <0.1.0>    call m:f([1,2],"ab",<<"c">>)
 <0.1.0>    call 'Elixir.Enum':'sort by'/2
@@ -91,7 +91,7 @@ cat >"$work/options.jsonl" <<'LINES'
 {"ts":7000000000,"ts_kind":"timestamp","tracee":"<0.3.0>","tag":"exit","term":"another_clock"}
 {"ts":4999999000,"tracee":"<0.4.0>","tag":"exit","term":"before_the_first"}
 LINES
-expect 'times since the first event of a clock, options' "$tracehost" replay "$work/options.jsonl" <<'LINES'
+expect 'times since the first event and options are printed' "$tracehost" replay "$work/options.jsonl" <<'LINES'
 <0.1.0>    receive early
 0.000000 <0.1.0>    call m:f/0 [result {m,g,1}] [scheduler 2]
 0.000001 <0.1.0>    receive x [result []]
@@ -105,20 +105,20 @@ tail -1 "$work/options.jsonl" >"$work/one.jsonl"
 line='0.000000 <0.4.0>    exit before_the_first'
 e=$(printf '\033')
 coloured="$e[2m0.000000$e[0m <0.4.0>    $e[31mexit$e[0m before_the_first"
-expect 'no colours but on a terminal' "$tracehost" replay -t text "$work/one.jsonl" <<LINES
+expect 'without a terminal the output has no colours' "$tracehost" replay -t text "$work/one.jsonl" <<LINES
 $line
 LINES
-expect 'color=always' env NO_COLOR=1 "$tracehost" replay -t text,color=always "$work/one.jsonl" <<LINES
+expect 'color=always overrides NO_COLOR' env NO_COLOR=1 "$tracehost" replay -t text,color=always "$work/one.jsonl" <<LINES
 $coloured
 LINES
-expect 'CLICOLOR_FORCE is stronger than NO_COLOR' env NO_COLOR=1 CLICOLOR_FORCE=1 "$tracehost" replay -t text \
+expect 'CLICOLOR_FORCE overrides NO_COLOR' env NO_COLOR=1 CLICOLOR_FORCE=1 "$tracehost" replay -t text \
     "$work/one.jsonl" <<LINES
 $coloured
 LINES
-expect 'color=never' env CLICOLOR_FORCE=1 "$tracehost" replay -t text,color=never "$work/one.jsonl" <<LINES
+expect 'color=never overrides CLICOLOR_FORCE' env CLICOLOR_FORCE=1 "$tracehost" replay -t text,color=never "$work/one.jsonl" <<LINES
 $line
 LINES
-expect 'an unknown setting is told' "$tracehost" replay -t text,colour=always "$work/one.jsonl" <<LINES
+expect 'an unknown setting is refused with a suggestion' "$tracehost" replay -t text,colour=always "$work/one.jsonl" <<LINES
 -- stderr
 tracehost replay: cannot attach tracer 'text'
   tracer 'text' has no setting 'colour'
@@ -130,7 +130,7 @@ to_files() {
     "$tracehost" replay -t "text,output=$work/a" -t "text,output=$work/b,color=always" -t "text,output=-" \
         "$work/one.jsonl" && cat "$work/a" "$work/b"
 }
-expect 'states with different outputs' to_files <<LINES
+expect 'each session writes to its own output' to_files <<LINES
 $line
 $line
 $coloured
@@ -146,7 +146,7 @@ cat >"$work/times.jsonl" <<'LINES'
 {"ts":1795233854912926000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"exit","term":"later"}
 {"ts":5000001999,"ts_kind":"monotonic","tracee":"<0.1.0>","tag":"exit","term":"another_clock"}
 LINES
-expect 'columns grow' "$tracehost" replay -t text "$work/times.jsonl" <<'LINES'
+expect 'columns grow with longer times and pids' "$tracehost" replay -t text "$work/times.jsonl" <<'LINES'
 0.000000 <0.1.0>    exit a
 1.000001 <0.10.0>   exit b
          #Port<0.123456> closed untimed
@@ -154,7 +154,7 @@ expect 'columns grow' "$tracehost" replay -t text "$work/times.jsonl" <<'LINES'
 101.000000 <0.1.0>         exit later
   0.000000 <0.1.0>         exit another_clock
 LINES
-expect 'time=delta' "$tracehost" replay -t text,time=delta "$work/times.jsonl" <<'LINES'
+expect 'time=delta prints the time since the event before' "$tracehost" replay -t text,time=delta "$work/times.jsonl" <<'LINES'
 0.000000 <0.1.0>    exit a
 1.000001 <0.10.0>   exit b
          #Port<0.123456> closed untimed
@@ -162,7 +162,7 @@ expect 'time=delta' "$tracehost" replay -t text,time=delta "$work/times.jsonl" <
 100.000000 <0.1.0>         exit later
   0.000000 <0.1.0>         exit another_clock
 LINES
-expect 'time=absolute' "$tracehost" replay -t text,time=absolute "$work/times.jsonl" <<'LINES'
+expect 'time=absolute prints date and time' "$tracehost" replay -t text,time=absolute "$work/times.jsonl" <<'LINES'
 2026-11-21T04:02:33.912926Z <0.1.0>    exit a
 2026-11-21T04:02:34.912927Z <0.10.0>   exit b
                             #Port<0.123456> closed untimed
@@ -172,18 +172,18 @@ expect 'time=absolute' "$tracehost" replay -t text,time=absolute "$work/times.js
 -- stderr
 text: events whose date is not in the recording, shown in seconds since its first record: 1
 LINES
-expect 'CPU time is of no date' "$tracehost" replay -t text,time=absolute --max-events=2 "$recordings/s14_cpu_timestamp.trace" <<'LINES'
+expect 'time=absolute prints CPU time in seconds' "$tracehost" replay -t text,time=absolute --max-events=2 "$recordings/s14_cpu_timestamp.trace" <<'LINES'
 0.000000 <0.218.0>  call ex:foo()
 0.000006 <0.218.0>  call ex:lots()
 -- stderr
 text: events whose date is not in the recording, shown in seconds since its first record: 2
 LINES
-expect 'monotonic time is of no date' "$tracehost" replay -t text,time=absolute --max-events=1 --flags=call,monotonic_timestamp "$recordings/s05_supervisor_restarts.trace" <<'LINES'
+expect 'time=absolute prints monotonic time in seconds' "$tracehost" replay -t text,time=absolute --max-events=1 --flags=call,monotonic_timestamp "$recordings/s05_supervisor_restarts.trace" <<'LINES'
 0.000010 <0.100.0>  call supervisor:start_link/2
 -- stderr
 text: events whose date is not in the recording, shown in seconds since its first record: 1
 LINES
-expect 'time=when' "$tracehost" replay -t text,time=when "$work/one.jsonl" <<'LINES'
+expect 'an unknown value of time is refused' "$tracehost" replay -t text,time=when "$work/one.jsonl" <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'text'
   tracer 'text': the setting 'time' cannot be 'when'
@@ -193,7 +193,7 @@ LINES
 
 # --- One axis for all views of a recording ---
 
-# The clocks come by turns. What is filtered out stands at the beginning, and so gives their zeros.
+# The clocks come by turns. The first record of each clock, which is filtered out, is its zero.
 cat >"$work/clocks.jsonl" <<'LINES'
 {"ts":1795233753000000000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
 {"ts":-576460751547000000,"ts_kind":"strict_monotonic","ts_unique":1,"tracee":"<0.2.0>","tag":"call","term":"{m,f,[]}"}
@@ -203,7 +203,7 @@ cat >"$work/clocks.jsonl" <<'LINES'
 {"ts":14000,"ts_kind":"cpu_timestamp","tracee":"<0.3.0>","tag":"send","term":"c","extra":"<0.1.0>"}
 {"ts":1795233753000010000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"send","term":"d","extra":"<0.2.0>"}
 LINES
-expect 'each clock has one zero, whatever is filtered' "$tracehost" replay --from=8us --flags=send,timestamp,monotonic_timestamp,cpu_timestamp "$work/clocks.jsonl" <<'LINES'
+expect 'filters do not move the zero of a clock' "$tracehost" replay --from=8us --flags=send,timestamp,monotonic_timestamp,cpu_timestamp "$work/clocks.jsonl" <<'LINES'
 0.000008 <0.2.0>    send b -> <0.1.0>
 0.000009 <0.3.0>    send c -> <0.1.0>
 0.000010 <0.1.0>    send d -> <0.2.0>
@@ -212,13 +212,13 @@ cat >"$work/later.jsonl" <<'LINES'
 {"ts":1795233753000020000,"ts_kind":"timestamp","tracee":"<0.1.0>","tag":"send","term":"e","extra":"<0.2.0>"}
 {"ts":-576460751546979000,"ts_kind":"monotonic","tracee":"<0.2.0>","tag":"send","term":"f","extra":"<0.1.0>"}
 LINES
-expect 'which are those of the first stream' "$tracehost" replay --from=10us --to=20us "$work/clocks.jsonl" "$work/later.jsonl" <<'LINES'
+expect 'the first stream sets the zeros of later streams' "$tracehost" replay --from=10us --to=20us "$work/clocks.jsonl" "$work/later.jsonl" <<'LINES'
 0.000010 <0.1.0>    send d -> <0.2.0>
 0.000020 <0.1.0>    send e -> <0.2.0>
 LINES
 # Only the last bytes of records are read, as long as they show the clock.
 "$tracehost" convert "$work/clocks.jsonl" "$work/clocks.trace"
-expect 'a zero of each clock in records' "$tracehost" replay --flags=send,timestamp "$work/clocks.trace" <<'LINES'
+expect 'each clock of a binary recording has its own zero' "$tracehost" replay --flags=send,timestamp "$work/clocks.trace" <<'LINES'
 0.000007 <0.1.0>    send a -> <0.2.0>
 0.000008 <0.2.0>    send b -> <0.1.0>
 0.000009 <0.3.0>    send c -> <0.1.0>
@@ -245,7 +245,7 @@ since_first() {
             { echo "$stream" && return 1; }
     done
 }
-check 'times of recordings' since_first
+check 'times of all recordings count from the first record' since_first
 
 # Dates are the dates of the recording.
 dates() {
@@ -257,7 +257,7 @@ for line in sys.stdin:
         print("%s.%06dZ" % (datetime.datetime.fromtimestamp(s, datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%S"), ns // 1000))' |
         diff - "$work/dates" && [ -s "$work/dates" ]
 }
-check 'dates of a recording' dates "$recordings/s04_genserver_pingpong.trace"
+check 'time=absolute prints the dates of a recording' dates "$recordings/s04_genserver_pingpong.trace"
 
 # --- How much of terms ---
 
@@ -286,7 +286,7 @@ done >"$work/terms.jsonl" <<LINES
 $(printf '%0100d' 0 | tr 0 7)
 $(printf '%0101d' 0 | tr 0 7)
 LINES
-expect 'bounded' "$tracehost" replay -t text "$work/terms.jsonl" <<'LINES'
+expect 'by default, long and deep terms are cut' "$tracehost" replay -t text "$work/terms.jsonl" <<'LINES'
 <0.1.0>    receive [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]
 <0.1.0>    receive [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,...(21)]
 <0.1.0>    receive [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1|2]
@@ -307,7 +307,7 @@ expect 'bounded' "$tracehost" replay -t text "$work/terms.jsonl" <<'LINES'
 <0.1.0>    receive 7777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777
 <0.1.0>    receive 7777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777777...(101)
 LINES
-expect 'args=shape' "$tracehost" replay -t text,args=shape "$work/terms.jsonl" <<'LINES'
+expect 'args=shape prints type and size of a term' "$tracehost" replay -t text,args=shape "$work/terms.jsonl" <<'LINES'
 <0.1.0>    receive list(20)
 <0.1.0>    receive list(21)
 <0.1.0>    receive list(20)
@@ -328,7 +328,7 @@ expect 'args=shape' "$tracehost" replay -t text,args=shape "$work/terms.jsonl" <
 <0.1.0>    receive integer
 <0.1.0>    receive integer
 LINES
-expect 'args=shape of each tag' "$tracehost" replay -t text,args=shape "$work/tags.jsonl" <<'LINES'
+expect 'args=shape is obeyed for each tag' "$tracehost" replay -t text,args=shape "$work/tags.jsonl" <<'LINES'
 <0.1.0>    call m:f()
 <0.1.0>    call m:f(list(2),list(2),binary(1))
 <0.1.0>    call 'Elixir.Enum':'sort by'/2
@@ -367,7 +367,7 @@ expect 'args=shape of each tag' "$tracehost" replay -t text,args=shape "$work/ta
 <0.2.0>    seq_trace 17 receive {0,1} atom <- <0.1.0>
 <0.2.0>    seq_trace 17 print {1,2} atom
 LINES
-expect 'args=none' "$tracehost" replay -t text,args=none "$work/tags.jsonl" <<'LINES'
+expect 'args=none prints no terms' "$tracehost" replay -t text,args=none "$work/tags.jsonl" <<'LINES'
 <0.1.0>    call m:f/0
 <0.1.0>    call m:f/3
 <0.1.0>    call 'Elixir.Enum':'sort by'/2
@@ -417,7 +417,7 @@ cut_or_same() {
         END { exit wrong || same + cut == 0 }'
 }
 for name in s04_genserver_pingpong s09_collections_return s12_fileio s15_kitchen_sink s16_terms s21_ip_drop_extract; do
-    check "cut or the same: $name" cut_or_same "$recordings/$name.trace"
+    check "a line of bounded equals that of full or is marked as cut: $name" cut_or_same "$recordings/$name.trace"
 done
 
 # A line longer than the buffer of one line.
@@ -427,6 +427,6 @@ whole_line() {
     printf '<0.1.0>    receive [<<"%s">>]\n' "$long" >"$work/whole"
     "$tracehost" replay -t text,args=full "$work/long.jsonl" | cmp - "$work/whole"
 }
-check 'a line of any length' whole_line
+check 'a line longer than the buffer is whole' whole_line
 
 finish

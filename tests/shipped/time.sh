@@ -14,13 +14,13 @@ summed() {
 for name in s03_exceptions_return_to s04_genserver_pingpong s09_collections_return s11_mnesia_arity s14_cpu_timestamp \
     s15_kitchen_sink s17_meta s19_dbg_server s22_killed_vm; do
     for by in function process; do
-        check "summed up by $by: $name" summed "$recordings/$name.trace" $by
+        check "sums by $by equal an independent computation: $name" summed "$recordings/$name.trace" $by
     done
 done
 if [ -e "$large/l2_mnesia_full.trace" ]; then
-    check 'summed up: l2_mnesia_full' summed "$large/l2_mnesia_full.trace" process
+    check 'sums by process equal an independent computation: l2_mnesia_full' summed "$large/l2_mnesia_full.trace" process
 else
-    skip "summed up: $large" 'these recordings are not here'
+    skip "sums by process equal an independent computation: $large" 'these recordings are not here'
 fi
 
 # Milliseconds, who, what: recursion (f), a tail call (t to u), a call whose end is not told (v, in w), one that is open (x) and
@@ -54,7 +54,7 @@ done >"$work/cases.jsonl" <<'LINES'
 70 3 call {m,b,0}
 60 3 return_from {m,b,0} ok
 LINES
-expect 'each case' "$tracehost" replay -t time "$work/cases.jsonl" <<'LINES'
+expect 'recursion, tail calls, exceptions and open calls are timed' "$tracehost" replay -t time "$work/cases.jsonl" <<'LINES'
      calls   errors     open   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
          2        0        0        0        10000         9000  40.91      7000     10000     10000     10000  m:f/1
          1        0        0        0         4000         4000  18.18      4000      4000      4000      4000  m:u/0
@@ -116,7 +116,7 @@ done >"$work/returns.jsonl" <<'LINES'
 76 4 return_to {m,r,0}
 78 4 return_to {x,run,0}
 LINES
-expect 'ends that return_to tells' "$tracehost" replay -t time "$work/returns.jsonl" <<'LINES'
+expect 'return_to ends calls, and doubtful ends are reported' "$tracehost" replay -t time "$work/returns.jsonl" <<'LINES'
      calls     open   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
          7        0        0        13000        13000  40.62      1000      4000      4000      4000  m:g/0
          3        0        0        19000         9000  28.12      6000     10000     10000     10000  m:o/0
@@ -129,15 +129,15 @@ expect 'ends that return_to tells' "$tracehost" replay -t time "$work/returns.js
 -- stderr
 time: returns of which the recording does not tell how many calls they end: 8, the first to x:run/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 LINES
-check 'ends that return_to tells, summed up' summed "$work/returns.jsonl" process
+check 'sums of calls that return_to ends equal an independent computation' summed "$work/returns.jsonl" process
 
-expect 'by process' "$tracehost" replay -t time,by=process,top=2 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
+expect 'by=process prints the functions of each process' "$tracehost" replay -t time,by=process,top=2 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
      calls   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  process     function
         21        0          462          462  41.81       225       402       462       462  <0.94.0>    wl:'-pingpong/1-lc$^0/1-0-'/2
         21        0          320          320  28.96        25        43       320       320  <0.94.0>    wl:'-pingpong/1-lc$^2/1-2-'/1
        395      331            -          323  29.23         -         -         -         -              28 more
 LINES
-expect 'nothing but calls' measured top=2 s01_seed_local_caller <<'LINES'
+expect 'calls without recorded ends have no times' measured top=2 s01_seed_local_caller <<'LINES'
      calls     open     total us       own us      %    p50 us    p90 us    p99 us    max us  function
         11       11            -            -   0.00         -         -         -         -  ex:bar/1
          1        1            -            -   0.00         -         -         -         -  ex:foo/0
@@ -146,7 +146,7 @@ expect 'nothing but calls' measured top=2 s01_seed_local_caller <<'LINES'
 time: the events contain no ends of calls; record them by a match specification with {return_trace} or {exception_trace}, as --return or --exception of -p do, or by the flag return_to
 time: events without a time stamp, which takes a flag such as monotonic_timestamp: 15
 LINES
-expect 'no time stamps' measured top=2 s12_fileio <<'LINES'
+expect 'events without time stamps are counted and reported' measured top=2 s12_fileio <<'LINES'
      calls     total us       own us      %    p50 us    p90 us    p99 us    max us  function
        101            -            -   0.00         -         -         -         -  file:file_name_1/2
         19            -            -   0.00         -         -         -         -  file:check_args/1
@@ -154,7 +154,7 @@ expect 'no time stamps' measured top=2 s12_fileio <<'LINES'
 -- stderr
 time: events without a time stamp, which takes a flag such as monotonic_timestamp: 328
 LINES
-expect 'JSON' "$tracehost" replay -t time,format=json,top=2 "$work/cases.jsonl" <<'LINES'
+expect 'format=json prints the table as JSON' "$tracehost" replay -t time,format=json,top=2 "$work/cases.jsonl" <<'LINES'
 {"functions":[
 {"calls":2,"errors":0,"open":0,"untold":0,"total_ns":10000000,"own_ns":9000000,"p50_ns":7000000,"p90_ns":10000000,"p99_ns":10000000,"max_ns":10000000,"function":"m:f/1"},
 {"calls":1,"errors":0,"open":0,"untold":0,"total_ns":4000000,"own_ns":4000000,"p50_ns":4000000,"p90_ns":4000000,"p99_ns":4000000,"max_ns":4000000,"function":"m:u/0"}
@@ -162,13 +162,13 @@ expect 'JSON' "$tracehost" replay -t time,format=json,top=2 "$work/cases.jsonl" 
 -- stderr
 time: ends of calls whose beginnings are not known: 1
 LINES
-expect 'CSV' "$tracehost" replay -t time,format=csv,by=process,top=1 "$work/cases.jsonl" <<'LINES'
+expect 'format=csv prints the table as CSV' "$tracehost" replay -t time,format=csv,by=process,top=1 "$work/cases.jsonl" <<'LINES'
 calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,process,function
 2,0,0,0,10000000,9000000,7000000,10000000,10000000,10000000,<0.1.0>,m:f/1
 -- stderr
 time: ends of calls whose beginnings are not known: 1
 LINES
-expect 'few frames' "$tracehost" replay -t time,frames=2,top=3 "$work/cases.jsonl" <<'LINES'
+expect 'open calls beyond frames=2 are forgotten and reported' "$tracehost" replay -t time,frames=2,top=3 "$work/cases.jsonl" <<'LINES'
      calls   errors     open   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
          2        0        1        0         7000         6000  37.50      7000      7000      7000      7000  m:f/1
          1        0        0        0         4000         4000  25.00      4000      4000      4000      4000  m:u/0
@@ -178,11 +178,11 @@ expect 'few frames' "$tracehost" replay -t time,frames=2,top=3 "$work/cases.json
 time: open calls forgotten, as there were more than `frames`: 3
 time: ends of calls whose beginnings are not known: 3
 LINES
-expect 'a recording of nothing' measured top=2 s20_empty <<'LINES'
+expect 'an empty recording gives no table' measured top=2 s20_empty <<'LINES'
 -- stderr
 tracehost replay: warning: there are no records in samples/recordings/s20_empty.trace
 LINES
-expect 'no calls' measured top=2 file_open <<'LINES'
+expect 'a recording without calls gives no table' measured top=2 file_open <<'LINES'
 LINES
 
 # OTP's counts of calls by function, and of all exceptions.
@@ -196,7 +196,7 @@ as_otp_counted() {
     [ "$(wc -l <"$work/otp")" -gt 1 ] && diff /dev/null "$work/missing"
 }
 for name in s03_exceptions_return_to s04_genserver_pingpong s09_collections_return s11_mnesia_arity s12_fileio s15_kitchen_sink; do
-    check "as OTP counted: $name" as_otp_counted "$recordings/$name.trace"
+    check "the counts include those of OTP: $name" as_otp_counted "$recordings/$name.trace"
 done
 
 # Live: fib(12) is 465 calls, all inside of the first one; and processes on several schedulers.
@@ -205,7 +205,7 @@ live() {
         --flags=call,monotonic_timestamp fib 'fib:fib(12)' &&
         awk -F, 'NR > 1 { print $1, $2, $3, $4, ($5 == $6 && $5 == $10 && $7 <= $8 && $8 <= $9 && $9 <= $10 ? "ok" : $0), $NF }' "$work/live"
 }
-expect 'live' live <<'LINES'
+expect 'recursive calls of a live run are timed' live <<'LINES'
 144
 465 0 0 0 ok fib:fib/1
 LINES
@@ -216,7 +216,7 @@ on_schedulers() {
         awk -F, 'NR > 1 { calls[$NF] += $1 } END { for (name in calls) print calls[name], name }' "$work/timed" | sort >"$work/ours" &&
         awk -F, 'NR > 1 { print $1, $NF }' "$work/counted" | sort | diff - "$work/ours" && [ "$(wc -l <"$work/ours")" -gt 5 ]
 }
-check 'on several schedulers' on_schedulers function
-check 'on several schedulers, by process' on_schedulers process
+check 'no call is lost on four schedulers' on_schedulers function
+check 'no call is lost on four schedulers, by=process' on_schedulers process
 
 finish

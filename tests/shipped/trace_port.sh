@@ -20,9 +20,9 @@ for stream in "$recordings"/*.trace "$large"/l1*.trace; do
     */s21_* | */s22_* | */trunc_*) continue ;;
     esac
     if [ -e "$stream" ]; then
-        check "to the byte: $(basename "$stream" .trace)" same_bytes "$stream"
+        check "the written file equals the recording: $(basename "$stream" .trace)" same_bytes "$stream"
     else
-        skip "to the byte: $stream" 'this recording is not here'
+        skip "the written file equals the recording: $stream" 'this recording is not here'
     fi
 done
 
@@ -34,12 +34,12 @@ same_events() {
     again "$1" && events "$1" >"$work/wanted" && events "$work/again.trace" | diff - "$work/wanted" && [ -s "$work/wanted" ]
 }
 for name in s21_ip_drop_extract s22_killed_vm trunc_body trunc_hdr; do
-    check "its events: $name" same_events "$recordings/$name.trace"
+    check "the written file has the same events: $name" same_events "$recordings/$name.trace"
 done
 if [ -e "$large/l2_mnesia_full.trace" ]; then
-    check 'its events: l2_mnesia_full' same_events "$large/l2_mnesia_full.trace"
+    check 'the written file has the same events: l2_mnesia_full' same_events "$large/l2_mnesia_full.trace"
 else
-    skip 'its events: l2_mnesia_full' 'this recording is not here'
+    skip 'the written file has the same events: l2_mnesia_full' 'this recording is not here'
 fi
 
 # As text, negative numbers of one length come the other way round.
@@ -53,14 +53,14 @@ filtered() {
     "$tracehost" replay -p ex:c4/1 --exception -t trace_port,output="$work/small.trace" --max-records=17 \
         "$recordings/s03_exceptions_return_to.trace" && "$tracehost" dump "$work/small.trace"
 }
-expect 'filters' filtered <<'LINES'
+expect 'only events that pass the filters are written' filtered <<'LINES'
 {trace_ts,<0.89.0>,call,{ex,c4,[err]},{1795,233753,912940}}.
 {trace_ts,<0.89.0>,exception_from,{ex,c4,1},{error,boom},{1795,233753,912942}}.
 LINES
-expect 'to stdout' sh -c "$tracehost replay -t trace_port --max-events=1 $recordings/s06_ports.trace | $tracehost dump -" <<'LINES'
+expect 'the default output is stdout' sh -c "$tracehost replay -t trace_port --max-events=1 $recordings/s06_ports.trace | $tracehost dump -" <<'LINES'
 {trace,<0.111.0>,'receive',{go,<0.9.0>,fun wl:ports/0}}.
 LINES
-expect 'drops are told' "$tracehost" replay -t trace_port,output="$work/rest.trace" "$recordings/s21_ip_drop_extract.trace" <<'LINES'
+expect 'dropped events of a recording are reported' "$tracehost" replay -t trace_port,output="$work/rest.trace" "$recordings/s21_ip_drop_extract.trace" <<'LINES'
 -- stderr
 tracehost replay: samples/recordings/s21_ip_drop_extract.trace: the recorder dropped 2243 events
 LINES
@@ -70,7 +70,7 @@ live() {
     "$tracehost" run -p fib:fib/1 --return -t text,output="$work/happened" -t trace_port,output="$work/live.trace" fib 'fib:fib(4)' &&
         "$tracehost" replay "$work/live.trace" | diff "$work/happened" - && wc -l <"$work/happened"
 }
-expect 'live' live <<'LINES'
+expect 'a recorded run replays as the run happened' live <<'LINES'
 3
 18
 -- stderr
@@ -83,7 +83,7 @@ nothing() {
     "$tracehost" replay -t trace_port,output="$work/again.trace" -p no:such/1 "$recordings/s06_ports.trace"
     [ -e "$work/again.trace" ] && "$tracehost" dump "$work/again.trace"
 }
-expect 'no event' nothing <<'LINES'
+expect 'a stream without events leaves an empty file' nothing <<'LINES'
 -- stderr
 tracehost replay: warning: -p no:such/1: no such function was called
 LINES
@@ -94,10 +94,10 @@ itself() {
     "$tracehost" replay -t trace_port,output="$work/itself.trace" "$work/itself.trace"
     [ $? = 2 ] && cmp "$work/itself.trace" "$recordings/s06_ports.trace"
 }
-check 'not over the stream that is read' itself
+check 'the stream that is read is refused as output' itself
 
 if ! command -v escript >/dev/null; then
-    skip 'dbg reads' 'no Erlang here'
+    skip 'dbg reads the written file' 'no Erlang here'
     finish
 fi
 dbg_reads() {
@@ -110,7 +110,7 @@ all_for_dbg() {
 }
 for name in s04_genserver_pingpong s06_ports s08_gc s10_seq_trace s15_kitchen_sink s16_terms s21_ip_drop_extract; do
     count=$(awk '/^total / { n = $2 } /^tag drop / { n -= $4 } END { print n }' "$recordings/$name.counts.txt")
-    expect "dbg reads: $name" all_for_dbg "$recordings/$name.trace" <<LINES
+    expect "dbg reads the written file: $name" all_for_dbg "$recordings/$name.trace" <<LINES
 $count
 LINES
 done
@@ -118,7 +118,7 @@ some_for_dbg() {
     again "$recordings/s04_genserver_pingpong.trace" -p gen_server:call/_ &&
         dbg_reads "$recordings/s04_genserver_pingpong.trace" gen_server call
 }
-expect 'dbg reads what a filter let pass' some_for_dbg <<'LINES'
+expect 'dbg reads a filtered file' some_for_dbg <<'LINES'
 20
 LINES
 

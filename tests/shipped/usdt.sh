@@ -9,7 +9,7 @@ all_probes() {
     "$tracehost" probes "${1:-usdt}" | sed 's/(.*//' >"$work/names"
     "$tracehost" probes | sed 's/(.*//' | diff - "$work/names"
 }
-check 'it has the probes of the program' all_probes
+check 'the library has the same probes as the program' all_probes
 
 cat >"$work/events.jsonl" <<'LINES'
 {"tracee":"<0.1.0>","tag":"send","term":"{hello,[1,2]}","extra":"server"}
@@ -43,13 +43,13 @@ in_gdb() {
 }
 
 if ! command -v gdb >/dev/null; then
-    skip 'each event hits its probe' 'gdb is not installed'
+    skip 'each event fires its probe' 'gdb is not installed'
 elif ! gdb -q -nx -batch -ex 'python print(1)' 2>/dev/null | grep -q 1; then
-    skip 'each event hits its probe' 'this gdb has no Python'
+    skip 'each event fires its probe' 'this gdb has no Python'
 elif ! gdb -q -nx -batch -ex run --args true 2>&1 | grep -q 'exited normally'; then
-    skip 'each event hits its probe' 'gdb cannot run a program here'
+    skip 'each event fires its probe' 'gdb cannot run a program here'
 else
-    expect 'each event hits its probe' in_gdb <<'LINES'
+    expect 'each event fires its probe' in_gdb <<'LINES'
 message__send sender=<0.1.0> receiver=server size=7 token_label=0 token_previous=0 token_current=0
 trace p=<0.1.0> event=send_to_non_existing_process state={my,state} arg_1=hello arg_2=<0.3.0>
 message__receive receiver=<0.1.0> size=8 queue_len=0 token_label=0 token_previous=0 token_current=0
@@ -76,7 +76,7 @@ fi
 unwatched() {
     "$tracehost" replay --stats -t usdt "$work/events.jsonl" 2>&1 | grep 'of its .* callbacks' | sed 's/^ *//'
 }
-expect 'nobody watches' unwatched <<'LINES'
+expect 'without a watcher, trace is never called' unwatched <<'LINES'
 17  calls of its enabled callbacks
 0  calls of its trace callbacks
 LINES
