@@ -16,7 +16,7 @@ crash() {
 
 # named WAY WHAT IS SAID: in the third trace callback.
 named() {
-    expect "$1" crash ",how=$1,after=2" <<LINES
+    expect "$1: the report names the tracer, the callback and the event" crash ",how=$1,after=2" <<LINES
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -36,12 +36,12 @@ named stack 'crashed: SIGSEGV, a bad memory access: the stack is used up, in tra
 named exit 'ended the program: exit(0), in trace_call'
 named hang 'hangs: trace_call took more than 0.3 s'
 case $BUILD_DIR in
-*tsan) skip spin 'this sanitizer holds signals back from code that makes no system call' ;;
+*tsan) skip 'spin: the report names the tracer, the callback and the event' 'this sanitizer holds signals back from code that makes no system call' ;;
 *) named spin 'hangs: trace_call took more than 0.3 s' ;;
 esac
 
 # Only the watchdog can report this one.
-expect deaf crash ,how=deaf,after=2 <<LINES
+expect 'deaf: a tracer that blocks all signals is reported' crash ,how=deaf,after=2 <<LINES
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -50,7 +50,7 @@ tracehost: a tracer hangs: it took more than 0.3 s, and has blocked all signals
 -- status 6
 LINES
 
-expect 'the state is just the way' crash '=abort' <<LINES
+expect 'a state of one atom chooses the way to crash' crash '=abort' <<LINES
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
 tracehost: tracer 'crash_tracer' crashed: SIGABRT, it called abort(), in trace_call
@@ -68,15 +68,15 @@ for group in call send receive procs ports running_procs running_ports garbage_c
     *ports) stream=$recordings/s06_ports.trace ;;
     *) stream=$recordings/s15_kitchen_sink.trace ;;
     esac
-    check "in enabled_$group" named_callback "enabled_$group" "$stream"
-    check "in trace_$group" named_callback "trace_$group" "$stream"
+    check "a crash in enabled_$group is reported" named_callback "enabled_$group" "$stream"
+    check "a crash in trace_$group is reported" named_callback "trace_$group" "$stream"
 done
-check 'in enabled' named_callback enabled "$recordings/s10_seq_trace.trace"
-check 'in trace' named_callback trace "$recordings/s10_seq_trace.trace"
-check 'in unload' named_callback unload "$calls"
+check 'a crash in enabled is reported' named_callback enabled "$recordings/s10_seq_trace.trace"
+check 'a crash in trace is reported' named_callback trace "$recordings/s10_seq_trace.trace"
+check 'a crash in unload is reported' named_callback unload "$calls"
 in_load() {
     CRASH_TRACER_LOAD=fpe crash '' 2>&1 | grep -q 'crashed: SIGFPE, a bad arithmetic operation, in load$'
 }
-check 'in load' in_load
+check 'a crash in load is reported' in_load
 
 finish

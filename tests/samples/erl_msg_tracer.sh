@@ -11,7 +11,7 @@ compile() { # FOLDER FLAG...
     shift
     $CC "$@" -Wall -Wextra -Werror -fPIC -shared -o "$work/$folder/erl_msg_tracer.so" $source
 }
-check "compiles with tracehost's header" compile ours -I"$BUILD_DIR/include/tracehost"
+check "the tracer compiles with tracehost's header" compile ours -I"$BUILD_DIR/include/tracehost"
 
 session() {
     "$tracehost" replay -L "$work/$1" -t erl_msg_tracer="$2" "$recordings/file_open.trace"
@@ -24,15 +24,15 @@ dying() {
     session otp '<0.85.0>'
 }
 if [ -e "$OTP_INCLUDE/erl_nif.h" ]; then
-    check "compiles with OTP's header" compile otp -I"$OTP_INCLUDE"
-    check 'one session with both headers' same_session
-    expect 'the process that is told dies' dying <<'LINES'
+    check "the tracer compiles with OTP's header" compile otp -I"$OTP_INCLUDE"
+    check 'both headers give the same messages' same_session
+    expect 'a dead receiver detaches the tracer' dying <<'LINES'
 -- stderr
 tracehost replay: tracer 'erl_msg_tracer': detached, as it answered 'remove' to trace_status
 tracehost replay: messages dropped, as their receivers do not run here: 6
 LINES
 else
-    skip "compiles with OTP's header" "no erl_nif.h of OTP here"
+    skip "the tracer compiles with OTP's header" "no erl_nif.h of OTP here"
 fi
 
 # The manual's session in an Erlang shell: all new processes are traced, a file is opened, which is
@@ -53,12 +53,12 @@ LINES
     [ -n "$wanted" ] && grep -qF "$wanted" "$work/shell" && [ "$(grep -cF "$wanted" "$work/shell")" -ge 2 ]
 }
 if command -v erlc >/dev/null; then
-    check "compiles with tracehost's header for OTP 24" compile older -DERL_NIF_MINOR_VERSION=16 \
+    check "the tracer compiles with tracehost's header for OTP 24" compile older -DERL_NIF_MINOR_VERSION=16 \
         -I"$BUILD_DIR/include/tracehost"
-    check "the session in a BEAM, tracehost's header" in_beam older
-    if [ -e "$work/otp" ]; then check "the session in a BEAM, OTP's header" in_beam otp; fi
+    check "a BEAM delivers the messages, tracehost's header" in_beam older
+    if [ -e "$work/otp" ]; then check "a BEAM delivers the messages, OTP's header" in_beam otp; fi
 else
-    skip 'the session in a BEAM' 'no Erlang here'
+    skip 'a BEAM delivers the messages' 'no Erlang here'
 fi
 
 finish

@@ -9,14 +9,14 @@ seed=$recordings/s01_seed_local_caller.trace
 first_calls() {
     "$tracehost" replay -L "$BUILD_DIR/samples" "$@"
 }
-expect 'one call of each function' first_calls -t first_calls -p 'ex:_/_' "$seed" <<'LINES'
+expect 'the first call of each function is printed' first_calls -t first_calls -p 'ex:_/_' "$seed" <<'LINES'
 <0.79.0> calls ex:foo/0
 <0.79.0> calls ex:lots/0
 <0.79.0> calls ex:of/0
 <0.79.0> calls ex:indirections/0
 <0.79.0> calls ex:bar/1
 LINES
-expect 'two, beside a tracer that goes on' first_calls --session a -t first_calls=2 -p ex:bar/1 \
+expect 'two calls are printed while another tracer continues' first_calls --session a -t first_calls=2 -p ex:bar/1 \
     --session b -t text -p ex:bar/1 --max-events=4 "$seed" <<'LINES'
 <0.79.0> calls ex:bar/1
 <0.79.0>   call ex:bar(10)
@@ -25,7 +25,7 @@ expect 'two, beside a tracer that goes on' first_calls --session a -t first_call
 <0.79.0>   call ex:bar(8)
 <0.79.0>   call ex:bar(7)
 LINES
-expect 'without patterns there is nothing to be disarmed' first_calls -t first_calls "$seed" <<'LINES'
+expect 'without patterns, the first calls are still printed' first_calls -t first_calls "$seed" <<'LINES'
 <0.79.0> calls ex:foo/0
 <0.79.0> calls ex:lots/0
 <0.79.0> calls ex:of/0
@@ -47,7 +47,7 @@ few_are_asked() {
     echo "asked $asked times"
     [ "$asked" -ge 1 ] && [ "$asked" -lt 300000 ]
 }
-check 'what is disarmed is not asked about any more' few_are_asked
+check 'enabled is no longer called for a disarmed function' few_are_asked
 
 compile() { # FOLDER FLAG...
     mkdir "$work/$1"
@@ -98,18 +98,18 @@ for headers in ours otp; do
     case $headers in
     ours) set -- -DERL_NIF_MINOR_VERSION=16 -I"$BUILD_DIR/include/tracehost" ;;
     otp)
-        [ -e "$OTP_INCLUDE/erl_nif.h" ] || { skip "OTP's header" "no erl_nif.h of OTP here"; continue; }
+        [ -e "$OTP_INCLUDE/erl_nif.h" ] || { skip "the tracer compiles with the header: otp" "no erl_nif.h of OTP here"; continue; }
         set -- -I"$OTP_INCLUDE" -I"$BUILD_DIR/include/tracehost"
         ;;
     esac
-    check "compiles with the header: $headers" compile $headers "$@"
-    expect "one call of each function, header: $headers" here $headers <<'LINES'
+    check "the tracer compiles with the header: $headers" compile $headers "$@"
+    expect "the first call of each function is printed, header: $headers" here $headers <<'LINES'
 5
 LINES
     if command -v erlc >/dev/null; then
-        check "in a BEAM, which cannot disarm, header: $headers" goes_on $headers
+        check "in a BEAM, first calls are printed without disarming, header: $headers" goes_on $headers
     else
-        skip "in a BEAM, header: $headers" 'no Erlang here'
+        skip "in a BEAM, first calls are printed without disarming, header: $headers" 'no Erlang here'
     fi
 done
 

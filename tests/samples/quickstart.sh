@@ -19,7 +19,7 @@ quickstart() {
 }
 
 fake_scons 'echo built'
-expect quickstart quickstart --no-install <<'LINES'
+expect 'quickstart builds tracehost and replays a recording' quickstart --no-install <<'LINES'
 building (scons -jN mode=release) ...
 samples/recordings/s03_exceptions_return_to.trace was made by an Erlang node. How it begins, and what is in it:
 
@@ -52,7 +52,7 @@ fake_scons 'echo "no compiler"; exit 2'
 fails() {
     cd "$work" && PATH=$work/bin:$PATH top/samples/quickstart --no-install | sed 1d
 }
-expect 'what a failing build says is shown' fails <<'LINES'
+expect 'quickstart prints the errors of a failed build' fails <<'LINES'
 -- stderr
 no compiler
 LINES
