@@ -25,7 +25,7 @@ here() {
 
 in_shell >"$work/shell"
 here >"$work/here"
-check 'the shell has said something' test "$(wc -l <"$work/shell")" -gt 100
+check "Erlang's shell prints more than 100 lines" test "$(wc -l <"$work/shell")" -gt 100
 diff "$work/shell" "$work/here" | grep '^[<>]' >"$work/differ"
 if [ "$(escript tests/oracle/expressions.escript later)" = true ]; then
     cat <<'EOF'
@@ -41,5 +41,5 @@ if [ "$(escript tests/oracle/expressions.escript later)" = true ]; then
 > true
 EOF
 fi >"$work/known"
-check 'a session is as in the shell of Erlang' diff -u "$work/known" "$work/differ"
+check "a session prints the same as Erlang's shell" diff -u "$work/known" "$work/differ"
 finish

@@ -36,6 +36,6 @@ as_erl() {
     diff -u "$work/erl" "$work/here" | cut -c 1-300
     [ "$(wc -l <"$work/erl")" = "$(grep -c '^\[' "$terms")" ] && cmp -s "$work/erl" "$work/here"
 }
-check 'latin1' as_erl latin1 '~0p'
-check 'unicode' as_erl unicode '~0tp'
+check 'terms are printed as by erl +pc latin1' as_erl latin1 '~0p'
+check 'terms are printed as by erl +pc unicode' as_erl unicode '~0tp'
 finish

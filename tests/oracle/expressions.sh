@@ -29,10 +29,10 @@ compare() {
     escript $script "$@" >"$work/forms" || echo 'not written' >>"$work/forms"
     escript $script evaluate "$work/forms" 2>&1 | plain >"$work/there"
     "$tracehost" call "$library" -f "$work/forms" 2>&1 | plain >"$work/here"
-    check "$name: enough of them" test "$(wc -l <"$work/there")" -ge "$fewest"
+    check "$name: there are enough results" test "$(wc -l <"$work/there")" -ge "$fewest"
     named "$work/there" >"$work/named_there"
     named "$work/here" | diff "$work/named_there" - | grep '^[<>]' >"$work/differ"
-    check "$name: as by a BEAM" diff "$work/differences" "$work/differ"
+    check "$name: the results equal those of a BEAM" diff "$work/differences" "$work/differ"
 }
 
 compare 'operators' 10000 operators </dev/null
@@ -44,14 +44,14 @@ if [ "$later" = true ]; then
 > {ok,[1.5]}@[X || <<X:32/float>> <= <<1.5:32/float, 16#7fc00000:32, 2.5:32/float>>]
 EOF
 fi >"$work/known"
-compare 'chosen ones' 280 wrap tests/oracle/expressions.txt <"$work/known"
+compare 'chosen expressions' 280 wrap tests/oracle/expressions.txt <"$work/known"
 if [ "$later" = true ]; then
-    compare 'newer ones' 50 wrap tests/oracle/expressions_newer.txt </dev/null
+    compare 'expressions of newer versions of OTP' 50 wrap tests/oracle/expressions_newer.txt </dev/null
     echo 'maybe ok ?= ok, 1 end.' >"$work/maybe"
-    expect 'maybe is read by a BEAM' escript $script evaluate "$work/maybe" <<'EOF'
+    expect 'a BEAM accepts maybe' escript $script evaluate "$work/maybe" <<'EOF'
 1
 EOF
-    expect 'maybe is not read here' "$tracehost" call "$library" -f "$work/maybe" <<'EOF'
+    expect 'tracehost refuses maybe' "$tracehost" call "$library" -f "$work/maybe" <<'EOF'
 -- stderr
 tracehost call: cannot read WORK/maybe
   line 1, column 7: expected an operator, ',' or a full stop, found "ok ?= ok, 1 end."
@@ -59,6 +59,6 @@ tracehost call: cannot read WORK/maybe
 EOF
 fi
 for seed in 1 2 3; do
-    compare "generated ones, seed $seed" 4000 generate $seed 4000 </dev/null
+    compare "generated expressions, seed $seed" 4000 generate $seed 4000 </dev/null
 done
 finish

@@ -82,39 +82,39 @@ compare() {
     echo "$2 are unloaded" >>"$work/beam"
     but_for_the_end <"$work/here" >"$work/told"
     check "$1" diff -u "$work/beam" "$work/told"
-    check "$1: something is heard" grep -q . "$work/beam"
+    check "$1: the journal of the BEAM is not empty" grep -q . "$work/beam"
 }
 
 in_beam 'Load([one, two]), halt(0)' >"$work/beam"
 here './one1.so ./two1.so' 'timer:sleep(600000).' >"$work/here"
-compare 'the latest library first' 2
+compare 'on_halt is called for the latest library first: one, two' 2
 
 in_beam 'Load([two, one]), init:stop(0), receive nothing -> ok end' >"$work/beam"
 here './two1.so ./one1.so' 'timer:sleep(600000).' >"$work/here"
-compare 'the other way round' 2
+compare 'on_halt is called for the latest library first: two, one' 2
 
 in_beam 'Load([one, two]), os:putenv("VERSION", "2"), Load([one]), halt(0)' >"$work/beam"
 here './one1.so ./two1.so' 'timer:sleep(600000).' 'load ./one2.so' >"$work/here"
-compare 'old code that is not purged hears of it, too' 3
+compare 'on_halt is called for old code' 3
 
 in_beam 'Load([one, two]), os:putenv("VERSION", "2"), Load([one]), code:purge(one), halt(0)' >"$work/beam"
 here './one1.so ./two1.so' 'timer:sleep(600000).' 'load ./one2.so' 'purge one' >"$work/here"
-compare 'code that is purged does not' 2
+compare 'on_halt is not called for purged code' 2
 
 in_beam 'Load([one, two]), code:delete(one), halt(0)' >"$work/beam"
 here './one1.so ./two1.so' 'timer:sleep(600000).' 'delete one' >"$work/here"
-compare 'code that is deleted does' 2
+compare 'on_halt is called for deleted code' 2
 
 party=$BUILD_DIR/tests/plugins/party.so
 in_beam 'Load([two, one]), spawn(one, block, []), Begun("block begins"), halt(0)' >"$work/beam"
 here "$party ./two1.so ./one1.so" 'party:spawns(1, one, block, []), timer:sleep(600000).' 'wait:block begins' >"$work/here"
-compare 'a function is waited for, what it schedules is not run' 2
+compare 'a running function is awaited, its scheduled function is not run' 2
 
 # This host waits for functions of other libraries, too, as it unloads them.
 in_beam 'Load([hasty]), spawn(hasty, block, []), Begun("block begins"), halt(0)' >"$work/beam"
 here "$party ./hasty1.so" 'party:spawns(1, hasty, block, []), timer:sleep(600000).' 'wait:block begins' >"$work/here"
 echo 'hasty 1: block ends' >>"$work/beam"
-compare 'a function that nobody asked to be waited for' 1
+compare 'a function without ERL_NIF_OPT_DELAY_HALT is awaited, too' 1
 
 # on_halt is called when the first process has ended, and so not while that is in a function.
 here "--grace=50ms ./one1.so" 'one:block().' 'wait:block begins' >"$work/here"
@@ -123,5 +123,5 @@ status 6
 one 1: load
 one 1: block begins
 EOF
-compare 'a function of the first process is not told' 0
+compare 'on_halt is not called while the first process runs a function' 0
 finish

@@ -103,7 +103,7 @@ counts() {
     ended
     balance
 }
-expect 'all calls come, or are counted as dropped' counts <<'EOF'
+expect 'all calls are received or counted as dropped' counts <<'EOF'
 status 0
 as many as the node has called
 EOF
@@ -121,7 +121,7 @@ drops() {
     grep '^{drop' "$work/out"
     grep -c work "$work/out"
 }
-expect 'a queue that overflows before anybody comes' drops <<'EOF'
+expect 'a queue that overflows without a client drops events' drops <<'EOF'
 status 0
 as many as the node has called
 {drop,980}.
@@ -140,7 +140,7 @@ slow() {
     ended
     sed -n 's/ *\([0-9]*\) .* all$/\1 calls/p' "$work/out"
 }
-expect 'a reader that is slow makes the node drop' slow <<'EOF'
+expect 'a slow reader makes the node drop events' slow <<'EOF'
 status 4
 tracehost replay: tcp://localhost:PORT: the recorder dropped 481 events
 20 calls
@@ -156,7 +156,7 @@ second() {
     ended
     balance
 }
-expect 'a second reader is sent away' second <<'EOF'
+expect 'a second reader is refused' second <<'EOF'
 tracehost dump: tcp://localhost:PORT: the connection was closed before data arrived
   a trace port accepts one client only: another client is connected, or the tracing has ended
 tracehost dump: tcp://localhost:PORT: recovered 0 records
@@ -176,7 +176,7 @@ killed() {
     ended
     grep ' all$' "$work/out"
 }
-expect 'the node is killed in the middle of a record' killed <<'EOF'
+expect 'if the node is killed within a record, the records before are kept' killed <<'EOF'
 status 4
 tracehost replay: tcp://localhost:PORT: record 11 at byte N is truncated
   the input ends after N of the record's N bytes
@@ -199,7 +199,7 @@ within() {
     ended
     sed 's/^.*work,//; s/,{.*//' "$work/out"
 }
-expect 'the client before has left in the middle of a message' within <<'EOF'
+expect 'after a client that left within a record, reading starts at the next' within <<'EOF'
 status 4
 tracehost dump: tcp://localhost:PORT: the connection begins with byte N, not with a record: all bytes up to the next record are lost
   the previous client may have left within a record, or the server is not a trace port
@@ -227,7 +227,7 @@ again() {
     sed 's/^.*work,//; s/,{.*//' "$work/out"
     stop
 }
-expect 'a node that comes again' again <<'EOF'
+expect 'a reader reconnects to a restarted node' again <<'EOF'
 status 130
 tracehost dump: tcp://localhost:PORT: the connection was closed after 2 records; trying to connect again for 20 s
 tracehost dump: tcp://localhost:PORT: the connection was closed, and made again after N s: events in between are lost
@@ -252,7 +252,7 @@ record() {
     "$tracehost" dump "$work/live.trace" >"$work/out"
     balance
 }
-expect 'a recording, ended by a signal' record <<'EOF'
+expect 'a recording that SIGINT ends is complete' record <<'EOF'
 status 130
 tracehost convert: tcp://localhost:PORT: received SIGINT after 100 records
 as many as the node has called

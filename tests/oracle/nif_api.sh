@@ -62,13 +62,13 @@ done
 same output
 same answers
 same port_output
-cmp -s tracehost/answers checked/answers || fail 'with --check answers are others'
+cmp -s tracehost/answers checked/answers || fail 'with --check the answers differ'
 
-grep -Fxf beam/meant tracehost/meant && fail 'is meant to differ, and does not'
+grep -Fxf beam/meant tracehost/meant && fail 'a result that must differ is equal'
 sed 's/^meant: [^:]*: //; s/ is .*//' beam/meant | sort >meant
 # A row whose answer of a BEAM begins with the name of an OTP is of that one and its neighbours alone.
 [ "$minor" -gt 16 ] && other='OTP 25: ' || other='OTP 27: '
 sed -n '/^### Functions of the NIF API/,/^### OTP 27/p' "$SOURCE_DIR/host/cli/manual/tracehost.7.md" |
     awk -F ' [|] ' -v other="$other" '/^[|] [^|]*: / && index($2, other) != 1 { print substr($1, 3) }' | sort >rows
-diff meant rows || fail '< asked, > the table of tracehost(7)'
+diff meant rows || fail '< results that differ, > rows of the table of tracehost(7)'
 exit $failed

@@ -67,7 +67,7 @@ in_beam() {
 
 # sort_out HOST: moves the values that may differ from HOST/output to HOST/meant.
 sort_out() {
-    grep '^{meant,' "$1/output" >"$1/meant" || fail "$1: nothing that is meant to differ"
+    grep '^{meant,' "$1/output" >"$1/meant" || fail "$1: results that must differ are missing"
     sed -i '/^{meant,/d' "$1/output"
 }
 
@@ -75,7 +75,7 @@ sort_out() {
     fail "tracehost: status $?: $(cat tracehost/errors)"
 sort_out tracehost
 in_beam || fail "the BEAM: status $?"
-grep -Fxf beam/meant tracehost/meant && fail 'is meant to differ, and does not'
+grep -Fxf beam/meant tracehost/meant && fail 'a result that must differ is equal'
 diff beam/output tracehost/output >difference || {
     fail '< BEAM, > tracehost'
     cat difference

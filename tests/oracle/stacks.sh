@@ -41,14 +41,14 @@ SCRIPT
 }
 
 for name in tail_calls nested recursion loop server exceptions generator callbacks two_callbacks; do
-    check "callers were recorded: $name" certain $name.callers
-    check "callers were recorded, in a timeline: $name" in_timeline $name.callers
+    check "stacks are true with recorded callers: $name" certain $name.callers
+    check "slices equal the stacks with recorded callers: $name" in_timeline $name.callers
 done
-check 'tail calls of which nothing tells' doubtful tail_calls.plain 6 tails/1
-check 'a loop of which nothing tells that it is none of calls within calls' doubtful loop.plain 1 "'-run/2-fun-1-'/2"
+check 'tail calls without recorded callers are reported as doubtful' doubtful tail_calls.plain 6 tails/1
+check 'a loop without recorded callers is reported as doubtful' doubtful loop.plain 1 "'-run/2-fun-1-'/2"
 for name in tail_calls nested recursion loop server exceptions generator; do
-    check "no callers were recorded: $name" true_stacks $name.plain
-    check "no callers were recorded, in a timeline: $name" in_timeline $name.plain
+    check "stacks are true without recorded callers: $name" true_stacks $name.plain
+    check "slices equal the stacks without recorded callers: $name" in_timeline $name.plain
 done
 
 # A function that is not traced calls back: what is drawn is told to be doubtful, and no call inside one that has ended: each
@@ -64,7 +64,7 @@ sys.exit('\n'.join(map(str, wrong)) or 0)
 SCRIPT
 }
 for name in callbacks two_callbacks tree; do
-    check "calls from functions that are not traced: $name" doubted $name.plain
+    check "callbacks from untraced functions are reported as doubtful: $name" doubted $name.plain
 done
 
 # A function that is not traced, and calls back what called it: its first round is doubtful, and drawn too low; the others are
@@ -83,13 +83,13 @@ cat >"$work/first_round" <<'LINES'
 > <0.1.0>;tree/1;tree/1;tree/1;leaf/1 22
 > <0.1.0>;tree/1;tree/1;tree/1;tree/1 66
 LINES
-check 'calls within calls from one function that is not traced' tree
+check 'only the first round of a recursive callback is drawn too low' tree
 
 # Once it is known which function calls back, its calls are as they were: all but those of the first round.
 learned() {
     drawn callbacks.plain && grep -qx '<0.1.0>;stacks:t_all/1;stacks:t_each/1;stacks:t_leaf/1 16' "$work/drawn"
 }
-check 'who calls back is learned' learned
+check 'a function that calls back is recognised after the first round' learned
 
 # Times of calls where `return_to` tells of their ends: what is measured is as long as it was, as {exception_trace} tells, too.
 measured() {
@@ -98,7 +98,7 @@ measured() {
         python3 tests/shipped/times.py "$work/csv" <"$work/told.jsonl" && cat "$work/remarks"
 }
 for told in plain callers some_plain some_callers returns; do
-    check "measured calls are as long as they were: $told" measured $told
+    check "measured times equal the true times: $told" measured $told
 done
 
 # The same calls traced again, those of one function alone, or all: a return_to that comes is one that a BEAM sends then, and
@@ -114,10 +114,10 @@ traced_again() {
 }
 for name in t_a t_b t_c; do
     for told in plain some_plain returns; do
-        check "returns of $name, traced again: $told" traced_again $told $name
+        check "a replay that traces only $name has the return_to events of a BEAM: $told" traced_again $told $name
     done
     for told in callers some_callers returns; do
-        check "returns of $name, traced again: $told, with callers" traced_again $told $name --recorded-callers
+        check "a replay that traces only $name has the return_to events of a BEAM: $told, with callers" traced_again $told $name --recorded-callers
     done
 done
 
@@ -131,9 +131,9 @@ all_again() {
         ! grep doubt "$work/remarks" && python3 tests/oracle/stacks/true_returns.py "$work/told.jsonl" "$work/again.jsonl" ''
 }
 for told in plain some_plain returns; do
-    check "returns of all functions, traced again: $told" all_again $told
+    check "a replay that traces all functions has each return_to event: $told" all_again $told
 done
 for told in callers some_callers returns; do
-    check "returns of all functions, traced again: $told, with callers" all_again $told --recorded-callers
+    check "a replay that traces all functions has each return_to event: $told, with callers" all_again $told --recorded-callers
 done
 finish
