@@ -19,7 +19,7 @@ library() {
     for headers in first today; do
         if [ $headers = first ]; then folder=$first; else folder=plugin_api; fi
         # shellcheck disable=SC2086
-        check "first release: $name.so with the headers of $headers" $CC -std=gnu11 -O2 -fPIC -shared $warnings \
+        check "$name.so compiles with the headers of $headers" $CC -std=gnu11 -O2 -fPIC -shared $warnings \
             -Wno-pedantic $patchable -I$folder -I. "$@" -o "$work/$headers/$name.so"
     done
 }
@@ -52,17 +52,17 @@ same() {
 
 call() { same "$TRACEHOST" call -L LIBRARIES "$@"; }
 # The words of an expression must not have blanks.
-check 'first release: a plugin finds the host' call party 'party:present().' "[party:await(1)||_<-[1]]."
-check 'first release: it found it' grep -q -x 1 "$work/first.said"
-check 'first release: processes, calls and messages' call bank 'bank:start(),bank:open(alice,100),bank:open(bob,50).' \
+check 'a plugin of each release calls the host' call party 'party:present().' "[party:await(1)||_<-[1]]."
+check 'the host is present for an old plugin' grep -q -x 1 "$work/first.said"
+check 'a plugin of each release has the same results' call bank 'bank:start(),bank:open(alice,100),bank:open(bob,50).' \
     'bank:transfer(alice,bob,30).' 'bank:audit().' 'bank:withdraw(alice,1000).'
-check 'first release: and they worked' grep -q insufficient_funds "$work/first.said"
-check 'first release: functions in C are traced' same "$TRACEHOST" run -t text -p 'factor:_/_' \
+check 'the old plugin refuses a withdrawal without funds' grep -q insufficient_funds "$work/first.said"
+check 'functions of a library of each release have the same trace' same "$TRACEHOST" run -t text -p 'factor:_/_' \
     LIBRARIES/factor.so 'factor:factors(60)'
 
 for tracer in samples/tracers/*.c; do
     tracer=$(basename "$tracer" .c)
-    check "first release: the tracer $tracer" same "$TRACEHOST" replay -L LIBRARIES -t "$tracer" \
+    check "a tracer of each release has the same output: $tracer" same "$TRACEHOST" replay -L LIBRARIES -t "$tracer" \
         samples/recordings/s02_seed_global_caller.trace samples/recordings/s13_procs.trace
 done
 
@@ -80,10 +80,10 @@ host() {
 case $BUILD_DIR in
 */release | */debug)
     for name in replay_into_tracer patterns tracees read_stream counts match_specification live_calls; do
-        check "first release: the embedding program $name" host $name samples/recordings/s13_procs.trace
+        check "an embedding program of each release has the same output: $name" host $name samples/recordings/s13_procs.trace
     done
     ;;
-*) skip 'first release: embedding programs' 'they would need the sanitizer' ;;
+*) skip 'an embedding program of each release has the same output' 'they would need the sanitizer' ;;
 esac
 
 # A library that is compiled with today's header finds a host of the first release, and that it lacks
@@ -120,6 +120,6 @@ in_older() {
 }
 is_present() { in_older -DPRESENT && "$work/older" "$work/asks.so" 10; }
 is_absent() { in_older && "$work/older" "$work/asks.so" 0; }
-check 'first release: a newer header finds that host' is_present
-check 'first release: a newer header finds no host in another program' is_absent
+check 'a library with a newer header finds a host of 0.1' is_present
+check 'a library with a newer header finds no host in another program' is_absent
 finish

@@ -19,10 +19,10 @@ has_180() {
     echo "$(wc -l <"$work/names") functions"
     [ "$(wc -l <"$work/names")" -eq 180 ] && [ "$(uniq "$work/names" | wc -l)" -eq 180 ]
 }
-check 'functions: 180, each once' has_180
+check 'the list has 180 functions without duplicates' has_180
 
 versions_known() { ! grep -v -x -E '20[0-9]|21[0-8]' "$work/versions"; }
-check 'functions: all since 2.0 to 2.18' versions_known
+check 'each function has a version from 2.0 to 2.18' versions_known
 
 # A table of names with a flag that is set elsewhere, as a host has it.
 cat >"$work/table.c" <<'C'
@@ -39,7 +39,7 @@ int main(void)
 }
 C
 names_table() { $CC -Wall -Wextra -Werror "$made" "$work/table.c" -o "$work/table" && "$work/table"; }
-check 'functions: a table of names needs no types' names_table
+check 'a table of names compiles without types' names_table
 
 # since_flags MINOR: prints the -D options for the functions of version 2.MINOR.
 since_flags() {
@@ -55,15 +55,15 @@ compare() {
     $1 -std="$2" -x "$3" -fsyntax-only -Wall -Wextra -Wno-ignored-attributes -Werror \
         $(cat "$work/flags") -I"$4" "$made" $here/functions.c
 }
-check 'functions: our header declares what the list says' compare "$CC" gnu11 c plugin_api 18
+check 'our header declares each function with the type in the list' compare "$CC" gnu11 c plugin_api 18
 
 if [ -n "$OTP" ]; then
     minor=$(sed -n 's/^#define ERL_NIF_MINOR_VERSION //p' "$OTP/erl_nif.h")
-    check "functions: the types are OTP's (2.$minor)" compare "$CC" gnu11 c "$OTP" "$minor"
+    check "the types equal those of OTP's header (2.$minor)" compare "$CC" gnu11 c "$OTP" "$minor"
     if [ -n "$CXX" ]; then
-        check "functions: the types are OTP's in C++" compare "$CXX" c++17 c++ "$OTP" "$minor"
+        check "the types equal those of OTP's header in C++" compare "$CXX" c++17 c++ "$OTP" "$minor"
     else
-        skip "functions: the types are OTP's in C++" 'no C++ compiler'
+        skip "the types equal those of OTP's header in C++" 'no C++ compiler'
     fi
     otp_declares_no_more() {
         echo '#include <erl_nif.h>' | $CC -E -P -I"$OTP" -x c - | tr '\n' ' ' | tr ';' '\n' |
@@ -71,11 +71,11 @@ if [ -n "$OTP" ]; then
         echo "OTP declares $(wc -l <"$work/otp"); not in the list:"
         [ -s "$work/otp" ] && ! comm -23 "$work/otp" "$work/names" | grep .
     }
-    check "functions: the list has all that OTP declares" otp_declares_no_more
+    check "the list has all functions that OTP declares" otp_declares_no_more
 else
-    for name in "the types are OTP's" "the types are OTP's in C++" \
-        "the list has all that OTP declares"; do
-        skip "functions: $name" 'no OTP headers'
+    for name in "the types equal those of OTP's header" "the types equal those of OTP's header in C++" \
+        "the list has all functions that OTP declares"; do
+        skip "$name" 'no OTP headers'
     done
 fi
 
@@ -87,9 +87,9 @@ beam_exports_no_more() {
     [ -s "$work/beam" ] && ! comm -23 "$work/beam" "$work/names" | grep .
 }
 if [ -n "$beam" ]; then
-    check 'functions: the list has all that a BEAM exports' beam_exports_no_more
+    check 'the list has all functions that a BEAM exports' beam_exports_no_more
 else
-    skip 'functions: the list has all that a BEAM exports' 'no BEAM'
+    skip 'the list has all functions that a BEAM exports' 'no BEAM'
 fi
 
 finish

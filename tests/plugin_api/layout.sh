@@ -32,28 +32,28 @@ prints_table() {
     head -n "$(wc -l <"$work/table")" "$work/$1" | diff "$work/table" -
 }
 
-check 'layout: our header compiles' probe ours -Iplugin_api
-check 'layout: our header has the measured layout' prints_table ours
+check 'our header compiles' probe ours -Iplugin_api
+check 'our header has the measured layout' prints_table ours
 
 if [ -z "$OTP" ]; then
-    for name in "OTP's header has the measured layout" "ours and OTP's are equal" \
-        "ours lacks no name of OTP's"; do
-        skip "layout: $name" 'no OTP headers'
+    for name in "OTP's header has the measured layout" "our header has the layout of OTP's header" \
+        "our header has all names of OTP's header"; do
+        skip "$name" 'no OTP headers'
     done
     finish
 fi
 
 minor=$(sed -n 's/^#define ERL_NIF_MINOR_VERSION //p' "$OTP/erl_nif.h")
-check "layout: OTP's header compiles" probe otp -I"$OTP"
-check "layout: OTP's header has the measured layout" prints_table otp
+check "OTP's header compiles" probe otp -I"$OTP"
+check "OTP's header has the measured layout" prints_table otp
 
 equal() {
     probe ours-as-otp -Iplugin_api -DERL_NIF_MINOR_VERSION="$minor" &&
         diff "$work/otp" "$work/ours-as-otp"
 }
 case $minor in
-16 | 17 | 18) check "layout: ours as 2.$minor and OTP's are equal" equal ;;
-*) skip "layout: ours and OTP's are equal" "ours cannot be 2.$minor" ;;
+16 | 17 | 18) check "our header as 2.$minor has the layout of OTP's header" equal ;;
+*) skip "our header has the layout of OTP's header" "ours cannot be 2.$minor" ;;
 esac
 
 # names FOLDER: every identifier of the API in the preprocessed header and its macros.
@@ -69,6 +69,6 @@ lacks_none() {
     cat "$work/lacking"
     [ -s "$work/names" ] && [ ! -s "$work/lacking" ]
 }
-check "layout: ours lacks no name of OTP's" lacks_none
+check "our header has all names of OTP's header" lacks_none
 
 finish

@@ -5,11 +5,11 @@
 source=tests/plugins/party.c
 shared="-O2 -fPIC -shared -Wall -Wextra -Werror"
 
-check 'module: gcc' gcc $shared -Iplugin_api $source -o "$work/gcc.so"
+check 'gcc compiles a library that uses all functions' gcc $shared -Iplugin_api $source -o "$work/gcc.so"
 if command -v clang >/dev/null; then
-    check 'module: clang' clang $shared -Iplugin_api $source -o "$work/clang.so"
+    check 'clang compiles a library that uses all functions' clang $shared -Iplugin_api $source -o "$work/clang.so"
 else
-    skip 'module: clang' 'no clang'
+    skip 'clang compiles a library that uses all functions' 'no clang'
 fi
 
 # pkg-config prints the folder of the headers and the compiler flags, and no libraries.
@@ -21,9 +21,9 @@ from_pkg_config() {
         gcc $shared $(cat "$work/flags") $source -o "$work/flagged.so"
 }
 if command -v pkg-config >/dev/null; then
-    check 'module: with the flags of tracehost-plugin.pc' from_pkg_config
+    check 'gcc compiles the library with the flags of tracehost-plugin.pc' from_pkg_config
 else
-    skip 'module: pkg-config' 'no pkg-config'
+    skip 'gcc compiles the library with the flags of tracehost-plugin.pc' 'no pkg-config'
 fi
 
 # Each function of the list, which is made from the declarations, is imported, weak.
@@ -43,7 +43,7 @@ imports_all() {
         sort >"$work/listed"
     diff "$work/listed" "$work/imported" && [ -s "$work/listed" ]
 }
-check 'module: all functions are imported, weak' imports_all
+check 'all functions are imported as weak symbols' imports_all
 
 # Tools that read C find each function of the API.
 seen_by_ctags() {
@@ -54,9 +54,9 @@ seen_by_ctags() {
     [ ! -s "$work/unseen" ]
 }
 if command -v ctags >/dev/null; then
-    check 'module: ctags finds all functions' seen_by_ctags
+    check 'ctags finds all functions' seen_by_ctags
 else
-    skip 'module: ctags' 'no ctags'
+    skip 'ctags finds all functions' 'no ctags'
 fi
 
 # In C a flag of another family is a warning; numbers, sets of flags and ints are none, nor are they in C++.
@@ -74,12 +74,12 @@ int flags(ErlNifEnv *env, ERL_NIF_TERM monitor)
 C
 for compiler in gcc clang; do
     command -v $compiler >/dev/null || continue
-    check "module: $compiler: flags" $compiler $shared -Wshadow -pedantic -DFLAG=TH_FLUSH -Iplugin_api "$work/flags.c" -o "$work/flags.so"
-    refused "module: $compiler: a flag of another family" enum-conversion \
+    check "$compiler accepts flags of the right family" $compiler $shared -Wshadow -pedantic -DFLAG=TH_FLUSH -Iplugin_api "$work/flags.c" -o "$work/flags.so"
+    refused "$compiler warns of a flag of another family" enum-conversion \
         $compiler $shared -DFLAG=TH_CATCHES -Iplugin_api "$work/flags.c" -o "$work/flags.so"
 done
 for std in c++11 c++20; do
-    [ -z "$CXX" ] || check "module: flags as $std" $CXX -x c++ -std=$std $shared -Wshadow -pedantic -DFLAG=TH_DEMONITOR_FLUSH \
+    [ -z "$CXX" ] || check "flags of the right family compile as $std" $CXX -x c++ -std=$std $shared -Wshadow -pedantic -DFLAG=TH_DEMONITOR_FLUSH \
         -Iplugin_api "$work/flags.c" -o "$work/flags.so"
 done
 
@@ -91,7 +91,7 @@ has_local_functions() {
             nm "$library" | grep -q ' t sum_of$' && nm "$library" | grep -q ' t one$' || return
     done
 }
-check 'module: local functions are told in a section' has_local_functions
+check 'local functions are listed in a section' has_local_functions
 
 # Calls of functions that nif_module.h declares stay calls, whatever the compiler could make of them;
 # and the header's macros are as quiet as the rest of it, in C and C++.
@@ -108,20 +108,20 @@ calls_are_left() {
 }
 if command -v pkg-config >/dev/null && command -v objdump >/dev/null; then
     for level in -O0 -O1 -O2 -O3 -Os; do
-        check "module: calls are left: gcc $level" calls_are_left gcc -std=c11 $level
-        check "module: calls are left: gcc $level, with gcc_cflags" calls_are_left \
+        check "calls of local functions stay calls: gcc $level" calls_are_left gcc -std=c11 $level
+        check "calls of local functions stay calls: gcc $level, with gcc_cflags" calls_are_left \
             gcc -std=gnu17 $level $(PKG_CONFIG_PATH="$work/build/lib/pkgconfig" pkg-config \
                 --variable=gcc_cflags tracehost-plugin)
         if command -v clang >/dev/null; then
-            check "module: calls are left: clang $level" calls_are_left clang -std=c11 $level
+            check "calls of local functions stay calls: clang $level" calls_are_left clang -std=c11 $level
         fi
         if [ -n "$CXX" ]; then
-            check "module: calls are left: C++ $level" calls_are_left \
+            check "calls of local functions stay calls: C++ $level" calls_are_left \
                 $CXX -x c++ -std=c++11 -Wold-style-cast $level
         fi
     done
 else
-    skip 'module: calls are left' 'no pkg-config, or no objdump'
+    skip 'calls of local functions stay calls' 'no pkg-config, or no objdump'
 fi
 
 # The module that the BEAM wants: a stub for each function of the library's table.
@@ -149,8 +149,8 @@ in_beam() {
         grep -q "^{0,{'EXIT',{absent,.*},41}"
 }
 if command -v erl >/dev/null && command -v erlc >/dev/null; then
-    check 'module: in a BEAM, without the host' in_beam
+    check 'in a BEAM, the functions of the host are absent' in_beam
 else
-    skip 'module: in a BEAM' 'no erl'
+    skip 'in a BEAM, the functions of the host are absent' 'no erl'
 fi
 finish

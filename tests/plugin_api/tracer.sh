@@ -10,22 +10,22 @@ runs() {
     "$@" -I. -o "$work/callbacks" && "$work/callbacks" >"$work/called" &&
         [ "$(sort -u "$work/called" | wc -l)" -eq 18 ]
 }
-check 'tracer: all callbacks get their arguments' runs $CC -std=c11 $warnings -Iplugin_api \
+check 'all callbacks get their arguments' runs $CC -std=c11 $warnings -Iplugin_api \
     $here/callbacks.c
 if [ -n "$OTP" ]; then
-    check "tracer: the same with OTP's erl_nif.h" runs $CC -std=c11 -Wall -Wextra -Werror \
+    check "all callbacks get their arguments with OTP's erl_nif.h" runs $CC -std=c11 -Wall -Wextra -Werror \
         -I"$OTP" -Iplugin_api $here/callbacks.c
 fi
 
 shared="-fPIC -shared -fvisibility=hidden"
-check 'tracer: C' $CC -std=c11 $warnings $shared -Iplugin_api $here/tracer.c -o "$work/c.so"
+check 'a tracer compiles as C' $CC -std=c11 $warnings $shared -Iplugin_api $here/tracer.c -o "$work/c.so"
 if [ -n "$CXX" ]; then
     for std in c++11 c++20; do
-        check "tracer: $std" $CXX -x c++ -std=$std $warnings $shared -Iplugin_api $here/tracer.c \
+        check "a tracer compiles as $std" $CXX -x c++ -std=$std $warnings $shared -Iplugin_api $here/tracer.c \
             -o "$work/$std.so"
     done
 else
-    skip 'tracer: C++' 'no C++ compiler'
+    skip 'a tracer compiles as C++' 'no C++ compiler'
 fi
 
 exported() {
@@ -35,13 +35,13 @@ exported() {
             'enabled enabled_send nif_init trace trace_send ' ] || return
     done
 }
-check 'tracer: the callbacks are exported under -fvisibility=hidden' exported
+check 'the callbacks are exported under -fvisibility=hidden' exported
 
 printf '#include <erl_tracer.h>\nTH_TRACER_ENABLED(return_to) { return 0; }\n' >"$work/wrong.c"
-refused 'tracer: a group that does not exist is refused' TH_GROUP_return_to \
+refused 'a callback of an unknown group is refused' TH_GROUP_return_to \
     $CC -Iplugin_api -c "$work/wrong.c" -o "$work/wrong.o"
 printf '#include <erl_tracer.h>\nTH_TRACER_TRACE(none) { }\n' >"$work/wrong.c"
-refused 'tracer: "none" is no group to write callbacks for' 'none is no group' \
+refused 'a callback of the group none is refused' 'none is no group' \
     $CC -Iplugin_api -c "$work/wrong.c" -o "$work/wrong.o"
 
 # in_beam MINOR: prints the output of the tracer in a BEAM, compiled for that NIF version.
@@ -57,13 +57,13 @@ beam_minor=$(command -v erl >/dev/null && command -v erlc >/dev/null &&
         'io:format("~s~n", [lists:nthtail(2, erlang:system_info(nif_version))]), halt().')
 if [ "${beam_minor:-0}" -ge 16 ]; then
     # The BEAM exports a trace_send of its own, which must not get into our entry.
-    check "tracer: as 2.16 in a BEAM of 2.$beam_minor" traces
+    check "a BEAM of 2.$beam_minor runs a tracer of 2.16" traces
 else
-    skip 'tracer: in a BEAM' 'no BEAM'
+    skip 'a BEAM runs a tracer of 2.16' 'no BEAM'
 fi
 if [ "${beam_minor:-18}" -lt 18 ]; then
     older() { in_beam 18 | grep '^bad_lib .*erts-14.0 or newer'; }
-    check "tracer: as 2.18 refused by a BEAM of 2.$beam_minor" older
+    check "a BEAM of 2.$beam_minor refuses a tracer of 2.18" older
 fi
 
 finish
