@@ -127,16 +127,16 @@ operation_values() {
 }
 
 if ! command -v gdb >/dev/null; then
-    skip 'probes in gdb' 'gdb is not installed'
+    skip 'gdb finds the probes and their arguments' 'gdb is not installed'
 elif ! gdb -q -nx -batch -ex 'python print(1)' 2>/dev/null | grep -q 1; then
-    skip 'probes in gdb' 'this gdb has no Python'
+    skip 'gdb finds the probes and their arguments' 'this gdb has no Python'
 elif ! gdb -q -nx -batch -ex run --args true 2>&1 | grep -q 'exited normally'; then
-    skip 'probes in gdb' 'gdb cannot run a program here'
+    skip 'gdb finds the probes and their arguments' 'gdb cannot run a program here'
 else
     check 'gdb finds the same arguments as the host' same_arguments
-    check 'every probe that fires live is hit' every_probe live "$work/gdb"
-    check 'they have the values that they should have' values
-    check 'every probe that fires in replay is hit' replayed
+    check 'gdb hits each probe that fires in a live run' every_probe live "$work/gdb"
+    check 'the probes have the expected arguments' values
+    check 'gdb hits each probe that fires in a replay' replayed
     check 'gdb raises the semaphores itself' gdb_alone
 fi
 finish

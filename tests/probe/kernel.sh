@@ -32,9 +32,9 @@ bpftrace_may() {
 }
 
 if ! command -v bpftrace >/dev/null; then
-    skip 'bpftrace' 'bpftrace is not installed'
+    skip 'bpftrace raises the semaphore and reads arguments' 'bpftrace is not installed'
 elif ! bpftrace_may; then
-    skip 'bpftrace' "$(grep ERROR "$work/why" | tail -1)"
+    skip 'bpftrace raises the semaphore and reads arguments' "$(grep ERROR "$work/why" | tail -1)"
 else
     expect 'bpftrace raises the semaphore and reads arguments' in_bpftrace \
         -e "usdt:$tracehost:erlang:message__send { printf(\"hit %s %s %d\\n\", str(arg0), str(arg1), arg2); }" <<'END'
@@ -60,9 +60,9 @@ in_perf() {
 }
 
 if ! command -v perf >/dev/null; then
-    skip 'perf' 'perf is not installed'
+    skip 'perf finds the probe, raises the semaphore and reads arguments' 'perf is not installed'
 elif ! make_event; then
-    skip 'perf' "$(head -1 "$work/why")"
+    skip 'perf finds the probe, raises the semaphore and reads arguments' "$(head -1 "$work/why")"
 else
     trap 'perf probe -q -d "$event" 2>/dev/null; rm -rf "$work"' EXIT
     expect 'perf finds the probe, raises the semaphore and reads arguments' in_perf <<'END'

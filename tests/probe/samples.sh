@@ -39,7 +39,7 @@ scripts() {
     shift 2
     for file; do
         for script in samples/probes/*"$suffix"; do
-            check "$script of $(basename "$file")" "$with" "$script" "$file"
+            check "$script is accepted for $(basename "$file")" "$with" "$script" "$file"
         done
     done
 }
@@ -53,22 +53,22 @@ every_probe() {
 }
 
 if ! command -v bpftrace >/dev/null; then
-    skip 'scripts for bpftrace' 'bpftrace is not installed'
+    skip 'bpftrace accepts the scripts' 'bpftrace is not installed'
 elif ! in_bpftrace -e 'BEGIN { exit(); }' >"$work/why" 2>&1; then
-    skip 'scripts for bpftrace' "$(tail -1 "$work/why")"
+    skip 'bpftrace accepts the scripts' "$(tail -1 "$work/why")"
 else
     check 'bpftrace lists all probes' every_probe
     scripts in_bpftrace .bt "$tracehost" "$library" "$usdt"
-    check 'it would find a mistake' fails in_bpftrace -e "usdt:$tracehost:erlang:message__send { prinf(); }"
+    check 'bpftrace refuses a script with a mistake' fails in_bpftrace -e "usdt:$tracehost:erlang:message__send { prinf(); }"
 fi
 
 make_kernel
 if ! command -v stap >/dev/null; then
-    skip 'scripts for SystemTap' 'SystemTap is not installed'
+    skip 'SystemTap accepts the scripts' 'SystemTap is not installed'
 elif ! in_stap -e 'probe begin { exit() }' >"$work/why" 2>&1; then
-    skip 'scripts for SystemTap' "$(head -1 "$work/why")"
+    skip 'SystemTap accepts the scripts' "$(head -1 "$work/why")"
 else
     scripts in_stap .stp "$tracehost" "$library" "$usdt"
-    check 'it would find a missing probe' fails in_stap -e "probe process(\"$tracehost\").mark(\"message__sent\") { exit() }"
+    check 'SystemTap refuses a script with an unknown probe' fails in_stap -e "probe process(\"$tracehost\").mark(\"message__sent\") { exit() }"
 fi
 finish
