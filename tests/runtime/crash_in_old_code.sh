@@ -46,7 +46,7 @@ crash() {
     [ $? = 6 ]
 }
 
-# The line of FILE that has TEXT.
+# Prints the number of the line of FILE that contains TEXT.
 line_of() {
     grep -n -F "$2" "$work/$1.c" | cut -d: -f1
 }
@@ -73,9 +73,9 @@ names_lines() {
 
 lines() {
     if command -v addr2line >/dev/null; then
-        check "$1: its lines are those of its own source" names_lines $2
+        check "$1: the report names the lines of its own source" names_lines $2
     else
-        skip "$1: lines" 'no addr2line'
+        skip "$1: the report names the lines of its own source" 'no addr2line'
     fi
 }
 
@@ -84,12 +84,12 @@ write second 20
 write third 40
 
 # The first load opens the file itself; later loads open a private copy.
-check 'the first code: it crashes' crash "treading:replace([\"$work/second.so\"], crash)."
-check 'the first code: its functions and its generation are named' names_old_code 1
+check 'the first code: the call crashes' crash "treading:replace([\"$work/second.so\"], crash)."
+check 'the first code: the report names functions and generation' names_old_code 1
 lines 'the first code' 'first second'
-check 'the second code: it crashes' crash "treading:replace([\"$work/second.so\"], go_on)." \
+check 'the second code: the call crashes' crash "treading:replace([\"$work/second.so\"], go_on)." \
     "treading:replace([\"$work/third.so\"], crash)."
-check 'the second code: its functions and its generation are named' names_old_code 2
+check 'the second code: the report names functions and generation' names_old_code 2
 lines 'the second code' 'second first third'
 [ "$failed" = 0 ] || cat "$work/said" "$work/told" "$work/lines"
 finish
