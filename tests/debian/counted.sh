@@ -15,7 +15,7 @@ done
 counted() {
     COUNTED_LIBRARY=$jiffy COUNTED_OUTPUT=$work/counts "$tracehost" "$@" && cat "$work/counts"
 }
-expect 'a thousand documents' counted call "$work/counted.so" "$work/documents.so" 'documents:round_trips(1000).' <<'LINES'
+expect 'jiffy decodes and encodes 1000 documents' counted call "$work/counted.so" "$work/documents.so" 'documents:round_trips(1000).' <<'LINES'
 {3000,1000}
 2000 jiffy:nif_decode_init/2
 0 jiffy:nif_decode_iter/5
@@ -23,7 +23,7 @@ expect 'a thousand documents' counted call "$work/counted.so" "$work/documents.s
 0 jiffy:nif_encode_iter/3
 LINES
 
-expect 'the same, traced' "$tracehost" run -t count -p jiffy:_/_ "$jiffy" "$work/documents.so" \
+expect 'count gets each call of jiffy' "$tracehost" run -t count -p jiffy:_/_ "$jiffy" "$work/documents.so" \
     'documents:round_trips(1000)' <<'LINES'
       events       %  tag
         3000  100.00  call
@@ -36,7 +36,7 @@ expect 'the same, traced' "$tracehost" run -t count -p jiffy:_/_ "$jiffy" "$work
 LINES
 
 # Debian compiles it without room for breakpoints in its code.
-expect 'no local calls of it can be traced' "$tracehost" run -p jiffy:nif_encode_init/2 --kind=local "$jiffy" \
+expect 'a pattern for local calls of jiffy is refused' "$tracehost" run -p jiffy:nif_encode_init/2 --kind=local "$jiffy" \
     'jiffy:nif_encode_init([], [])' <<'LINES'
 -- stderr
 tracehost run: cannot set -p jiffy:nif_encode_init/2
@@ -44,7 +44,7 @@ tracehost run: cannot set -p jiffy:nif_encode_init/2
   jiffy:nif_encode_init/2: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
 LINES
-expect 'calls from outside can' "$tracehost" run -p jiffy:nif_encode_init/2 --return "$jiffy" \
+expect 'calls of jiffy from outside are traced' "$tracehost" run -p jiffy:nif_encode_init/2 --return "$jiffy" \
     'jiffy:nif_encode_init([], [])' <<'LINES'
 <0.1.4096> call jiffy:nif_encode_init([],[])
 <0.1.4096> return jiffy:nif_encode_init/2 -> [<<"[]">>]

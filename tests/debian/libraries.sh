@@ -67,21 +67,21 @@ for file in "$calls"/*.calls; do
     fi
     info=$(sed -n "s|LIBRARY|${library%.so}|; s/^%% load-info: //p" "$file")
     call "$work/here" "$TRACEHOST"
-    compare "$name" "$calls/$name.results" "$work/here"
+    compare "$name: the results are as expected" "$calls/$name.results" "$work/here"
     if [ -n "$memcheck" ]; then
         # shellcheck disable=SC2086
         call "$work/here" $memcheck "$TRACEHOST"
-        compare "$name under valgrind" "$calls/$name.results" "$work/here"
+        compare "$name: the results under valgrind are as expected" "$calls/$name.results" "$work/here"
     fi
     if traced; then
-        compare "$name under trace" "$work/counted" "$work/told"
+        compare "$name: the tracer gets as many calls as breakpoints count" "$work/counted" "$work/told"
     else
-        echo "FAILED: $name under trace"
+        echo "FAILED: $name: the tracer gets as many calls as breakpoints count"
         cat "$work/run"
         failed=$((failed + 1))
     fi
     escript "$calls/beam.escript" "$name" "$file" >"$work/beam" 2>&1
-    compare "$name in a BEAM" "$calls/$name.results" "$work/beam"
+    compare "$name: the results in a BEAM are as expected" "$calls/$name.results" "$work/beam"
 done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ $failed = 0 ]
