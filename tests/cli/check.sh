@@ -8,7 +8,7 @@ installed=/usr/lib/erlang/lib
 # The address sanitizer would report the leaks, too.
 export ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0"
 
-expect 'innocence' "$tracehost" call --check "$sins" 'sins:same({1,"two",<<3>>,#{4 => 5.0}}).' 'sins:gives_back(<<1,2,3>>).' <<EOF
+expect 'a correct function causes no report' "$tracehost" call --check "$sins" 'sins:same({1,"two",<<3>>,#{4 => 5.0}}).' 'sins:gives_back(<<1,2,3>>).' <<EOF
 {1,"two",<<3>>,#{4 => 5.0}}
 ok
 EOF
@@ -17,12 +17,12 @@ codesets() {
     LC_ALL=C.UTF-8 "$tracehost" call "$sins" 'sins:codeset().'
     LC_ALL=C "$tracehost" call "$sins" 'sins:codeset().'
 }
-expect "a library finds the user's character set, as in a BEAM" codesets <<EOF
+expect "a library sees the character set of the user's locale, as in a BEAM" codesets <<EOF
 'UTF-8'
 'ANSI_X3.4-1968'
 EOF
 
-expect 'results' "$tracehost" call --check "$sins" 'sins:nothing().' 'sins:word().' 'sins:inner_word().' <<EOF
+expect 'results that are not terms are reported' "$tracehost" call --check "$sins" 'sins:nothing().' 'sins:word().' 'sins:inner_word().' <<EOF
 undefined
 undefined
 undefined
@@ -33,7 +33,7 @@ tracehost: check: sins:inner_word(): returns a term with the part 0x1b, which is
 -- status 1
 EOF
 
-expect 'without --check only what a BEAM would die of is noticed' "$tracehost" call "$sins" 'sins:nothing().' 'sins:release_inspected(<<1>>).' <<EOF
+expect 'without --check only a result of 0 is an error' "$tracehost" call "$sins" 'sins:nothing().' 'sins:release_inspected(<<1>>).' <<EOF
 ok
 -- stderr
 ** exception error: bad argument
@@ -42,7 +42,7 @@ ok
 -- status 1
 EOF
 
-expect 'terms of earlier calls' "$tracehost" call --check "$sins" 'sins:keep({first, [1]}).' 'sins:give_kept_inside(now).' \
+expect 'use of a term of an earlier call is reported' "$tracehost" call --check "$sins" 'sins:keep({first, [1]}).' 'sins:give_kept_inside(now).' \
     'sins:make_in_kept().' <<EOF
 ok
 {now,undefined}
@@ -53,13 +53,13 @@ tracehost: check: sins:make_in_kept(): makes a term in the environment of an ear
 -- status 1
 EOF
 
-expect 'what is bound stays what it was' "$tracehost" call --check "$sins" 'X = sins:all_kinds({1.5}), sins:same(7).' \
+expect 'a bound variable keeps its value during later calls' "$tracehost" call --check "$sins" 'X = sins:all_kinds({1.5}), sins:same(7).' \
     'element(7, X).' <<EOF
 7
 {1.5}
 EOF
 
-expect 'given back twice' "$tracehost" call --check "$sins" 'sins:free_env_twice().' 'sins:release_often() =/= x.' <<EOF
+expect 'objects that are freed twice are reported' "$tracehost" call --check "$sins" 'sins:free_env_twice().' 'sins:release_often() =/= x.' <<EOF
 ok
 true
 -- stderr
@@ -68,7 +68,7 @@ tracehost: check: sins:release_often(): calls enif_release_resource() on a resou
 -- status 1
 EOF
 
-expect 'a destructor' "$tracehost" call --check "$sins" 'sins:in_destructor().' <<EOF
+expect 'misuse in a destructor is reported' "$tracehost" call --check "$sins" 'sins:in_destructor().' <<EOF
 ok
 -- stderr
 tracehost: check: the destructor of careless of sins.so: calls enif_release_resource() on a resource that was already given back to enif_release_resource() by sins:in_destructor()
@@ -76,7 +76,7 @@ tracehost: check: the destructor of careless of sins.so: calls enif_free() on me
 -- status 1
 EOF
 
-expect 'leaks' "$tracehost" call --check --load-info=leak "$sins" 'A = sins:open_db("x"), B = sins:open_db("y"), ok.' 'sins:leak_memory(17).' <<EOF
+expect 'leaks are reported with the functions that allocated them' "$tracehost" call --check --load-info=leak "$sins" 'A = sins:open_db("x"), B = sins:open_db("y"), ok.' 'sins:leak_memory(17).' <<EOF
 ok
 ok
 -- stderr
@@ -87,14 +87,14 @@ tracehost: check: leak: 2 resources of type 'db' (160 bytes) that sins:open_db/1
 EOF
 
 # A resource with a destructor keeps its library, so unload() is not called, nor blamed.
-expect 'a leak that keeps the library' "$tracehost" call --check --load-info=keep "$sins" 'sins:leak_careless() =/= x.' <<EOF
+expect 'a leak that keeps the library loaded is reported without unload()' "$tracehost" call --check --load-info=keep "$sins" 'sins:leak_careless() =/= x.' <<EOF
 true
 -- stderr
 tracehost: check: leak: 1 resource of type 'careless' (1 byte) that sins:leak_careless/0 got from enif_alloc_resource(), in sins:leak_careless()
 -- status 1
 EOF
 
-expect 'often' "$tracehost" call --check --repeat=15 "$sins" 'sins:release_inspected(<<1>>).' <<EOF
+expect 'reports after the tenth of a function are only counted' "$tracehost" call --check --repeat=15 "$sins" 'sins:release_inspected(<<1>>).' <<EOF
 ok
 -- stderr
 $(yes 'tracehost: check: sins:release_inspected(<<1>>): calls enif_release_binary() on a binary that was only inspected' | head -10)
@@ -104,19 +104,19 @@ tracehost: check: sins:release_inspected/1: 5 more times: calls enif_release_bin
 EOF
 
 # Continuations run in environments of their own, on dirty threads too.
-expect 'functions that go on' "$tracehost" call --check "$sins" 'sins:goes_on([1,2], dirty).' 'sins:goes_on({<<1>>}, normal).' <<EOF
+expect 'continuations cause no report' "$tracehost" call --check "$sins" 'sins:goes_on([1,2], dirty).' 'sins:goes_on({<<1>>}, normal).' <<EOF
 {went_on,[1,2]}
 {went_on,{<<1>>}}
 EOF
 
-expect 'a function that goes on with a term of an earlier one' "$tracehost" call --check "$sins" 'sins:goes_on_with_kept({1}).' <<EOF
+expect 'a continuation that returns a term of an earlier call is reported' "$tracehost" call --check "$sins" 'sins:goes_on_with_kept({1}).' <<EOF
 undefined
 -- stderr
 tracehost: check: sins:gives_kept_last(1), scheduled by sins:goes_on_with_kept/1: returns a term of the environment of an earlier call, sins:goes_on_with_kept({1})
 -- status 1
 EOF
 
-expect 'many threads' "$tracehost" call --check --threads=4 --repeat=200 "$sins" 'sins:all_kinds({"a",1.5}) =/= x.' \
+expect 'calls in four threads cause no report' "$tracehost" call --check --threads=4 --repeat=200 "$sins" 'sins:all_kinds({"a",1.5}) =/= x.' \
     'sins:gives_back(<<1,2>>).' 'sins:goes_on([1], dirty).' <<EOF
 true
 ok

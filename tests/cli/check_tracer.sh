@@ -13,7 +13,7 @@ found() {
     "$tracehost" "$@" >"$work/out" 2>&1
     echo "status $?"
 }
-expect 'terms that were kept, what was not freed, sending to the tracee' found replay --check -t "$forgetful" \
+expect 'kept terms, leaks and messages to the tracee are reported' found replay --check -t "$forgetful" \
     --max-events=2 "$stream" <<'LINES'
 tracehost replay: warning: tracer 'FORGETFUL' sends a message to its tracee in trace: this message and later ones are refused
 tracehost: check: trace of tracer 'FORGETFUL', 'receive' of record 1: calls enif_send() with the tracee as receiver: the message is refused
@@ -25,10 +25,10 @@ tracehost: check: leak: 1 environment that trace of tracer 'FORGETFUL' got from 
 tracehost: check: leak: 1 resource of type 'held' (1 byte) that trace of tracer 'FORGETFUL' got from enif_alloc_resource(), in trace of tracer 'FORGETFUL', 'receive' of record 1
 status 1
 LINES
-expect 'nothing is said without it' sh -c "'$tracehost' replay -t '$tracers/echo.so' --max-events=2 $stream | wc -l" <<'LINES'
+expect 'a replay without --check reports nothing' sh -c "'$tracehost' replay -t '$tracers/echo.so' --max-events=2 $stream | wc -l" <<'LINES'
 3
 LINES
-expect 'of a run' found run --check -t "$forgetful" -p fib:fib/1 fib 'fib:fib(1)' <<'LINES'
+expect 'run --check reports violations by a tracer' found run --check -t "$forgetful" -p fib:fib/1 fib 'fib:fib(1)' <<'LINES'
 tracehost run: warning: tracer 'FORGETFUL' sends a message to its tracee in trace: this message and later ones are refused
 tracehost: check: trace of tracer 'FORGETFUL', call: calls enif_send() with the tracee as receiver: the message is refused
 tracehost run: tracer 'FORGETFUL': messages or commands to the tracee refused: 1
@@ -105,7 +105,7 @@ put_into() {
             sed "s,.*gives enif_make_\(.*\) a term that lies in the environment of an earlier call.*,  \1,; s/^[^ ]/$how: &/"
     done
 }
-expect 'terms that were kept, in new terms' put_into <<'LINES'
+expect 'a kept term is reported by each function that makes terms' put_into <<'LINES'
   tuple()
 tuple: {1,undefined}
   tuple_from_array()
@@ -149,7 +149,7 @@ for tracer in "$BUILD_DIR"/lib/tracehost/tracers/*.so; do
         check "$(basename "$tracer" .so) is clean: $name" clean "$tracer" "$recordings/$name.trace"
     done
 done
-expect 'a sample that keeps terms' "$tracehost" replay --check -t "$samples/longest_message.so" "$stream" <<'LINES'
+expect 'the sample that keeps terms causes no report' "$tracehost" replay --check -t "$samples/longest_message.so" "$stream" <<'LINES'
 <0.94.0> sent {'$gen_call',{<0.94.0>,[alias|#Ref<0.3774324694.940638210.141746>]},{ping,1}}
 LINES
 

@@ -54,7 +54,7 @@ forked() {
     echo "status $?"
     cat "$work/text"
 }
-expect 'a child that ends writes nothing again' forked exits <<'EOF'
+expect 'a child that exits does not repeat buffered output' forked exits <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -67,7 +67,7 @@ status 0
 -- stderr
 child: exit 0, signal 0
 EOF
-expect 'what a child prints is there' forked prints <<'EOF'
+expect 'output of a child is printed once' forked prints <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -81,7 +81,7 @@ status 0
 -- stderr
 child: exit 0, signal 0
 EOF
-expect 'a child that crashes does so alone' forked crashes <<'EOF'
+expect 'a crash of a child does not end the host' forked crashes <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -96,7 +96,7 @@ child: exit 0, signal 6
 EOF
 
 # A child that returns would be a second host, with half of the threads and its parent's files.
-expect 'a child that returns to a replay ends there' forked returns <<'EOF'
+expect 'a child that returns to a replay is ended' forked returns <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -134,7 +134,7 @@ EOF
 "$CC" -fPIC -shared -Iplugin_api -o "$work/forker.so" "$work/forker.c"
 for command in 'call' 'run -t count,output=/dev/null'; do
     for function in normal dirty; do
-        expect "a child that returns to ${command%% *} ends there, $function" \
+        expect "a child that returns to ${command%% *} is ended, $function" \
             "$tracehost" $command "$work/forker.so" "{forker:$function(), done}." <<'EOF'
 {6,done}
 -- stderr

@@ -40,18 +40,18 @@ modules() {
 # --- loading ---
 
 a_host
-expect 'the modules at first' modules <<'END'
+expect 'modules lists the modules of the program start' modules <<'END'
 module        code     generation  functions  local  users  path
 bank          current           1         15      0      3  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           1          N      1      0  WORK/000a.so
 END
-expect 'two at once, one of which is there already' ctl load "$work/000a.so" "$work/000b.so" --load-info=2 <<'END'
+expect 'two libraries are loaded at once, one of them as an upgrade' ctl load "$work/000a.so" "$work/000b.so" --load-info=2 <<'END'
 module        generation  was       from
 version_000a           2  upgraded  WORK/000a.so
 version_000b           1  loaded    WORK/000b.so
 committed at one instant, after 1 round of thread progress
 END
-expect 'they are there, and the old code' modules <<'END'
+expect 'modules lists the new code and the old code' modules <<'END'
 module        code     generation  functions  local  users  path
 bank          current           1         15      0      3  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           2          N      1      0  WORK/000a.so
@@ -61,12 +61,12 @@ END
 here() {
     (cd "$work" && ctl load ./000c.so --load-info 3)
 }
-expect 'a path is one from where ctl is' here <<'END'
+expect 'a relative path is relative to the folder of ctl' here <<'END'
 module        generation  was     from
 version_000c           1  loaded  WORK/000c.so
 committed at one instant, after 1 round of thread progress
 END
-expect 'the name of one that ships' ctl load bank <<'END'
+expect 'a built-in plugin is loaded by its name' ctl load bank <<'END'
 module  generation  was       from
 bank             2  upgraded  BUILD/lib/tracehost/plugins/bank.so
 committed at one instant, after 1 round of thread progress
@@ -80,18 +80,18 @@ returns() {
 tells() {
     [ "$(returns "$1")" -gt 0 ]
 }
-expect 'a tracer' ctl attach "text=#{output => <<\"$work/text\">>}" -p version_000a:number_inside/0 --return <<'END'
+expect 'a tracer is attached to a function of the current code' ctl attach "text=#{output => <<\"$work/text\">>}" -p version_000a:number_inside/0 --return <<'END'
 session 1, tracer 'text': flags call, 1 breakpoint
 END
-check 'is told of the current code' until_so tells 2
+check 'the tracer gets returns of the current code' until_so tells 2
 purged_a() {
     until_so ctl purge version_000a
 }
-check 'its old code is not in use for long' purged_a
-check 'new code' ctl load "$work/000a.so" --load-info=7
-check 'is traced as the old was' until_so tells 7
-check 'the pattern stays' sh -c "'$tracehost' ctl '$socket' info version_000a:number_inside/0 | grep -q match_spec"
-check 'purged once more' purged_a
+check 'old code becomes unused and is purged' purged_a
+check 'new code of a traced module is loaded' ctl load "$work/000a.so" --load-info=7
+check 'the tracer gets returns of the new code' until_so tells 7
+check 'a pattern stays set when new code is loaded' sh -c "'$tracehost' ctl '$socket' info version_000a:number_inside/0 | grep -q match_spec"
+check 'old code becomes unused and is purged again' purged_a
 
 # --- refusals ---
 
@@ -106,27 +106,27 @@ three() {
     ctl load "$work/000a.so" "$work/000b.so" "$work/000c.so" --load-info="$1"
 }
 before
-expect 'a veto in the second of three' three '{9,[{version_000b,check}]}' <<'END'
+expect 'a th_upgrade_check() that refuses prevents the load of all three' three '{9,[{version_000b,check}]}' <<'END'
 -- stderr
 tracehost ctl: none of the 3 libraries was loaded
   WORK/000b.so was refused
   th_upgrade_check() returned 3
 -- status 5
 END
-check 'leaves all as they were' as_before
-expect 'what load() is given is no term' three '{9' <<'END'
+check 'a refusal by th_upgrade_check() changes no module' as_before
+expect 'a load info for three libraries that is not a term is refused' three '{9' <<'END'
 -- stderr
 tracehost ctl: --load-info is not an Erlang term: line 1, column 3: expected ',' or '}', found the end of the text
 -- status 2
 END
-expect 'an upgrade() that refuses in the second of three' three '{9,[{version_000b,upgrade}]}' <<'END'
+expect 'an upgrade() that refuses prevents the load of all three' three '{9,[{version_000b,upgrade}]}' <<'END'
 -- stderr
 tracehost ctl: none of the 3 libraries was loaded
   WORK/000b.so was refused
   upgrade() returned 2
 -- status 5
 END
-check 'as well, as the first is handed back' as_before
+check 'a refusal by upgrade() changes no module' as_before
 seven_again() {
     count=$(returns 7)
     until_so more_than_before
@@ -134,9 +134,9 @@ seven_again() {
 more_than_before() {
     [ "$(returns 7)" -gt "$((count + 3))" ]
 }
-check 'which goes on' seven_again
-check 'and was never another' sh -c "! grep -q -- '-> 9' '$work/text'"
-expect 'a load() that refuses' ctl load "$work/000a.so" ./nothing.so <<END
+check 'calls of the current code continue after a refused load' seven_again
+check 'no call reaches code that was refused' sh -c "! grep -q -- '-> 9' '$work/text'"
+expect 'a missing file prevents the load of both libraries' ctl load "$work/000a.so" ./nothing.so <<END
 -- stderr
 tracehost ctl: none of the 2 libraries was loaded
   cannot open $PWD/nothing.so
@@ -144,77 +144,77 @@ tracehost ctl: none of the 2 libraries was loaded
 -- status 5
 END
 version 000d
-expect 'a load() that refuses, of a new module' ctl load "$work/000d.so" '--load-info={1,[{version_000d,load}]}' <<'END'
+expect 'a load() that refuses prevents the load of a new module' ctl load "$work/000d.so" '--load-info={1,[{version_000d,load}]}' <<'END'
 -- stderr
 tracehost ctl: WORK/000d.so was refused
   load() returned 1
 -- status 5
 END
 echo 'no library' >"$work/text.so"
-expect 'what is no library' ctl load "$work/text.so" <<'END'
+expect 'a text file is refused' ctl load "$work/text.so" <<'END'
 -- stderr
 tracehost ctl: WORK/text.so was refused
   the file is text, not a shared object; compile C code with -fPIC -shared
 -- status 5
 END
-expect 'one module twice' ctl load "$work/000c.so" "$work/000c.so" <<'END'
+expect 'two libraries of one module are refused' ctl load "$work/000c.so" "$work/000c.so" <<'END'
 -- stderr
 tracehost ctl: none of the 2 libraries was loaded
   WORK/000c.so and WORK/000c.so are both module version_000c: load one at a time
 -- status 2
 END
-expect 'a load info that is no term' ctl load "$work/000c.so" '--load-info={' <<'END'
+expect 'a load info that is not a term is refused' ctl load "$work/000c.so" '--load-info={' <<'END'
 -- stderr
 tracehost ctl: --load-info is not an Erlang term: line 1, column 2: expected a term, found the end of the text
 -- status 2
 END
-expect 'load what?' ctl load --purge=hard <<'END'
+expect 'load without a library is refused' ctl load --purge=hard <<'END'
 -- stderr
 tracehost ctl: argument LIBRARY is missing
 -- status 2
 END
-expect 'purge how?' ctl load bank --purge=gently <<'END'
+expect 'an unknown value of --purge is refused' ctl load bank --purge=gently <<'END'
 -- stderr
 tracehost ctl: --purge must be soft or hard, not 'gently'
 -- status 2
 END
-expect 'an option of another command' ctl load bank --hard <<'END'
+expect 'an option of another command is refused' ctl load bank --hard <<'END'
 -- stderr
 tracehost ctl: this command has no option --hard
 -- status 2
 END
-expect 'purge what?' ctl purge <<'END'
+expect 'purge without a module is refused' ctl purge <<'END'
 -- stderr
 tracehost ctl: argument MODULE is missing; `modules` lists the modules
 -- status 2
 END
-expect 'purge whom that is not there' ctl purge nobody <<'END'
+expect 'purge of an unknown module is refused' ctl purge nobody <<'END'
 -- stderr
 tracehost ctl: there is no module nobody
 -- status 2
 END
-expect 'delete two' ctl delete bank version_000a <<'END'
+expect 'delete of two modules is refused' ctl delete bank version_000a <<'END'
 -- stderr
 tracehost ctl: unexpected argument 'version_000a'
 -- status 2
 END
-check 'all that has changed nothing' as_before
+check 'refused commands change no module' as_before
 
 # --- old code that is in use ---
 
-expect 'who is in old code is told' ctl load bank <<'END'
+expect 'a load is refused while processes use the old code' ctl load bank <<'END'
 -- stderr
 tracehost ctl: cannot load module bank
   not_purged: 3 calls or continuations of the old code, BUILD/lib/tracehost/plugins/bank.so, have not ended: <0.2.4096> bank in bank:run/0, <0.3.4096> alice in bank:account/3, <0.4.4096> bob in bank:account/3; purge the module hard, which kills the processes in the old code
 -- status 5
 END
-expect 'a soft purge' ctl purge bank <<'END'
+expect 'a soft purge is refused while processes use the old code' ctl purge bank <<'END'
 -- stderr
 tracehost ctl: cannot purge module bank
   not_purged: 3 calls or continuations of the old code, BUILD/lib/tracehost/plugins/bank.so, have not ended: <0.2.4096> bank in bank:run/0, <0.3.4096> alice in bank:account/3, <0.4.4096> bob in bank:account/3; purge the module hard, which kills the processes in the old code
 -- status 5
 END
-expect 'a hard one with the load' ctl load bank --purge=hard <<'END'
+expect 'load --purge=hard replaces old code that is in use' ctl load bank --purge=hard <<'END'
 module  generation  was       from
 bank             3  upgraded  BUILD/lib/tracehost/plugins/bank.so
 committed at one instant, after 1 round of thread progress
@@ -222,35 +222,35 @@ END
 nobody_is_left() {
     ctl processes | grep -c 'bank\|alice\|bob'
 }
-expect 'kills them' nobody_is_left <<'END'
+expect 'load --purge=hard kills the processes in the old code' nobody_is_left <<'END'
 0
 -- status 1
 END
-expect 'purge --hard of what nobody is in' ctl purge bank --hard <<'END'
+expect 'purge --hard purges old code that no process uses' ctl purge bank --hard <<'END'
 bank: the old code was purged
 END
-expect 'purge of what there is none of' ctl purge bank <<'END'
+expect 'purge succeeds if there is no old code' ctl purge bank <<'END'
 bank: there is no old code
 END
 
 # --- delete ---
 
-expect 'delete' ctl delete version_000c <<'END'
+expect 'delete turns the current code into old code' ctl delete version_000c <<'END'
 version_000c is deleted: its code is old code until it is purged
 END
-expect 'and once more' ctl delete version_000c <<'END'
+expect 'a second delete is refused' ctl delete version_000c <<'END'
 -- stderr
 tracehost ctl: no module version_000c is loaded
 -- status 2
 END
-expect 'what there is' modules <<'END'
+expect 'modules lists a deleted module as old code' modules <<'END'
 module        code     generation  functions  local  users  path
 bank          current           3         15      0      0  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           3          N      1      0  WORK/000a.so
 version_000b  current           1          N      1      0  WORK/000b.so
 version_000c  old               1          N      1      0  WORK/000c.so
 END
-expect 'loaded where old code is left: an upgrade of that, as in a BEAM' ctl load "$work/000c.so" --load-info=4 <<'END'
+expect 'a load after a delete upgrades the old code, as in a BEAM' ctl load "$work/000c.so" --load-info=4 <<'END'
 module        generation  was       from
 version_000c           2  upgraded  WORK/000c.so
 committed at one instant, after 1 round of thread progress
@@ -262,7 +262,7 @@ no_harm() {
     : >"$work/000a.so"
     seven_again && rm "$work/000a.so" && seven_again && version 000a
 }
-check 'a file that is cut short, and removed, after it was loaded' no_harm
+check 'a loaded library works after its file is truncated and removed' no_harm
 
 # --- while a library takes its time ---
 
@@ -301,12 +301,12 @@ is_there() {
 }
 ctl load "$work/slow.so" "$work/000b.so" --load-info=5 >"$work/loaded" 2>&1 &
 loader=$!
-check 'a load that takes long' until_so began 1
-expect 'others are answered meanwhile' ctl functions version_000b:number/0 <<'END'
+check 'a load waits for the constructor of a library' until_so began 1
+expect 'other commands are answered while a load waits' ctl functions version_000b:number/0 <<'END'
 function               can have
 version_000b:number/0  local,global
 END
-expect 'nothing is loaded yet' modules <<'END'
+expect 'no module changes while a load waits' modules <<'END'
 module        code     generation  functions  local  users  path
 bank          current           3         15      0      0  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           3          N      1      0  WORK/000a.so
@@ -316,23 +316,23 @@ version_000c  old               1          N      1      0  WORK/000c.so
 END
 touch "$work/go_on"
 wait $loader
-expect 'then both are loaded' cat "$work/loaded" <<'END'
+expect 'both libraries are loaded when the constructor returns' cat "$work/loaded" <<'END'
 module        generation  was       from
 slow                   1  loaded    WORK/slow.so
 version_000b           2  upgraded  WORK/000b.so
 committed at one instant, after 1 round of thread progress
 END
-check 'deleted' ctl delete slow
-check 'purged' ctl purge slow
+check 'the library with the slow constructor is deleted' ctl delete slow
+check 'the library with the slow constructor is purged' ctl purge slow
 rm "$work/go_on"
 ctl load "$work/slow.so" >/dev/null 2>&1 &
 loader=$!
-check 'another such load' until_so began 2
+check 'a second load waits for the constructor' until_so began 2
 kill -KILL $loader
 wait $loader 2>/dev/null
-check 'whose client vanishes' ctl status
+check 'the host answers after the client of a load was killed' ctl status
 touch "$work/go_on"
-check 'is done all the same' until_so is_there slow
+check 'a load completes after its client was killed' until_so is_there slow
 
 # --- the schema ---
 
@@ -344,7 +344,7 @@ all_conform() {
     answers load "$work/000b.so" "$work/000c.so" && answers modules && answers delete version_000c &&
         answers purge version_000c && answers modules && ctl --json load nobody | conforms failure
 }
-check 'answers are what the schema says' all_conform
+check 'answers conform to the schema' all_conform
 
 # --- the end ---
 
@@ -353,7 +353,7 @@ ended >"$work/end"
 no_errors() {
     grep -v -e '^[1-9]$' -e '^ok$' "$work/end"
 }
-expect 'no call has failed' no_errors <<'END'
+expect 'no call fails during the loads' no_errors <<'END'
 stderr: tracehost run: received a request to stop
 status 0
 END
@@ -368,7 +368,7 @@ exec 3>"$work/pipe"
 until_so ctl status
 for command in 'load bank' 'purge bank' 'delete bank' modules; do
     # shellcheck disable=SC2086
-    expect "${command% *} of a replay" ctl $command <<'END'
+    expect "${command% *} is refused by a replay" ctl $command <<'END'
 -- stderr
 tracehost ctl: this host runs no code; `tracehost run` does
 -- status 2

@@ -25,7 +25,7 @@ completions() (
 commands=$("$tracehost" --help | sed -n 's|^  \([a-z]*\)   *[^ ].*|\1|p')
 sorted() { LC_ALL=C sort | sed 's/^/    /'; }
 
-expect 'commands' completions 'tracehost ' 'tracehost r' 'tracehost help m' 'tracehost --v' <<EOF
+expect 'commands are completed' completions 'tracehost ' 'tracehost r' 'tracehost help m' 'tracehost --v' <<EOF
 tracehost  =>
 $({ echo "$commands" && printf '%s\n' help --help -h --version -V; } | sorted)
 tracehost r =>
@@ -55,14 +55,14 @@ options() { # COMMAND
 }
 completed_options() { completions "tracehost $1 -" | sed 1d; }
 for command in $commands; do
-    expect "options of $command are those of its help" completed_options "$command" <<EOF
+    expect "the completed options of $command are the options of its help" completed_options "$command" <<EOF
 $(options "$command" | sorted)
 EOF
 done
 
-expect 'what values are offered the program takes, and no others' tests/cli/lib/compare_manual.py choices "$tracehost" </dev/null
+expect 'each option accepts the values of its help and no others' tests/cli/lib/compare_manual.py choices "$tracehost" </dev/null
 
-expect 'options' completions 'tracehost dump -' \
+expect 'options are completed' completions 'tracehost dump -' \
     'tracehost dump --f' \
     'tracehost replay --re' \
     'tracehost replay --top' \
@@ -109,7 +109,7 @@ tracehost --stats  =>
 tracehost nothing - =>
 EOF
 
-expect 'values of options' completions 'tracehost dump --format=' \
+expect 'values of options are completed' completions 'tracehost dump --format=' \
     'tracehost dump --format js' \
     'tracehost dump --form js' \
     'tracehost info --format=t' \
@@ -154,7 +154,7 @@ tracehost dump --nothing= =>
 tracehost dump --scheduler-id= =>
 EOF
 
-expect 'lists' completions 'tracehost replay --flags=se' \
+expect 'lists of values are completed' completions 'tracehost replay --flags=se' \
     'tracehost replay --flags=send,re' \
     'tracehost replay --flags=send,receive,send' \
     'tracehost replay --processes=all,' \
@@ -185,7 +185,7 @@ tracehost run -p m:f --kind=m =>
 tracehost replay -p m:f --kind=mem =>
 EOF
 
-expect 'tracers' completions 'tracehost replay -t c' \
+expect 'names and settings of tracers are completed' completions 'tracehost replay -t c' \
     'tracehost replay -tc' \
     'tracehost replay --tracer=c' \
     'tracehost replay --tracer c' \
@@ -245,7 +245,7 @@ tracehost replay -t text, => ( nospace )
     text,time=
 EOF
 
-expect 'plugins' completions 'tracehost plugins fi' \
+expect 'names of plugins are completed' completions 'tracehost plugins fi' \
     'tracehost plugins fib ' \
     'tracehost run -L lib m' \
     'tracehost call fib lib/' \
@@ -269,7 +269,7 @@ tracehost probes us => ( filenames )
     usdt
 EOF
 
-expect 'patterns' completions 'tracehost run -p fi' \
+expect 'patterns are completed' completions 'tracehost run -p fi' \
     'tracehost run -p fib:' \
     'tracehost run -p fib:f' \
     'tracehost run -p fib:_' \
@@ -335,7 +335,7 @@ tracehost run --probe=message =>
     message__send__remote
 EOF
 
-expect 'files' completions 'tracehost info fi' \
+expect 'names of files are completed' completions 'tracehost info fi' \
     'tracehost info fine.trace fi' \
     'tracehost convert fi' \
     'tracehost convert fine.trace fi' \
@@ -416,7 +416,7 @@ ctl_completions() {
     done
 }
 ctl attach count >/dev/null
-expect 'ctl asks the host' ctl_completions 'a' 'attach co' 'attach --f' 'attach count --flags=call,se' 'pattern bank:o' \
+expect 'ctl completes commands and arguments with the names of the host' ctl_completions 'a' 'attach co' 'attach --f' 'attach count --flags=call,se' 'pattern bank:o' \
     'pattern "bank:o' 'attach count -p bank:a' 'detach ' 'nothing ' <<'EOF'
 tracehost ctl WORK/socket a =>
     attach
@@ -443,7 +443,7 @@ tracehost ctl WORK/socket detach  =>
     count
 tracehost ctl WORK/socket nothing  =>
 EOF
-expect 'settings of tracers of ctl' ctl_completions 'attach count,' 'attach count,top=1,f' 'attach count,top=1,format=' \
+expect 'ctl completes settings of tracers' ctl_completions 'attach count,' 'attach count,top=1,f' 'attach count,top=1,format=' \
     "attach $tracers/declaring.so,le" 'attach nobody,' 'attach count -p bank:open/2 --meta-tracer=text,time=d' 'replace count count,b' <<'EOF'
 tracehost ctl WORK/socket attach count, => ( nospace )
     count,by=
@@ -466,20 +466,20 @@ tracehost ctl WORK/socket replace count count,b => ( nospace )
     count,by=
 EOF
 end >/dev/null
-expect 'a host that is not there' ctl_completions 'a' 'attach co' <<'EOF'
+expect 'ctl completes nothing if there is no host' ctl_completions 'a' 'attach co' <<'EOF'
 tracehost ctl WORK/socket a =>
 tracehost ctl WORK/socket attach co =>
 EOF
 
 # --- How it is asked
 
-expect 'in the midst of a line' env CURSOR=20 "$completed" 'tracehost dump --forx --format=jsonl' <<'EOF'
+expect 'a word is completed at a cursor inside the line' env CURSOR=20 "$completed" 'tracehost dump --forx --format=jsonl' <<'EOF'
 tracehost dump --forx --format=jsonl => ( nospace )
     --format=
 EOF
 
 # Without : and = among the breaks the whole word is put in.
-expect 'other breaks' env BREAKS=' ' "$completed" 'tracehost run -p fib:f' 'tracehost replay --flags=send,re' 'tracehost dump --output=READ' <<'EOF'
+expect 'the whole word is inserted if : and = break no words' env BREAKS=' ' "$completed" 'tracehost run -p fib:f' 'tracehost replay --flags=send,re' 'tracehost dump --output=READ' <<'EOF'
 tracehost run -p fib:f =>
     fib:fib/1
 tracehost replay --flags=send,re =>
@@ -495,12 +495,12 @@ touch "$work/signs/on=fine.trace"
 signs() {
     (cd "$work/signs" && BREAKS=' ' "$completed" 'tracehost replay -t msg,output=on=f')
 }
-expect 'a path with a sign in it' signs <<'EOF'
+expect 'a path that contains = is completed' signs <<'EOF'
 tracehost replay -t msg,output=on=f => ( filenames )
     msg,output=on=fine.trace
 EOF
 
-PROGRAM=$work/nothing expect 'a program that is not there' completions 'tracehost ' <<'EOF'
+PROGRAM=$work/nothing expect 'nothing is completed if the program is missing' completions 'tracehost ' <<'EOF'
 tracehost  =>
 EOF
 
@@ -513,10 +513,10 @@ typed() {
         TERM=dumb "$typed" '' "$1\\001echo \\nexit\\n" bash --noprofile --rcfile "$work/rc" -i
     ) | tr -d '\r' | grep '^tracehost' | tail -n 1
 }
-at_terminal 'a shell at a terminal' typed 'tracehost du\011--form\011js\011fine\011' <<'EOF'
+at_terminal 'an interactive shell completes commands, options and files' typed 'tracehost du\011--form\011js\011fine\011' <<'EOF'
 tracehost dump --format=jsonl fine.trace
 EOF
-at_terminal 'a shell at a terminal: colons and quotes' typed "tracehost run -p fib:q\\011 -p 'fib:q\\011 fib" <<'EOF'
+at_terminal 'an interactive shell completes words with colons and quotes' typed "tracehost run -p fib:q\\011 -p 'fib:q\\011 fib" <<'EOF'
 tracehost run -p fib:quick/1 -p fib:quick/1 fib
 EOF
 
@@ -526,10 +526,10 @@ lazily() {
         complete -p tracehost' 2>&1
 }
 if [ -e /usr/share/bash-completion/bash_completion ]; then
-    XDG_DATA_DIRS=$BUILD_DIR/share expect 'loaded by bash-completion' lazily <<'EOF'
+    XDG_DATA_DIRS=$BUILD_DIR/share expect 'bash-completion loads the script on demand' lazily <<'EOF'
 complete -F _tracehost tracehost
 EOF
 else
-    skip 'loaded by bash-completion' 'it is not installed'
+    skip 'bash-completion loads the script on demand' 'it is not installed'
 fi
 finish

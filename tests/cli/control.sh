@@ -13,7 +13,7 @@ plain() {
 # --- a host that runs functions ---
 
 a_bank
-expect 'status' plain ctl status <<'EOF'
+expect 'status shows processes, sessions, events and losses' plain ctl status <<'EOF'
 run, pid N, tracehost 0.1.0, for N s
 processes   4, on 2 schedulers
 sessions    0
@@ -22,7 +22,7 @@ rate  N
 lost        nothing
 control     N clients, N requests
 EOF
-expect 'tracers' plain ctl tracers <<'EOF'
+expect 'tracers lists the built-in tracers' plain ctl tracers <<'EOF'
 tracer      found     path
 chrome      built in  BUILD/lib/tracehost/tracers/chrome.so
 count       built in  BUILD/lib/tracehost/tracers/count.so
@@ -38,66 +38,66 @@ time        built in  BUILD/lib/tracehost/tracers/time.so
 trace_port  built in  BUILD/lib/tracehost/tracers/trace_port.so
 usdt        built in  BUILD/lib/tracehost/tracers/usdt.so
 EOF
-expect 'processes' ctl processes <<'EOF'
+expect 'processes lists the processes of the host' ctl processes <<'EOF'
 pid         name   is       messages  reductions  words  links  function
 <0.1.4096>  -      waiting         0           5      0      0  -
 <0.2.4096>  bank   waiting         0           3     64      2  bank:run/0
 <0.3.4096>  alice  waiting         0           1      7      1  bank:account/3
 <0.4.4096>  bob    waiting         0           1      7      1  bank:account/3
 EOF
-expect 'no sessions' ctl sessions <<'EOF'
+expect 'sessions lists nothing before the first attach' ctl sessions <<'EOF'
 no sessions
 EOF
-expect 'nothing to detach' ctl detach count <<'EOF'
+expect 'detach of an unknown session is refused' ctl detach count <<'EOF'
 -- stderr
 tracehost ctl: there is no session or tracer 'count'
 -- status 2
 EOF
-expect 'attach' ctl attach count -p bank:balance/1 --kind=count,time,local --return <<'EOF'
+expect 'attach creates a session with a breakpoint' ctl attach count -p bank:balance/1 --kind=count,time,local --return <<'EOF'
 session 1, tracer 'count': flags call, 1 breakpoint
 EOF
-expect 'attach, in a session of a name, and only new processes' \
+expect 'attach creates a named session for new processes' \
     ctl attach "text=#{output => <<\"/dev/null\">>}" --session=log --flags=send,procs --processes=new <<'EOF'
 session 2 'log', tracer 'text': flags existing -; new send,procs
 EOF
-expect 'sessions' ctl sessions <<'EOF'
+expect 'sessions lists the sessions' ctl sessions <<'EOF'
 session  name  tracer  traced  discarded  breakpoints  flags
       1  -     count        0          0            1  call
       2  log   text         0          0            0  existing -; new send,procs
 EOF
-expect 'a name that is taken' ctl attach count --session=log <<'EOF'
+expect 'a session name that exists already is refused' ctl attach count --session=log <<'EOF'
 -- stderr
 tracehost ctl: session 'log' exists already: choose another name
 -- status 2
 EOF
-expect 'which session?' ctl pattern bank:open/2 <<'EOF'
+expect 'pattern without --session is refused if there are two sessions' ctl pattern bank:open/2 <<'EOF'
 -- stderr
 tracehost ctl: there are 2 sessions: choose one with --session=NUMBER; `sessions` lists them
 -- status 2
 EOF
-expect 'a session that is like another' ctl detach conut <<'EOF'
+expect 'a misspelt session gets a suggestion' ctl detach conut <<'EOF'
 -- stderr
 tracehost ctl: there is no session or tracer 'conut'; did you mean 'count'?
 -- status 2
 EOF
-expect 'a pattern of a function that is like another' ctl pattern bank:opne/2 --session=1 <<'EOF'
+expect 'a pattern with a misspelt function gets a suggestion' ctl pattern bank:opne/2 --session=1 <<'EOF'
 session 1, tracer 'count': bank:opne/2: 0 functions; the pattern waits for code
 -- stderr
 tracehost ctl: warning: there is no function bank:opne/2; did you mean 'bank:open/2'?
 EOF
-expect 'a pattern' ctl pattern bank:o_/_ --session=1 <<'EOF'
+expect 'a pattern that matches no function waits for code' ctl pattern bank:o_/_ --session=1 <<'EOF'
 session 1, tracer 'count': bank:o_/_: 0 functions; the pattern waits for code
 EOF
-expect 'a pattern, of the session by its tracer' ctl pattern bank:open/_ --kind=count,time --session=count <<'EOF'
+expect 'a session is found by the name of its tracer' ctl pattern bank:open/_ --kind=count,time --session=count <<'EOF'
 session 1, tracer 'count': bank:open/_: 1 function
 EOF
-expect 'a pattern for messages' ctl pattern send "--match-spec=[{[alice,'_'],[],[]}]" --session=log <<'EOF'
+expect 'a pattern for messages is set' ctl pattern send "--match-spec=[{[alice,'_'],[],[]}]" --session=log <<'EOF'
 session 2 'log', tracer 'text': send
 EOF
-expect 'paused' ctl pattern bank:open/2 --match-spec=pause --kind=count --session=1 <<'EOF'
+expect 'a pattern pauses a counter' ctl pattern bank:open/2 --match-spec=pause --kind=count --session=1 <<'EOF'
 session 1, tracer 'count': bank:open/2: 1 function
 EOF
-expect 'functions' ctl functions bank:_/_ <<'EOF'
+expect 'functions lists breakpoints and counts' ctl functions bank:_/_ <<'EOF'
 function         can have      calls  set by sessions
 bank:account/3   local,global      -  -
 bank:audit/0     local,global      -  -
@@ -115,7 +115,7 @@ bank:stop/0      local,global      -  -
 bank:transfer/3  local,global      -  -
 bank:withdraw/2  local,global      -  -
 EOF
-expect 'info' ctl info bank:balance/1 <<'EOF'
+expect 'info shows the breakpoints of a function' ctl info bank:balance/1 <<'EOF'
 bank:balance/1 can have breakpoints: local,global
 session 1, tracer 'count'
   kinds           local,count,time
@@ -124,7 +124,7 @@ session 1, tracer 'count'
   call_count      0
 EOF
 ctl pattern on_load --return --kind=count,meta --session=log >"$work/kept"
-expect 'info of functions to come' ctl info on_load <<'EOF'
+expect 'info on_load shows the breakpoints of code to come' ctl info on_load <<'EOF'
 on_load can have breakpoints: local,global
 session 2 'log', tracer 'text'
   kinds           meta,count
@@ -134,27 +134,27 @@ session 2 'log', tracer 'text'
   call_count      0
 EOF
 ctl pattern on_load --match-spec=false --kind=count,meta --session=log >"$work/kept"
-expect 'flags, taken of all' ctl flags send off --session=log <<'EOF'
+expect 'flags are cleared for all processes' ctl flags send off --session=log <<'EOF'
 session 2 'log', tracer 'text': flags existing -; new procs
 EOF
-expect 'flags, given to one by its name' ctl flags send,receive on alice --session=log <<'EOF'
+expect 'flags are set for a registered process' ctl flags send,receive on alice --session=log <<'EOF'
 session 2 'log', tracer 'text': flags existing -; new procs
 EOF
-expect 'flags of one by its pid' ctl flags receive off '<0.3.4096>' --session=log <<'EOF'
+expect 'flags are cleared for a process by its pid' ctl flags receive off '<0.3.4096>' --session=log <<'EOF'
 session 2 'log', tracer 'text': flags existing -; new procs
 EOF
-expect 'a name that nobody has' ctl flags send on carol --session=log <<'EOF'
+expect 'flags of an unregistered name are refused' ctl flags send on carol --session=log <<'EOF'
 -- stderr
 tracehost ctl: there is no registered name 'carol'
 -- status 2
 EOF
-expect 'replace, by its own code: the state stays' ctl replace log text <<'EOF'
+expect 'replace by the same tracer keeps the session and its flags' ctl replace log text <<'EOF'
 session 2 'log', tracer 'text': flags existing -; new procs
 EOF
 nobody() {
     (cd "$work" && ctl replace log ./nobody.so 2>&1) | sed "s|$work|WORK|"
 }
-expect 'replace by what is no tracer' nobody <<'EOF'
+expect 'replace by a missing tracer keeps the old tracer' nobody <<'EOF'
 tracehost ctl: cannot replace the tracer: the session keeps its tracer
   cannot open WORK/nobody.so
   No such file or directory
@@ -168,7 +168,7 @@ elsewhere() {
     (cd "$work" && ctl pattern bank:deposit/2 --kind=meta --session=here --meta-tracer=here/count.so && ctl attach here/nobody.so) 2>&1
     ctl detach here
 }
-expect 'paths of tracers are those from where ctl is' elsewhere <<'EOF'
+expect 'relative paths of tracers are relative to the folder of ctl' elsewhere <<'EOF'
 session 3 'here', tracer 'WORK/here/count.so': flags call, 1 breakpoint
 session 3 'here', tracer 'WORK/here/../count.so': flags call, 1 breakpoint
 session 3 'here', tracer 'WORK/here/../count.so': bank:deposit/2: 1 function
@@ -177,12 +177,12 @@ tracehost ctl: cannot open WORK/here/nobody.so
 session 3 'here', tracer 'WORK/here/../count.so' has ended
 events      none
 EOF
-expect 'replace whom?' ctl replace log <<'EOF'
+expect 'replace without a tracer is refused' ctl replace log <<'EOF'
 -- stderr
 tracehost ctl: arguments SESSION and TRACER are needed; `sessions` and `tracers` list them
 -- status 2
 EOF
-expect 'detach, with what was counted' ctl detach 1 <<'EOF'
+expect 'detach prints the counts of the session' ctl detach 1 <<'EOF'
 session 1, tracer 'count' has ended
 events      none
   waits for code: -p bank:opne/2
@@ -191,7 +191,7 @@ calls   seconds  function
     0  0.000000  bank:balance/1
     0  0.000000  bank:open/2
 EOF
-expect 'detach by the name' ctl detach log <<'EOF'
+expect 'detach accepts the name of a session' ctl detach log <<'EOF'
 session 2 'log', tracer 'text' has ended
 events      none
 EOF
@@ -204,17 +204,17 @@ wrong() {
     shift
     expect "$name" ctl "$@"
 }
-wrong 'a command that there is not' atach count <<'EOF'
+wrong 'a misspelt command is refused with a suggestion' atach count <<'EOF'
 -- stderr
 tracehost ctl: there is no command 'atach'; did you mean 'attach'?
 -- status 2
 EOF
-wrong 'attach nobody' attach <<'EOF'
+wrong 'attach without a tracer is refused' attach <<'EOF'
 -- stderr
 tracehost ctl: argument TRACER is missing; `tracers` lists the tracers
 -- status 2
 EOF
-wrong 'attach two' attach count text <<'EOF'
+wrong 'attach of two tracers is refused' attach count text <<'EOF'
 -- stderr
 tracehost ctl: unexpected argument 'text'
 -- status 2
@@ -227,39 +227,39 @@ wrong_tracer() {
     echo $?
     missing
 }
-expect 'attach a tracer that there is not' wrong_tracer <<'EOF'
+expect 'attach of an unknown tracer is refused' wrong_tracer <<'EOF'
 5
 tracehost ctl: there is no library 'nobody'
 EOF
-wrong 'a setting that is given twice' attach count,top=2,top=3 <<'EOF'
+wrong 'a setting that is given twice is refused' attach count,top=2,top=3 <<'EOF'
 -- stderr
 tracehost ctl: cannot use -t 'count,top=2,top=3'
   the setting 'top' is given twice
 -- status 2
 EOF
-wrong 'a setting that is no atom' attach 'count=#{"top" => 3}' <<'EOF'
+wrong 'a setting whose name is not an atom is refused' attach 'count=#{"top" => 3}' <<'EOF'
 -- stderr
 tracehost ctl: cannot attach tracer 'count'
   tracer 'count' has no setting "top": the name of a setting must be an atom
   did you mean 'top'?
 -- status 2
 EOF
-wrong 'an option of the command line that is not for this' attach count --stats <<'EOF'
+wrong 'an option that only the command line has is refused' attach count --stats <<'EOF'
 -- stderr
 tracehost ctl: this command has no option --stats
 -- status 2
 EOF
-wrong 'an option that there is not' attach count --falgs=call <<'EOF'
+wrong 'a misspelt option is refused with a suggestion' attach count --falgs=call <<'EOF'
 -- stderr
 tracehost ctl: this command has no option --falgs=call; did you mean '--flags'?
 -- status 2
 EOF
-wrong 'an option that is like nothing' attach count --nosuch <<'EOF'
+wrong 'an unknown option is refused without a suggestion' attach count --nosuch <<'EOF'
 -- stderr
 tracehost ctl: this command has no option --nosuch
 -- status 2
 EOF
-wrong 'an option that is like one of another command' load bank --seson=1 <<'EOF'
+wrong 'an option of another command is not suggested' load bank --seson=1 <<'EOF'
 -- stderr
 tracehost ctl: this command has no option --seson=1
 -- status 2
@@ -271,7 +271,7 @@ spelled() {
     ctl purge bank --hrad
     ctl delete bank --prge=hard
 }
-expect 'options of each command' spelled <<'EOF'
+expect 'each command suggests its own options' spelled <<'EOF'
 -- stderr
 tracehost ctl: this command has no option --kin=count; did you mean '--kind'?
 tracehost ctl: this command has no option --seson=1; did you mean '--session'?
@@ -280,85 +280,85 @@ tracehost ctl: this command has no option --hrad; did you mean '--hard'?
 tracehost ctl: this command has no option --prge=hard; did you mean '--purge'?
 -- status 2
 EOF
-wrong 'an option without its value' attach count --flags <<'EOF'
+wrong 'an option without its value is refused' attach count --flags <<'EOF'
 -- stderr
 tracehost ctl: --flags needs a value
 -- status 2
 EOF
-wrong 'a value that an option does not have' pattern bank:open/2 --return=yes <<'EOF'
+wrong 'a value for an option that takes none is refused' pattern bank:open/2 --return=yes <<'EOF'
 -- stderr
 tracehost ctl: --return takes no value
 -- status 2
 EOF
-wrong 'flags that trace nothing' attach count --flags=arity <<'EOF'
+wrong 'flags that select no event are refused' attach count --flags=arity <<'EOF'
 -- stderr
 tracehost ctl: --flags=arity selects no event: add a flag such as call or send
 -- status 2
 EOF
-wrong 'a pattern that cannot be set: the session does not stay' attach count -p bank:open/2 --match-spec=7 <<'EOF'
+wrong 'attach with an invalid match specification is refused' attach count -p bank:open/2 --match-spec=7 <<'EOF'
 -- stderr
 tracehost ctl: cannot set -p bank:open/2
   Match programs are not in a list.
 -- status 3
 EOF
-wrong 'a pattern that is none' pattern bank <<'EOF'
+wrong 'a malformed pattern is refused' pattern bank <<'EOF'
 -- stderr
 tracehost ctl: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'bank'
 -- status 2
 EOF
-wrong 'a process that there is not' attach count --processes='<0.99.4096>' <<'EOF'
+wrong 'attach to an unknown process is refused' attach count --processes='<0.99.4096>' <<'EOF'
 -- stderr
 tracehost ctl: cannot trace the tracees of --processes
   only a process or port that has not ended can be traced
 -- status 2
 EOF
-wrong 'no flags' flags <<'EOF'
+wrong 'flags without a list is refused' flags <<'EOF'
 -- stderr
 tracehost ctl: argument LIST is missing: give flags such as call,send
 -- status 2
 EOF
-wrong 'a module that there is not' purge sipho <<'EOF'
+wrong 'purge of an unknown module is refused' purge sipho <<'EOF'
 -- stderr
 tracehost ctl: there is no module sipho
 -- status 2
 EOF
-wrong 'functions of a module that there is not' functions sipho:a/1 <<'EOF'
+wrong 'functions of an unknown module lists no function' functions sipho:a/1 <<'EOF'
 no function matches
 EOF
-wrong 'a module that is like another' purge bnk <<'EOF'
+wrong 'a misspelt module is refused with a suggestion' purge bnk <<'EOF'
 -- stderr
 tracehost ctl: there is no module bnk; did you mean 'bank'?
 -- status 2
 EOF
-wrong 'functions of a module that is like another' functions bnk:_ <<'EOF'
+wrong 'functions of a misspelt module gets a suggestion' functions bnk:_ <<'EOF'
 no function matches
 -- stderr
 tracehost ctl: warning: there is no function bnk:_; did you mean 'bank:_/_'?
 EOF
-wrong 'a module that was named before' purge sipho <<'EOF'
+wrong 'an unknown module of an earlier command is not suggested' purge sipho <<'EOF'
 -- stderr
 tracehost ctl: there is no module sipho
 -- status 2
 EOF
-wrong 'a function that there is not' info bank:opne/2 <<'EOF'
+wrong 'info of a misspelt function is refused with a suggestion' info bank:opne/2 <<'EOF'
 -- stderr
 tracehost ctl: there is no function bank:opne/2; did you mean 'bank:open/2'?
 -- status 2
 EOF
-wrong 'info of many' info bank:_/_ <<'EOF'
+wrong 'info of several functions is refused' info bank:_/_ <<'EOF'
 -- stderr
 tracehost ctl: a function must be M:F/A, not 'bank:_/_'
 -- status 2
 EOF
-wrong 'a word too many' status now <<'EOF'
+wrong 'an argument too many is refused' status now <<'EOF'
 -- stderr
 tracehost ctl: unexpected argument 'now'
 -- status 2
 EOF
-expect 'nothing was left by all that' ctl sessions <<'EOF'
+expect 'refused commands leave no session' ctl sessions <<'EOF'
 no sessions
 EOF
-expect '--json of an error' ctl --json sessions please <<'EOF'
+expect '--json prints an error as an object' ctl --json sessions please <<'EOF'
 {"id":1,"ok":false,"status":2,"error":["unexpected argument 'please'"]}
 -- status 2
 EOF
@@ -368,7 +368,7 @@ EOF
 unreadable() {
     ctl <"$work"
 }
-expect 'a script that cannot be read' unreadable <<'EOF'
+expect 'a script that cannot be read is reported' unreadable <<'EOF'
 -- stderr
 tracehost ctl: cannot read stdin: Is a directory
 -- status 1
@@ -385,7 +385,7 @@ detach 'count
 detach "count"
 END
 }
-expect 'a script: each line, and the status of the first that failed' script <<'EOF'
+expect 'a script executes each line, and fails if one line fails' script <<'EOF'
 session 8, tracer 'count': flags call, 1 breakpoint
 session  tracer  traced  discarded  breakpoints  flags
       8  count        0          0            1  call
@@ -397,16 +397,16 @@ tracehost ctl: the quote ' is not closed
 -- status 2
 EOF
 
-expect 'help of one command' ctl help stop <<'EOF'
+expect 'help describes a command' ctl help stop <<'EOF'
 stop
     ends the host, as a signal does
 EOF
-expect 'help of one that is like another' ctl help atach <<'EOF'
+expect 'help of a misspelt command gets a suggestion' ctl help atach <<'EOF'
 -- stderr
 tracehost ctl: there is no command 'atach'; did you mean 'attach'?
 -- status 2
 EOF
-expect 'help of none' ctl help halt <<'EOF'
+expect 'help of an unknown command is refused' ctl help halt <<'EOF'
 -- stderr
 tracehost ctl: there is no command 'halt'; `help` lists them
 -- status 2
@@ -419,7 +419,7 @@ commands_are_all() {
 print("\n".join(c["command"] for c in json.load(sys.stdin)["result"]["commands"]))' >"$work/commands" &&
         tests/cli/lib/check_schema.py "$schema" --commands | cmp - "$work/commands"
 }
-check 'the schema has the commands that there are, in their order' commands_are_all
+check 'the schema has all commands of the host, in their order' commands_are_all
 
 # answers COMMAND WORD...: prints the host's answer, and checks it against the schema.
 answers() {
@@ -435,7 +435,7 @@ all_conform() {
     done
     ctl --json nonsense | conforms failure && ctl --json status | conforms answer
 }
-check 'answers are what the schema says' all_conform
+check 'answers conform to the schema' all_conform
 greeting() {
     python3 - "$socket" <<'END' | conforms greeting
 import socket, sys
@@ -444,7 +444,7 @@ s.connect(sys.argv[1])
 sys.stdout.write(s.makefile().readline())
 END
 }
-check 'the greeting, too' greeting
+check 'the greeting conforms to the schema' greeting
 mutations() {
     ctl --json sessions >"$work/good" && conforms sessions <"$work/good" &&
         ctl --json status | sed 's/"pid":[0-9]*/"pid":"x"/' | { ! conforms status; } &&
@@ -452,17 +452,17 @@ mutations() {
         ctl --json status | sed 's/"pid"/"more":1,"pid"/' | { ! conforms status; } &&
         ctl --json status | { ! conforms tracers; }
 }
-check 'the checker refuses what does not conform' mutations
+check 'the schema checker refuses answers that do not conform' mutations
 
 # --- how it ends ---
 
-expect 'stop' end <<'EOF'
+expect 'stop ends the host with status 0' end <<'EOF'
 ok
 stderr: tracehost run: received a request to stop
 status 0
 EOF
-check 'the socket is gone' test ! -e "$socket"
-expect 'nobody is there' ctl status <<'EOF'
+check 'stop removes the socket' test ! -e "$socket"
+expect 'a command is refused if no host serves the socket' ctl status <<'EOF'
 -- stderr
 tracehost ctl: there is no socket WORK/socket: start `tracehost run` or `tracehost replay` with --control=WORK/socket
 -- status 2
@@ -478,7 +478,7 @@ traced() {
     ended
     sed 's/^[^ ]* *//' "$work/text"
 }
-expect 'a tracer that is attached while it runs' traced <<'EOF'
+expect 'a tracer that is attached during a run gets events' traced <<'EOF'
 session 1, tracer 'text': flags call, 1 breakpoint
 session 1, tracer 'text': flags call,procs, 1 breakpoint
 ok

@@ -72,7 +72,7 @@ hangs() {
     ended
     wait "$client"
 }
-expect 'a command that hangs keeps no host from ending, and sessions are not taken from under it' hangs <<'EOF'
+expect 'SIGTERM ends a host while a command hangs in load()' hangs <<'EOF'
 loading
 unloaded
 ok
@@ -102,7 +102,7 @@ others() {
     ended
     wait $clients
 }
-expect 'commands that hang keep nobody else from being answered' others <<'EOF'
+expect 'other clients are answered while load(), upgrade() and unload() hang' others <<'EOF'
 attached
 2
 detached
@@ -137,7 +137,7 @@ another_is_there() {
 for command in "attach $work/STATUS_HANGS.so" "replace 1 $work/STATUS_HANGS.so" \
     "pattern bank:start/0 --kind=meta --meta-tracer=$work/STATUS_HANGS.so"; do
     # shellcheck disable=SC2086 # words
-    expect "nor does a tracer that hangs as it is asked for its trace_status: ${command%% *}" asked $command <<'EOF'
+    expect "other clients are answered while trace_status hangs: ${command%% *}" asked $command <<'EOF'
 answered
 the host ends
 asked
@@ -162,7 +162,7 @@ unloaded() {
     wait "$host" 2>/dev/null
     wait $client
 }
-expect 'nor one that hangs as its meta breakpoints go' unloaded <<'EOF'
+expect 'other clients are answered while a meta tracer hangs in unload()' unloaded <<'EOF'
 attached
 2
 detached
@@ -174,11 +174,11 @@ crashes() {
     ended >"$work/ended"
     sed '/^stderr:   at .*+0x/d; /^stderr:   lines: addr2line/d' "$work/ended"
 }
-expect 'a tracer that crashes when a command attaches it is named' crashes attach "$work/CRASHES.so" <<'EOF'
+expect 'a crash in load() during attach is reported with the library' crashes attach "$work/CRASHES.so" <<'EOF'
 stderr: tracehost: library 'WORK/CRASHES.so' crashed: SIGSEGV, a bad memory access at address 0x10, in load
 status 6
 EOF
-expect '... or puts it in the place of another' crashes replace 1 "$work/CRASHES.so" <<'EOF'
+expect 'a crash in load() during replace is reported with the library' crashes replace 1 "$work/CRASHES.so" <<'EOF'
 stderr: tracehost: library 'WORK/CRASHES.so' crashed: SIGSEGV, a bad memory access at address 0x10, in load
 status 6
 EOF

@@ -47,7 +47,7 @@ changed() {
     grep -v -e '^stderr: numbered' -e 'too many calls were open' "$work/end"
     test "$(grep -c 'has ended' "$work/answers")" = $((2 * rounds + 1)) && echo 'all sessions have ended'
 }
-expect 'changes at full load' changed <<'EOF'
+expect 'a session loses and doubles no event while other sessions change' changed <<'EOF'
 numbered: many calls in several accounts, 0 lost, 0 doubled
 4
 stderr: tracehost run: received a request to stop
@@ -65,7 +65,7 @@ misbehaved() {
     end >"$work/end" # in no subshell, which could not wait for it
     grep -v '^stderr: numbered' "$work/end"
 }
-expect 'a thousand clients that misbehave' misbehaved <<'EOF'
+expect 'a thousand misbehaving clients do not harm the host' misbehaved <<'EOF'
 session 1, tracer 'numbered': flags call, 1 breakpoint
 half_a_line 125, never_reads 13, no_request 125, noise 125, shuts_down 125, too_long 125, vanishes 237, wrong_words 125
 session tracer traced discarded breakpoints flags

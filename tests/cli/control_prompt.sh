@@ -15,17 +15,17 @@ typed() {
 }
 
 a_bank
-expect 'a command' typed 'sessions\n' <<'EOF'
+expect 'a command is executed and its answer is printed' typed 'sessions\n' <<'EOF'
 run> sessions
 no sessions
 run>
 EOF
-expect 'quit leaves' typed 'quit\n' <<'EOF'
+expect 'quit leaves the prompt' typed 'quit\n' <<'EOF'
 run> quit
 
 status 0
 EOF
-expect 'and exit' typed ' exit \n' <<'EOF'
+expect 'exit leaves the prompt' typed ' exit \n' <<'EOF'
 run>  exit
 
 status 0
@@ -33,7 +33,7 @@ EOF
 left_by_help() {
     HOST=$host tests/cli/lib/show_screen.py 'help\n' "$tracehost" ctl "$socket" | tail -n 3
 }
-expect 'as help says' left_by_help <<'EOF'
+expect 'help describes how to leave the prompt' left_by_help <<'EOF'
 quit, exit, Ctrl-D
     leave this prompt; the host goes on
 run>
@@ -43,7 +43,7 @@ run> sessions
 no sessions
 run>
 EOF
-expect 'two tabs list what there is' typed 'fu\tbank:\t\t' <<'EOF'
+expect 'two tabs list the possible completions' typed 'fu\tbank:\t\t' <<'EOF'
 run> functions bank:
 bank:_/_         bank:account/3   bank:audit/0     bank:balance/1
 bank:close/1     bank:crash/1     bank:deposit/2   bank:freeze/2
@@ -69,29 +69,29 @@ session 2 'mine', tracer 'msg' has ended
 events      none
 run>
 EOF
-expect 'names of processes and flags in a list' typed 'flags send,rec\ton ali\t--se\t1\n' <<'EOF'
+expect 'names of processes and flags in a list are completed' typed 'flags send,rec\ton ali\t--se\t1\n' <<'EOF'
 run> flags send,receive on alice --session=1
 session 1, tracer 'count': flags call, 1 breakpoint
 run>
 EOF
-expect 'editing: begin, end, words, kills' typed 'x sessionz\001\033[3~\033[3~\005\177s\n' <<'EOF'
+expect 'Ctrl-A, Ctrl-E, Delete and Backspace edit the line' typed 'x sessionz\001\033[3~\033[3~\005\177s\n' <<'EOF'
 run> sessions
 session  tracer  traced  discarded  breakpoints  flags
       1  count        0          0            1  call
 run>
 EOF
-expect 'editing: killed words, and from the cursor to the end' typed 'info one two\027\027bank:stop/0 rest\033b\013\n' <<'EOF'
+expect 'Ctrl-W, Alt-B and Ctrl-K edit the line' typed 'info one two\027\027bank:stop/0 rest\033b\013\n' <<'EOF'
 run> info bank:stop/0
 bank:stop/0 can have breakpoints: local,global
 run>
 EOF
-expect 'editing: characters of several bytes' typed 'ää\033[D\177sessions\013\n' <<'EOF'
+expect 'a character of several bytes is deleted as a whole' typed 'ää\033[D\177sessions\013\n' <<'EOF'
 run> sessions
 session  tracer  traced  discarded  breakpoints  flags
       1  count        0          0            1  call
 run>
 EOF
-expect 'history' typed 'bogus\nsessions\n\033[A\033[A\033[B\n\020\020x\n' <<'EOF'
+expect 'the up arrow, the down arrow and Ctrl-P recall earlier lines' typed 'bogus\nsessions\n\033[A\033[A\033[B\n\020\020x\n' <<'EOF'
 run> bogus
 tracehost ctl: there is no command 'bogus'; `help` lists them
 run> sessions
@@ -104,32 +104,32 @@ run> bogusx
 tracehost ctl: there is no command 'bogusx'; `help` lists them
 run>
 EOF
-expect 'Ctrl-C forgets the line' typed 'sess\003sessions\n' <<'EOF'
+expect 'Ctrl-C discards the line' typed 'sess\003sessions\n' <<'EOF'
 run> ^C
 run> sessions
 session  tracer  traced  discarded  breakpoints  flags
       1  count        0          0            1  call
 run>
 EOF
-expect 'Ctrl-D ends' typed 'sess\004\004\025\004' <<'EOF'
+expect 'Ctrl-D leaves the prompt only if the line is empty' typed 'sess\004\004\025\004' <<'EOF'
 run>
 
 status 0
 EOF
-expect 'a long line goes on in the next row' typed 'pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eighty_columns],[],[]}]\001' <<'EOF'
+expect 'a long line continues in the next row' typed 'pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eighty_columns],[],[]}]\001' <<'EOF'
 run> |pattern bank:open/2 --match-spec=[{[a_long_line,that_does_not_fit,into_eigh
 ty_columns],[],[]}]
 EOF
 suspended() {
     MEANWHILE=: typed "$1"
 }
-expect 'Ctrl-Z, where nothing lets the program go on: the line is shown again' suspended 'sess\!\032\t\n' <<'EOF'
+expect 'Ctrl-Z without job control shows the line again' suspended 'sess\!\032\t\n' <<'EOF'
 run> sessions
 session  tracer  traced  discarded  breakpoints  flags
       1  count        0          0            1  call
 run>
 EOF
-expect 'quotes' typed 'detach "mi'"'"'ne"\ndetach "mine\n' <<'EOF'
+expect 'quotes around an argument are removed; an open quote is refused' typed 'detach "mi'"'"'ne"\ndetach "mine\n' <<'EOF'
 run> detach "mi'ne"
 tracehost ctl: there is no session or tracer 'mi'ne'
 run> detach "mine
@@ -142,27 +142,27 @@ host() {
     MEANWHILE="kill -$1 $host" typed "$2"
     kill -CONT "$host" 2>/dev/null || true
 }
-expect 'Ctrl-C gives the prompt back, though the host does not answer' host STOP 'sess\t\!\n\003' <<'EOF'
+expect 'Ctrl-C ends the wait for an answer and returns to the prompt' host STOP 'sess\t\!\n\003' <<'EOF'
 run> sessions
 ^C
 no longer waiting for the answer; the host still executes the command
 run>
 EOF
-expect 'what was abandoned is not mistaken for an answer' typed 'sessions\n' <<'EOF'
+expect 'a late answer is not printed as the answer to the next command' typed 'sessions\n' <<'EOF'
 run> sessions
 session  tracer  traced  discarded  breakpoints  flags
       1  count        0          0            1  call
 run>
 EOF
-expect 'Ctrl-C ends a completion that the host does not answer' host STOP 'detach m\!\t\003sess' <<'EOF'
+expect 'Ctrl-C ends a completion while the host does not answer' host STOP 'detach m\!\t\003sess' <<'EOF'
 run> detach m^C
 run> sess
 EOF
-expect 'the terminal hangs up while a command waits' host STOP 'sess\t\!\n' <<'EOF'
+expect 'ctl ends if the terminal hangs up while a command waits' host STOP 'sess\t\!\n' <<'EOF'
 run> sessions
 
 EOF
-expect 'the terminal hangs up while a completion waits' host STOP 'detach m\!\t' <<'EOF'
+expect 'ctl ends if the terminal hangs up while a completion waits' host STOP 'detach m\!\t' <<'EOF'
 run> detach m
 EOF
 # end_by SIGNAL: how $asking, which waits for something, ends by one.
@@ -192,10 +192,10 @@ stopped() {
     end_by "$1"
     kill -CONT "$host"
 }
-expect 'one signal ends the wait for a host that does not answer' stopped TERM <<'EOF'
+expect 'SIGTERM ends the wait for a host that does not answer' stopped TERM <<'EOF'
 status 143
 EOF
-expect 'as does a terminal that hangs up' stopped HUP <<'EOF'
+expect 'SIGHUP ends the wait for a host that does not answer' stopped HUP <<'EOF'
 status 129
 EOF
 # The prompt waits for a line.
@@ -207,10 +207,10 @@ waiting() {
     end_by TERM
     exec 9>&-
 }
-expect 'as is the wait for a command' waiting <<'EOF'
+expect 'SIGTERM ends the wait for a command' waiting <<'EOF'
 status 143
 EOF
-expect 'that the host ends is said' host TERM 'sess\!' <<'EOF'
+expect 'the prompt reports the end of the host' host TERM 'sess\!' <<'EOF'
 run> sess
 tracehost ctl: the host has ended
 

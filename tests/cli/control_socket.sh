@@ -20,17 +20,17 @@ a_bank
 again() {
     no_pid "$tracehost" run --control="$socket" -t "count,output=$work/counts" bank 'bank:start().'
 }
-expect 'a second host at the same socket' again <<'EOF'
+expect 'a second host at the same socket is refused' again <<'EOF'
 tracehost run: cannot serve --control=WORK/socket
   process N serves WORK/socket already: choose another name
 -- status 2
 EOF
-check 'its tracers have not begun to write' test ! -e "$work/counts"
-check 'the first one still serves it' ctl status
+check 'the refused host creates no output of tracers' test ! -e "$work/counts"
+check 'the first host still serves the socket' ctl status
 mode() {
     stat -c '%a %F' "$socket"
 }
-expect 'only the user can reach it' mode <<'EOF'
+expect 'only the user can access the socket' mode <<'EOF'
 600 socket
 EOF
 # ends_by SIGNAL
@@ -46,7 +46,7 @@ status 143
 the socket is gone
 EOF
 a_bank
-expect 'so does SIGHUP' ends_by HUP <<'EOF'
+expect 'SIGHUP removes the socket' ends_by HUP <<'EOF'
 ok
 stderr: tracehost run: received SIGHUP
 status 129
@@ -58,7 +58,7 @@ interrupted() {
     without_patience "$work/all" >&2
     test ! -e "$socket" && echo 'the socket is gone'
 }
-expect 'and SIGINT' interrupted <<'EOF'
+expect 'SIGINT removes the socket' interrupted <<'EOF'
 status 130
 the socket is gone
 -- stderr
@@ -74,7 +74,7 @@ killed() {
     ctl sessions
     end
 }
-expect 'a dead socket is replaced' killed <<'EOF'
+expect 'the socket of a killed host is replaced' killed <<'EOF'
 a dead socket is left
 no sessions
 ok
@@ -99,7 +99,7 @@ crashed() {
     ctl sessions
     end
 }
-expect 'a tracer that crashes leaves a dead socket, which is replaced' crashed <<'EOF'
+expect 'the socket of a host whose tracer crashed is replaced' crashed <<'EOF'
 session 1, tracer 'BUILD/samples/crash_tracer.so': flags call, 1 breakpoint
 status 6
 tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGABRT, it called abort(), in trace_call
@@ -111,14 +111,14 @@ status 0
 EOF
 
 mkdir -m 777 "$work/open"
-expect 'a folder that others may write to' "$tracehost" run --control="$work/open/socket" bank 'ok.' <<'EOF'
+expect 'a folder that other users can write to is refused' "$tracehost" run --control="$work/open/socket" bank 'ok.' <<'EOF'
 -- stderr
 tracehost run: cannot serve --control=WORK/open/socket
   other users can write to the folder of WORK/open/socket: choose another folder, or use chmod go-w
 -- status 2
 EOF
 echo 'not a socket' >"$work/file"
-expect 'a file that is no socket' "$tracehost" replay --control="$work/file" "$recording" <<'EOF'
+expect 'a file that is not a socket is refused' "$tracehost" replay --control="$work/file" "$recording" <<'EOF'
 -- stderr
 tracehost replay: cannot serve --control=WORK/file
   WORK/file exists and is not a socket: choose another name
@@ -138,7 +138,7 @@ gone() {
     cat "$work/first"
     return $status
 }
-expect 'the host goes away between two commands' gone <<'EOF'
+expect 'the end of the host between two commands is reported' gone <<'EOF'
 no sessions
 -- stderr
 tracehost ctl: the host has ended or has closed the connection
@@ -169,26 +169,26 @@ status_of_replay() {
     ctl status | grep -v '^control\|^rate\|^replay'
 }
 replayed
-expect 'status of a replay' status_of_replay <<'EOF'
+expect 'status shows the position of a replay' status_of_replay <<'EOF'
 stream      -: byte 59941, 331 records, 0 played
 sessions    0
 events      none
 lost        nothing
 EOF
-expect 'attach to a replay' ctl attach count,top=2 --flags=send,receive,procs <<'EOF'
+expect 'a tracer is attached to a replay' ctl attach count,top=2 --flags=send,receive,procs <<'EOF'
 session 1, tracer 'count': flags existing send,receive,procs,set_on_spawn; new -
 EOF
-expect 'a process of the recording is for the thread that replays' \
+expect 'a tracer is attached for a recorded process' \
     ctl attach "text,output=$work/text" --processes='<0.80.0>' --session=one <<'EOF'
 session 2 'one', tracer 'text': flags -
 EOF
-expect 'flags of a process of the recording' ctl flags call off '<0.80.0>' --session=one <<'EOF'
+expect 'flags are cleared for a recorded process' ctl flags call off '<0.80.0>' --session=one <<'EOF'
 session 2 'one', tracer 'text': flags -
 EOF
-expect 'patterns of recorded functions' ctl pattern 'gen_server:loop/7' --kind=count --session=count <<'EOF'
+expect 'a pattern for a recorded function is set' ctl pattern 'gen_server:loop/7' --kind=count --session=count <<'EOF'
 session 1, tracer 'count': gen_server:loop/7: 1 function
 EOF
-expect 'patterns like recorded functions' ctl pattern 'gen_sever:_' --kind=count --session=count <<'EOF'
+expect 'a pattern with a misspelt recorded function gets a suggestion' ctl pattern 'gen_sever:_' --kind=count --session=count <<'EOF'
 session 1, tracer 'count': gen_sever:_: 0 functions
 -- stderr
 tracehost ctl: warning: there is no function gen_sever:_; did you mean 'gen_server:_/_'?
@@ -198,8 +198,8 @@ replay_conforms() {
         ctl --json $command | conforms $command || return 1
     done
 }
-check 'answers of a replay are what the schema says' replay_conforms
-expect 'the rest is traced' rest <<'EOF'
+check 'answers of a replay conform to the schema' replay_conforms
+expect 'an attached tracer gets the rest of the stream' rest <<'EOF'
 tracer 'count'
        calls  function
           20  gen_server:loop/7
@@ -239,7 +239,7 @@ doubtful() {
 lost_of() {
     ctl status | grep "^lost.*$*"
 }
-expect 'what is doubtful is in the answers, too' doubtful <<'EOF'
+expect 'status and detach report losses and doubtful events' doubtful <<'EOF'
 lost        3 recorder_dropped, 1 gaps, 1 malformed, 15 untimed
 status conforms
 sessions conforms

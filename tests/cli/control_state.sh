@@ -15,7 +15,7 @@ deposits() {
         ctl attach 'echo=bank:balance(alice)' -p bank:open/2
     end
 }
-expect 'once' deposits <<'LINES'
+expect 'a state expression is evaluated once for each tracer' deposits <<'LINES'
 session 1 'two', tracer 'as_state': flags call, 1 breakpoint
 session 2 'three', tracer 'as_state': flags call, 1 breakpoint
 session 2 'three', tracer 'as_state': bank:close/1: 1 function
@@ -33,13 +33,13 @@ endless() {
     shift
     tests/cli/lib/interrupt.py "$tracehost" "$command" -t 'count=(fun F() -> F() end)()' "$@"
 }
-expect 'SIGINT, in a replay' endless replay "$recordings/s01_seed_local_caller.trace" <<'LINES'
+expect 'SIGINT ends the evaluation of a state in a replay' endless replay "$recordings/s01_seed_local_caller.trace" <<'LINES'
 -- stderr
 tracehost replay: cannot use -t 'count=(fun F() -> F() end)()'
   cannot evaluate the state: received SIGINT
 -- status 130
 LINES
-expect 'SIGINT, in a run' endless run bank 'bank:start().' <<'LINES'
+expect 'SIGINT ends the evaluation of a state in a run' endless run bank 'bank:start().' <<'LINES'
 -- stderr
 tracehost run: cannot use -t 'count=(fun F() -> F() end)()'
   cannot evaluate the state: received SIGINT

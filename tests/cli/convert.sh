@@ -19,17 +19,17 @@ recovered() {
 for trace in "$recordings"/*.trace; do
     name=$(basename "$trace" .trace)
     case $name in
-    trunc_* | s22_*) check "convert $name, as far as it goes" recovered "$trace" ;;
-    *) check "convert $name to JSON lines and back" there_and_back "$trace" "$trace" ;;
+    trunc_* | s22_*) check "convert recovers the records of $name before the damage" recovered "$trace" ;;
+    *) check "conversion of $name to JSON lines and back changes no byte" there_and_back "$trace" "$trace" ;;
     esac
 done
 cat "$recordings"/wrap/w[1-4].log >"$work/wrap"
-check 'convert a wrap set to JSON lines and back' there_and_back "$recordings/wrap/w*.log" "$work/wrap"
+check 'conversion of a wrap set to JSON lines and back changes no byte' there_and_back "$recordings/wrap/w*.log" "$work/wrap"
 for name in l1_compile_compiler_arity l2_mnesia_full l3_sorts_args_return; do
     if [ -e "$large/$name.trace" ]; then
-        check "convert $name to JSON lines and back" there_and_back "$large/$name.trace" "$large/$name.trace"
+        check "conversion of $name to JSON lines and back changes no byte" there_and_back "$large/$name.trace" "$large/$name.trace"
     else
-        skip "convert $name to JSON lines and back" 'the large recordings are not here'
+        skip "conversion of $name to JSON lines and back changes no byte" 'the large recordings are not here'
     fi
 done
 
@@ -47,7 +47,7 @@ JSON
         cmp "$work/more.jsonl" "$work/same.jsonl" &&
         "$tracehost" convert --to=jsonl "$work/less.trace" -
 }
-expect 'what only JSON lines tell of calls is counted' more_known <<'EOF'
+expect 'convert counts calls that lose fields in trace-port format' more_known <<'EOF'
 {"tracehost":1,"node":"a@h","creation":1}
 {"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}"}
 {"tracee":"<0.50.0>","tag":"call","term":"{m,f,[]}"}

@@ -23,7 +23,7 @@ crash() {
 
 # --- the ways ---
 
-expect 'a bad access' crash how=segv,after=2 "$calls" <<'EOF'
+expect 'SIGSEGV in a callback is reported' crash how=segv,after=2 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -33,7 +33,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at addres
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
 -- status 6
 EOF
-expect 'a page that is not there' crash how=bus,after=2 "$calls" <<'EOF'
+expect 'SIGBUS in a callback is reported' crash how=bus,after=2 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -43,7 +43,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGBUS, a bad memory access at address
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
 -- status 6
 EOF
-expect 'a division by 0' crash how=fpe,after=2 "$calls" <<'EOF'
+expect 'SIGFPE in a callback is reported' crash how=fpe,after=2 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -53,7 +53,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGFPE, a bad arithmetic operation, in
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
 -- status 6
 EOF
-expect 'a bad instruction' crash how=ill,after=2 "$calls" <<'EOF'
+expect 'SIGILL in a callback is reported' crash how=ill,after=2 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -63,7 +63,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGILL, a bad instruction, in trace_ca
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
 -- status 6
 EOF
-expect 'abort()' crash how=abort,after=2 "$calls" <<'EOF'
+expect 'abort() in a callback is reported' crash how=abort,after=2 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -73,7 +73,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGABRT, it called abort(), in trace_c
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
 -- status 6
 EOF
-expect 'no stack left' crash how=stack,after=2 "$calls" <<'EOF'
+expect 'a callback that uses up the stack is reported' crash how=stack,after=2 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -83,7 +83,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access: the stac
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
 -- status 6
 EOF
-expect 'exit()' crash how=exit,after=2 "$calls" <<'EOF'
+expect 'exit() in a callback is reported' crash how=exit,after=2 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -93,7 +93,7 @@ tracehost: tracer 'crash_tracer' ended the program: exit(0), in trace_call
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
 -- status 6
 EOF
-expect 'it waits for ever' crash how=hang,after=2 --callback-timeout=300ms "$calls" <<'EOF'
+expect 'a callback that waits for ever is reported' crash how=hang,after=2 --callback-timeout=300ms "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -104,9 +104,9 @@ tracehost: tracer 'crash_tracer' hangs: trace_call took more than 0.3 s
 -- status 6
 EOF
 case $BUILD_DIR in
-*/tsan) skip 'it runs for ever' 'this sanitizer holds signals back from code that makes no system call' ;;
+*/tsan) skip 'a callback that runs for ever is reported' 'this sanitizer holds signals back from code that makes no system call' ;;
 *)
-    expect 'it runs for ever' crash how=spin,after=2 --callback-timeout=300ms "$calls" <<'EOF'
+    expect 'a callback that runs for ever is reported' crash how=spin,after=2 --callback-timeout=300ms "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -124,9 +124,9 @@ damaged_heap() {
     crash how=heap "$calls" 2>&1 | grep -c "tracer 'crash_tracer' crashed: SIGABRT"
 }
 case $BUILD_DIR in
-*/asan | */tsan) skip 'a damaged heap' 'the sanitizer is quicker' ;;
+*/asan | */tsan) skip 'a damaged heap is reported' 'the sanitizer is quicker' ;;
 *)
-    expect 'a damaged heap' damaged_heap <<'EOF'
+    expect 'a damaged heap is reported' damaged_heap <<'EOF'
 1
 EOF
     ;;
@@ -142,7 +142,7 @@ in_each() {
         "$tracehost" replay -L "$samples" -t "crash_tracer,how=segv,in=$callback" "$stream" 2>&1 | cut -c 1-150
     done
 }
-expect 'callbacks of processes' in_each "$recordings/s15_kitchen_sink.trace" enabled_call trace_call enabled_send trace_send \
+expect 'a crash in a callback for processes is reported with its name' in_each "$recordings/s15_kitchen_sink.trace" enabled_call trace_call enabled_send trace_send \
     enabled_receive trace_receive enabled_procs trace_procs enabled_running_procs trace_running_procs \
     enabled_garbage_collection trace_garbage_collection <<'EOF'
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_call
@@ -182,7 +182,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at addres
   record 84, at byte 9736 of samples/recordings/s15_kitchen_sink.trace
   event: {trace_ts,<0.189.0>,gc_minor_start,[{wordsize,0},{old_heap_block_size,0},{heap_block_size,233},{mbuf_size,44},{recent_size,0},{stack_size,23}
 EOF
-expect 'callbacks of ports' in_each "$recordings/s06_ports.trace" enabled_ports trace_ports enabled_running_ports \
+expect 'a crash in a callback for ports is reported with its name' in_each "$recordings/s06_ports.trace" enabled_ports trace_ports enabled_running_ports \
     trace_running_ports <<'EOF'
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled_ports
   record 2, at byte 107 of samples/recordings/s06_ports.trace
@@ -197,25 +197,25 @@ tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at addres
   record 3, at byte 210 of samples/recordings/s06_ports.trace
   event: {trace_ts,#Port<0.11>,in,open,{1795,233754,93270}}
 EOF
-expect 'generic callbacks' in_each "$recordings/s10_seq_trace.trace" trace enabled <<'EOF'
+expect 'a crash in trace or enabled is reported with its name' in_each "$recordings/s10_seq_trace.trace" trace enabled <<'EOF'
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace
   record 1, at byte 0 of samples/recordings/s10_seq_trace.trace
   event: {seq_trace,{my,label},{print,{0,1},<0.134.0>,[],one},-576460751340469472}
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in enabled
 EOF
-expect 'unload()' crash how=segv,in=unload --max-events=1 "$calls" <<'EOF'
+expect 'a crash in unload() is reported' crash how=segv,in=unload --max-events=1 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
 tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGSEGV, a bad memory access at address 0x10, in unload
 -- status 6
 EOF
-expect 'exit() in unload()' crash how=exit,in=unload --max-events=1 "$calls" <<'EOF'
+expect 'exit() in unload() is reported' crash how=exit,in=unload --max-events=1 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
 tracehost: tracer 'BUILD/samples/crash_tracer.so' ended the program: exit(0), in unload
 -- status 6
 EOF
-expect 'unload() does not end' crash how=hang,in=unload --callback-timeout=300ms --max-events=1 "$calls" <<'EOF'
+expect 'an unload() that hangs is reported' crash how=hang,in=unload --callback-timeout=300ms --max-events=1 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
 tracehost: tracer 'BUILD/samples/crash_tracer.so' hangs: unload took more than 0.3 s
@@ -224,12 +224,12 @@ EOF
 load() {
     CRASH_TRACER_LOAD=$1 crash how=segv --callback-timeout=300ms "$calls"
 }
-expect 'load()' load abort <<'EOF'
+expect 'a crash in load() is reported' load abort <<'EOF'
 -- stderr
 tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGABRT, it called abort(), in load
 -- status 6
 EOF
-expect 'load() does not end' load hang <<'EOF'
+expect 'a load() that hangs is reported' load hang <<'EOF'
 -- stderr
 tracehost: tracer 'BUILD/samples/crash_tracer.so' hangs: load took more than 0.3 s
 -- status 6
@@ -294,19 +294,19 @@ EOF
 hostile() {
     HOSTILE=$1 named "$tracehost" replay -L "$work" -t hostile --max-events=1 "$calls"
 }
-expect 'all is well' hostile nothing <<'EOF'
+expect 'a tracer that does not crash ends with status 0' hostile nothing <<'EOF'
 EOF
-expect 'a constructor' hostile constructor <<'EOF'
+expect 'a crash in a constructor is reported' hostile constructor <<'EOF'
 -- stderr
 tracehost: tracer 'WORK/hostile.so' crashed: SIGABRT, it called abort(), in a constructor
 -- status 6
 EOF
-expect 'a destructor of a resource' hostile resource <<'EOF'
+expect 'a crash in the destructor of a resource is reported' hostile resource <<'EOF'
 -- stderr
 tracehost: tracer 'WORK/hostile.so' crashed: SIGABRT, it called abort(), in the destructor of thing
 -- status 6
 EOF
-expect 'exit() in a thread' hostile "thread's exit" <<'EOF'
+expect 'exit() in a thread of a tracer is reported' hostile "thread's exit" <<'EOF'
 -- stderr
 tracehost: a thread of a tracer ended the program: exit(7)
 -- status 6
@@ -314,7 +314,7 @@ EOF
 examined() {
     HOSTILE=constructor named "$tracehost" tracers "$work/hostile.so"
 }
-expect 'a constructor of one that is examined' examined <<'EOF'
+expect 'tracehost tracers reports a crash in a constructor' examined <<'EOF'
 -- stderr
 tracehost: tracer 'WORK/hostile.so' crashed: SIGABRT, it called abort(), in a constructor
 -- status 6
@@ -330,26 +330,26 @@ alone() {
 }
 case $BUILD_DIR in
 */release | */debug)
-    expect 'a crash in a thread' alone <<'EOF'
+    expect 'a crash in a thread of a tracer is not reported' alone <<'EOF'
 status 139
 0
 -- status 1
 EOF
-    expect 'a crash between callbacks' tests/cli/lib/send_signals.py SEGV "$calls" 200 "$tracehost" replay - <<'EOF'
+    expect 'a crash between callbacks is not reported' tests/cli/lib/send_signals.py SEGV "$calls" 200 "$tracehost" replay - <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 -- status 139
 EOF
     ;;
 *)
-    skip 'a crash in a thread' 'it is the sanitizer that reports it'
-    skip 'a crash between callbacks' 'it is the sanitizer that reports it'
+    skip 'a crash in a thread of a tracer is not reported' 'it is the sanitizer that reports it'
+    skip 'a crash between callbacks is not reported' 'it is the sanitizer that reports it'
     ;;
 esac
 
 # --- reports and kept output ---
 
-expect 'in a stream from stdin' named sh -c '"$0" replay -L "$1" -t crash_tracer=segv - <"$2"' "$tracehost" "$samples" \
+expect 'the report names stdin as the stream' named sh -c '"$0" replay -L "$1" -t crash_tracer=segv - <"$2"' "$tracehost" "$samples" \
     "$calls" <<'EOF'
 -- stderr
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
@@ -357,7 +357,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at addres
   event: {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}
 -- status 6
 EOF
-expect 'in a file of a wrap set' "$tracehost" replay -L "$samples" -t crash_tracer,how=segv,after=60 \
+expect 'the report names the file of a wrap set' "$tracehost" replay -L "$samples" -t crash_tracer,how=segv,after=60 \
     "$recordings/wrap/w*.log" <<'EOF'
 -- stderr
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
@@ -365,7 +365,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at addres
   event: {trace,<0.242.0>,call,{wl,id,[{n,377}]}}
 -- status 6
 EOF
-expect 'a long event' in_each "$recordings/s21_ip_drop_extract.trace" trace_call <<'EOF'
+expect 'a crash at a long event is reported' in_each "$recordings/s21_ip_drop_extract.trace" trace_call <<'EOF'
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
   record 1, at byte 0 of samples/recordings/s21_ip_drop_extract.trace
   event: {trace,<0.81.0>,call,{wl,id,[{738,"yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy
@@ -376,7 +376,7 @@ kept() {
         "$recordings/s04_genserver_pingpong.trace" 2>"$work/err"
     grep send "$work/log"
 }
-expect 'what other tracers wrote is kept' kept <<'EOF'
+expect 'output of other tracers before a crash is complete' kept <<'EOF'
 <0.95.0> -> <0.94.0>
 <0.94.0> -> <0.95.0>
 <0.95.0> -> #Ref<0.3774324694.940638210.141746>
@@ -390,10 +390,10 @@ EOF
 quick() {
     "$tracehost" replay -t count,top=1 --callback-timeout=2s "$recordings/s04_genserver_pingpong.trace" | tail -n 1
 }
-expect 'callbacks in time are left alone' quick <<'EOF'
+expect 'callbacks shorter than --callback-timeout are not reported' quick <<'EOF'
          396   90.62  29 more
 EOF
-expect 'not a timeout' "$tracehost" replay --callback-timeout=never "$calls" <<'EOF'
+expect '--callback-timeout that is not a time is refused' "$tracehost" replay --callback-timeout=never "$calls" <<'EOF'
 -- stderr
 tracehost replay: --callback-timeout must be a time such as 1.5, 250ms, 10us or 2min, not 'never'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
@@ -430,7 +430,7 @@ fallen() {
     sed -n 's/+0x[0-9a-f]*/+OFFSET/; s/^  \(at .*\)/\1/p' "$work/report"
     eval "$(sed -n 's/^  lines: //p' "$work/report")"
 }
-expect 'frames, and the command that tells their lines' fallen <<'EOF'
+expect 'the report has frames and a command that prints their lines' fallen <<'EOF'
 at deep:deeper (WORK/deep.so+OFFSET)
 at deep:falls/1 (WORK/deep.so+OFFSET)
 deeper

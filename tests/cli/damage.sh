@@ -33,13 +33,13 @@ agreed() {
     done
 }
 head -c 162 "$calls" >"$work/calls"
-expect 'dump, info, replay and convert agree' agreed "$work/calls" 81 <<'EOF'
+expect 'dump, info, replay and convert agree on each damaged byte' agreed "$work/calls" 81 <<'EOF'
 EOF
 "$tracehost" convert --to=trace - "$work/timed" <<'EOF'
 {"tracehost":1,"node":"a@h","creation":1}
 {"ts":1000,"ts_kind":"strict_monotonic","ts_unique":-5,"tracee":"<0.50.0>","tag":"return_from","term":"{m,f,1}","extra":"ok"}
 EOF
-expect 'they agree on records with a time' agreed "$work/timed" "$(wc -c <"$work/timed")" <<'EOF'
+expect 'all commands agree on each damaged byte of a record with a time' agreed "$work/timed" "$(wc -c <"$work/timed")" <<'EOF'
 EOF
 sed 's/return_from/return_fr\x80m/' "$work/timed" >"$work/no_tag"
 kept() {
@@ -95,7 +95,7 @@ for name in trunc_body trunc_hdr trunc_hdr_only s22_killed_vm; do
         echo "status $? with --allow-partial"
     } >"$work/$name"
 done
-expect 'cut off in a record' cat "$work/trunc_body" <<'EOF'
+expect 'a stream that ends inside a record is reported' cat "$work/trunc_body" <<'EOF'
 tracehost dump: samples/recordings/trunc_body.trace: record 15 at byte 1172 is truncated
   the input ends after 72 of the record's 79 bytes
 tracehost dump: samples/recordings/trunc_body.trace: recovered 14 records
@@ -110,7 +110,7 @@ tracehost replay: samples/recordings/trunc_body.trace: recovered 14 records
 status 4
 status 0 with --allow-partial
 EOF
-expect 'cut off in the head of a record' cat "$work/trunc_hdr" <<'EOF'
+expect 'a stream that ends inside the head of a record is reported' cat "$work/trunc_hdr" <<'EOF'
 tracehost dump: samples/recordings/trunc_hdr.trace: record 15 at byte 1172 is truncated
   the input ends after 2 of the 5 bytes of the record's head
 tracehost dump: samples/recordings/trunc_hdr.trace: recovered 14 records
@@ -125,7 +125,7 @@ tracehost replay: samples/recordings/trunc_hdr.trace: recovered 14 records
 status 4
 status 0 with --allow-partial
 EOF
-expect 'cut off behind the head of a record' cat "$work/trunc_hdr_only" <<'EOF'
+expect 'a stream that ends after the head of a record is reported' cat "$work/trunc_hdr_only" <<'EOF'
 tracehost dump: samples/recordings/trunc_hdr_only.trace: record 15 at byte 1172 is truncated
   the input ends after the head of the record, before its 79 bytes
 tracehost dump: samples/recordings/trunc_hdr_only.trace: recovered 14 records
@@ -140,7 +140,7 @@ tracehost replay: samples/recordings/trunc_hdr_only.trace: recovered 14 records
 status 4
 status 0 with --allow-partial
 EOF
-expect 'a VM that was killed' cat "$work/s22_killed_vm" <<'EOF'
+expect 'a recording of a killed VM is reported as truncated' cat "$work/s22_killed_vm" <<'EOF'
 tracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
   the input ends after 48 of the record's 109 bytes
 tracehost dump: samples/recordings/s22_killed_vm.trace: recovered 1156 records
@@ -155,7 +155,7 @@ tracehost replay: samples/recordings/s22_killed_vm.trace: recovered 1156 records
 status 4
 status 0 with --allow-partial
 EOF
-expect 'what came before is played' "$tracehost" replay -t count "$recordings/trunc_body.trace" <<'EOF'
+expect 'records before a truncation are played' "$tracehost" replay -t count "$recordings/trunc_body.trace" <<'EOF'
       events       %  tag
           14  100.00  call
           14  100.00  all
@@ -172,7 +172,7 @@ tracehost replay: samples/recordings/trunc_body.trace: record 15 at byte 1172 is
 tracehost replay: samples/recordings/trunc_body.trace: recovered 14 records
 -- status 4
 EOF
-expect 'info counts what came before' "$tracehost" info "$recordings/trunc_hdr.trace" <<'EOF'
+expect 'info counts the records before a truncation' "$tracehost" info "$recordings/trunc_hdr.trace" <<'EOF'
 stream      samples/recordings/trunc_hdr.trace (trace-port)
 node        nonode@nohost
 records     14, 1174 bytes
@@ -201,7 +201,7 @@ EOF
 partial() {
     "$tracehost" info --allow-partial --format=json "$1" | grep -E '"(total|partial|malformed|damages)"'
 }
-expect 'info as JSON says that it is partial' partial "$recordings/trunc_hdr.trace" <<'EOF'
+expect 'info --format=json marks a truncated stream as partial' partial "$recordings/trunc_hdr.trace" <<'EOF'
   "total": 14,
   "malformed": 0,
   "damages": 1,
@@ -216,7 +216,7 @@ cut_in_two() {
     head -c 1252 "$calls" | "$tracehost" convert - "$work/cut.jsonl"
     "$tracehost" dump "$work/cut.jsonl" | tail -n 1
 }
-expect 'what came before is converted' cut_in_two <<'EOF'
+expect 'records before a truncation are converted' cut_in_two <<'EOF'
 {trace,<0.79.0>,call,{ex,bar,[1]},{ex,foo,0}}.
 -- stderr
 tracehost convert: stdin: record 15 at byte 1172 is truncated
@@ -228,7 +228,7 @@ EOF
 
 cp "$calls" "$work/op"
 put "$work/op" 162 7
-expect 'a byte that begins no record' "$tracehost" dump "$work/op" <<'EOF'
+expect 'a byte that begins no record loses the rest of the file' "$tracehost" dump "$work/op" <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
 -- stderr
@@ -239,7 +239,7 @@ tracehost dump: WORK/op: recovered 2 records
 EOF
 cp "$calls" "$work/size"
 put "$work/size" 163 177
-expect 'a size that is beyond all' "$tracehost" replay -t text "$work/size" <<'EOF'
+expect 'a record size beyond the end of the file is reported' "$tracehost" replay -t text "$work/size" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 -- stderr
@@ -251,7 +251,7 @@ EOF
 
 cp "$calls" "$work/payload"
 put "$work/payload" 168 377
-expect 'a record that is no term' "$tracehost" replay "$work/payload" <<'EOF'
+expect 'a record that is no term is skipped by replay' "$tracehost" replay "$work/payload" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:indirections() [result {ex,foo,0}]
@@ -272,7 +272,7 @@ tracehost replay: WORK/payload: record 3 at byte 162 is damaged
 tracehost replay: WORK/payload: recovered 14 records, skipped 1
 -- status 4
 EOF
-expect 'a record that is no term, with --allow-partial' \
+expect '--allow-partial sets status 0 although a record is no term' \
     "$tracehost" replay --allow-partial -t count,top=1 "$work/payload" <<'EOF'
       events       %  tag
           14  100.00  call
@@ -303,7 +303,7 @@ put "$work/deep" 240 377
 deep() {
     "$tracehost" "$@" "$work/deep" >"$work/out"
 }
-expect 'damage that shows when terms are wanted' deep replay --max-records=4 <<'EOF'
+expect 'replay skips a record with a damaged element' deep replay --max-records=4 <<'EOF'
 -- stderr
 tracehost replay: WORK/deep: record 3 at byte 162 was skipped
   the element at byte 60 of the term is damaged
@@ -311,14 +311,14 @@ tracehost replay: WORK/deep: record 3 at byte 162 was skipped
 tracehost replay: WORK/deep: recovered 3 records, skipped 1
 -- status 4
 EOF
-expect 'the same in dump' deep dump --max-events=4 <<'EOF'
+expect 'dump skips a record with a damaged element' deep dump --max-events=4 <<'EOF'
 -- stderr
 tracehost dump: WORK/deep: record 3 at byte 162 was skipped
   external term, byte 73, tag 255: there is no such tag
 tracehost dump: WORK/deep: recovered 3 records, skipped 1
 -- status 4
 EOF
-expect 'info sees it, too' "$tracehost" info --max-events=4 "$work/deep" <<'EOF'
+expect 'info skips a record with a damaged element' "$tracehost" info --max-events=4 "$work/deep" <<'EOF'
 stream      WORK/deep (trace-port)
 node        nonode@nohost
 records     3, 332 bytes
@@ -342,11 +342,11 @@ tracehost info: WORK/deep: record 3 at byte 162 was skipped
 tracehost info: WORK/deep: recovered 3 records, skipped 1
 -- status 4
 EOF
-expect 'nobody wants the terms' deep replay --flags=ports <<'EOF'
+expect 'damage in an element that is not decoded is not reported' deep replay --flags=ports <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'text': no event matches --flags=ports; there are call events
 EOF
-expect 'nobody wants the terms, but --verify does' deep replay --verify --flags=ports <<'EOF'
+expect '--verify reports damage in an element that is not decoded' deep replay --verify --flags=ports <<'EOF'
 -- stderr
 tracehost replay: WORK/deep: record 3 at byte 162 was skipped
   the element at byte 60 of the term is damaged
@@ -363,7 +363,7 @@ while [ $i -lt 28 ]; do
     put "$work/all" $((i * 81 + 5)) 377
     i=$((i + 1))
 done
-expect 'very many faults' "$tracehost" dump --allow-partial "$work/all" <<'EOF'
+expect 'only the first ten faults are printed' "$tracehost" dump --allow-partial "$work/all" <<'EOF'
 {trace,<0.242.0>,call,{wl,id,[{n,317}]}}.
 {trace,<0.242.0>,call,{wl,id,[{n,318}]}}.
 {trace,<0.242.0>,call,{wl,id,[{n,345}]}}.
@@ -420,7 +420,7 @@ set_with_damage() {
         "$tracehost" replay -t count "$work/set/w*.log"
 }
 mkdir "$work/set"
-expect 'damage in a wrap set' set_with_damage <<'EOF'
+expect 'a replay continues after damage with the next file of a wrap set' set_with_damage <<'EOF'
       events       %  tag
          135  100.00  call
          135  100.00  all
@@ -440,67 +440,67 @@ is_not() {
     printf "$1" >"$work/file"
     "$tracehost" dump "$work/file"
 }
-expect 'a file that is not there' "$tracehost" replay "$work/none" <<'EOF'
+expect 'a missing file is reported' "$tracehost" replay "$work/none" <<'EOF'
 -- stderr
 tracehost replay: cannot read WORK/none
   No such file or directory
 -- status 3
 EOF
-expect 'a folder' "$tracehost" info "$work" <<'EOF'
+expect 'a folder is refused' "$tracehost" info "$work" <<'EOF'
 -- stderr
 tracehost info: cannot read WORK
   the path is a folder
 -- status 3
 EOF
-expect 'a file that cannot be read' "$tracehost" dump /proc/self/mem <<'EOF'
+expect 'a read error is reported' "$tracehost" dump /proc/self/mem <<'EOF'
 -- stderr
 tracehost dump: cannot read /proc/self/mem
   Input/output error
 -- status 3
 EOF
-expect 'an empty file' "$tracehost" info "$recordings/s20_empty.trace" <<'EOF'
+expect 'an empty file has no records and no damage' "$tracehost" info "$recordings/s20_empty.trace" <<'EOF'
 stream      samples/recordings/s20_empty.trace (trace-port)
 records     0, 0 bytes
 time        none recorded
 EOF
-expect 'text' is_not 'hello, world\n' <<'EOF'
+expect 'a text file is refused' is_not 'hello, world\n' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
   the input begins with byte 104; a trace-port file begins with 0 or 1, JSON lines begin with {
 -- status 3
 EOF
-expect 'other bytes' is_not '\377\376\n' <<'EOF'
+expect 'a file of unknown bytes is refused' is_not '\377\376\n' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
   the input begins with byte 255; a trace-port file begins with 0 or 1, JSON lines begin with {
 -- status 3
 EOF
-expect 'zeros' is_not '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' <<'EOF'
+expect 'a file of zeros is refused' is_not '\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
   the input is not a recorded stream: byte 0 stands first, as in a trace-port file, but no external term follows
 -- status 3
 EOF
-expect 'a single byte' is_not '\0' <<'EOF'
+expect 'a file of a single byte is reported as truncated' is_not '\0' <<'EOF'
 -- stderr
 tracehost dump: WORK/file: record 1 at byte 0 is truncated
   the input ends after 1 of the 5 bytes of the record's head
 tracehost dump: WORK/file: recovered 0 records
 -- status 4
 EOF
-expect 'a program' "$tracehost" dump "$tracehost" <<'EOF'
+expect 'a program is refused' "$tracehost" dump "$tracehost" <<'EOF'
 -- stderr
 tracehost dump: cannot read BUILD/bin/tracehost
   the input is a program or shared object (ELF), not a recording
 -- status 3
 EOF
-expect 'an external term' is_not '\203h\1a\1' <<'EOF'
+expect 'a file of one external term is refused' is_not '\203h\1a\1' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
   the input is one external term, not a recording
 -- status 3
 EOF
-expect 'terms as text' is_not '{trace,<0.1.0>,call,{a,b,[]}}.\n' <<'EOF'
+expect 'Erlang terms as text are refused' is_not '{trace,<0.1.0>,call,{a,b,[]}}.\n' <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/file
   the input is not a recorded stream: its first lines are not JSON objects
@@ -511,7 +511,7 @@ zipped() {
     gzip -c "$calls" >"$work/calls.gz"
     "$tracehost" replay "$work/calls.gz"
 }
-expect 'a compressed file' zipped <<'EOF'
+expect 'a compressed file is refused' zipped <<'EOF'
 -- stderr
 tracehost replay: cannot read WORK/calls.gz
   the input is compressed with gzip; decompress it, or use a pipe: gunzip -c FILE | tracehost ... -
@@ -523,9 +523,9 @@ unreadable() {
     "$tracehost" dump "$work/secret"
 }
 if [ "$(id -u)" = 0 ]; then
-    skip 'a file that may not be read' 'root may read all'
+    skip 'a file without read permission is reported' 'root may read all'
 else
-    expect 'a file that may not be read' unreadable <<'EOF'
+    expect 'a file without read permission is reported' unreadable <<'EOF'
 -- stderr
 tracehost dump: cannot read WORK/secret
   Permission denied
@@ -553,7 +553,7 @@ not even JSON
 $sound
 EOF
 }
-expect 'bad lines among good ones' with_bad_lines <<'EOF'
+expect 'bad JSON lines are reported; good lines are read' with_bad_lines <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]}}.
 {trace,<0.79.0>,call,{ex,foo,[]}}.
 -- stderr
@@ -578,7 +578,7 @@ no_end() {
     printf '%s\n%.30s' "$sound" "$sound" >"$work/lines.jsonl"
     "$tracehost" replay "$work/lines.jsonl"
 }
-expect 'a last line that is cut off' no_end <<'EOF'
+expect 'a last JSON line that is cut off is reported' no_end <<'EOF'
 <0.79.0>   call ex:foo()
 -- stderr
 tracehost replay: WORK/lines.jsonl: record 2 at byte 56 (line 2) is truncated
@@ -590,7 +590,7 @@ bad_header() {
     printf '{"tracehost":2}\n%s\n' "$sound" >"$work/lines.jsonl"
     "$tracehost" replay "$work/lines.jsonl"
 }
-expect 'a header of another version' bad_header <<'EOF'
+expect 'a header of another version is refused' bad_header <<'EOF'
 -- stderr
 tracehost replay: cannot read WORK/lines.jsonl
   cannot read the header in line 1
@@ -602,7 +602,7 @@ converted() {
     "$tracehost" convert --allow-partial "$work/lines.jsonl" "$work/lines.trace" 2>"$work/err" &&
         "$tracehost" dump "$work/lines.trace"
 }
-expect 'the good lines are converted' converted <<'EOF'
+expect 'convert keeps the good JSON lines' converted <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]}}.
 {trace,<0.79.0>,call,{ex,foo,[]}}.
 EOF

@@ -21,7 +21,7 @@ by_locale() {
     env -u LC_ALL "$tracehost" call "$library" '[[1024], <<"Zoë"/utf8>>, '"'aЀ'"'].'
     LC_ALL=C LANG=C.UTF-8 "$tracehost" call "$library" '[[1024]].'
 }
-expect 'the locale decides' by_locale <<'END'
+expect 'the locale selects the encoding' by_locale <<'END'
 ["Ѐ",<<"Zoë"/utf8>>,'aЀ']
 ["Ѐ",<<"Zoë"/utf8>>,'aЀ']
 ["Ѐ",<<"Zoë"/utf8>>,'aЀ']
@@ -30,7 +30,7 @@ expect 'the locale decides' by_locale <<'END'
 END
 export LC_ALL=C
 
-expect 'or --encoding' "$tracehost" call --encoding=unicode "$library" '[1024].' 'flush(), self() ! <<1024/utf8>>, flush().' \
+expect '--encoding=unicode overrides the locale for values and messages' "$tracehost" call --encoding=unicode "$library" '[1024].' 'flush(), self() ! <<1024/utf8>>, flush().' \
     'error([1024]).' <<'END'
 "Ѐ"
 Shell got <<"Ѐ"/utf8>>
@@ -43,7 +43,7 @@ others() {
     LC_ALL=C.UTF-8 "$tracehost" call --encoding=latin1 "$library" '[1024].'
     "$tracehost" run --encoding=unicode -t count "$library" 'sins:same([1024]).' 2>/dev/null | tail -n 1
 }
-expect 'of call and run' others <<'END'
+expect '--encoding overrides the locale in call and run' others <<'END'
 [1024]
 "Ѐ"
 END
@@ -54,7 +54,7 @@ dumped() {
     LC_ALL=C.UTF-8 "$tracehost" replay "$stream"
     "$tracehost" replay --encoding=latin1 "$stream"
 }
-expect 'of dump and text' dumped <<'END'
+expect 'dump and the tracer text print in the selected encoding' dumped <<'END'
 {trace_ts,<0.10.0>,send,{"Ѐ",'aЀ',<<"Zoë"/utf8>>},<0.11.0>,1000}.
 {trace_ts,<0.10.0>,send,{"Ѐ",'aЀ',<<"Zoë"/utf8>>},<0.11.0>,1000}.
 {trace_ts,<0.10.0>,send,{[1024],'a\x{400}',<<"ZoÃ«">>},<0.11.0>,1000}.
@@ -70,7 +70,7 @@ for term in ('"%s"' % ('Ж' * 30), '"%s"' % ('a' * 79 + 'Ж' * 30), '[%s]' % ','
              '<<"%s"/utf8>>' % ('Ж' * 40), '<<"a%s"/utf8>>' % ('Ж' * 40), '<<255,%s>>' % ','.join(['128'] * 65)):
     print(json.dumps({'tracee': '<0.10.0>', 'tag': 'receive', 'term': term}))
 END
-expect 'of what is cut' "$tracehost" replay --encoding=unicode "$work/long.jsonl" <<'END'
+expect 'terms that are cut keep whole characters' "$tracehost" replay --encoding=unicode "$work/long.jsonl" <<'END'
 <0.10.0>   receive "ЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖЖ"
 <0.10.0>   receive "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaЖ"...(109)
 <0.10.0>   receive [55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,55296,...(30)]
@@ -85,7 +85,7 @@ matched() {
     "$tracehost" match "$spec" '[<<"Zoë"/utf8>>]'
     LC_ALL=C.UTF-8 "$tracehost" match "[{['aЀ'],[],[]}]" '["Ѐ"]'
 }
-expect 'of match' matched <<'END'
+expect 'match prints in the selected encoding' matched <<'END'
 {ok,{'aЀ',<<"Zoë"/utf8>>},[],[]}
 clause 1 matches
 action {display,<<"Zoë"/utf8>>}
@@ -106,7 +106,7 @@ informed() {
     LC_ALL=C.UTF-8 "$tracehost" info "$work/calls.jsonl" | tail -n 1
     "$tracehost" info "$work/calls.jsonl" | tail -n 1
 }
-expect 'of info' informed <<'END'
+expect 'info prints in the encoding of the locale' informed <<'END'
          1  'mЀ':f/0
          1  'm\x{400}':f/0
 END
@@ -114,11 +114,11 @@ counted() {
     LC_ALL=C.UTF-8 "$tracehost" replay -t "$1" "$work/calls.jsonl" 2>/dev/null | grep "f/0"
     "$tracehost" replay -t "$1" "$work/calls.jsonl" 2>/dev/null | grep "f/0"
 }
-expect 'of the table of count' counted count <<'END'
+expect 'the table of count is in the encoding of the locale' counted count <<'END'
            1  100.00  'mЀ':f/0
            1  100.00  'm\x{400}':f/0
 END
-expect 'of the table of time' counted time <<'END'
+expect 'the table of time is in the encoding of the locale' counted time <<'END'
          1        1            -            -   0.00         -         -         -         -  'mЀ':f/0
          1        1            -            -   0.00         -         -         -         -  'm\x{400}':f/0
 END
@@ -135,7 +135,7 @@ named() {
     "$tracehost" match "[{['Ж'],[{'Жf','Ж'}],[]}]" "['Ж']" | tail -n 1
     "$tracehost" match --format=json "[{['Ж'],[{'Жf','Ж'}],[]}]" "['Ж']"
 }
-expect 'of names that are counted or not there' named <<'END'
+expect 'counts, warnings and errors are in the encoding of the locale' named <<'END'
        calls  function
            1  mé:'Жx y'/2
        calls  function
@@ -169,7 +169,7 @@ told() {
     "$tracehost" ctl "$@" "$work/socket" info "'mЀ':f/1"
 }
 until "$tracehost" ctl "$work/socket" processes 2>&1 | grep -qF '<0.10.0>' || ! kill -0 $!; do sleep 0.05; done
-expect 'of ctl' told --encoding=unicode <<'END'
+expect 'ctl --encoding=unicode prints Unicode characters' told --encoding=unicode <<'END'
 session 1, tracer 'count': 'mЀ':f/1: 1 function
 function  can have      set by sessions
 'mЀ':f/1  local,global  1 local
@@ -181,7 +181,7 @@ session 1, tracer 'count'
   active          local
   match_spec      [{['$1'],[{'==','$1',<<"Zoë"/utf8>>}],[]}]
 END
-expect 'of ctl, Latin-1' told --encoding=latin1 <<'END'
+expect 'ctl --encoding=latin1 escapes characters beyond Latin-1' told --encoding=latin1 <<'END'
 session 1, tracer 'count': 'mЀ':f/1: 1 function
 function        can have      set by sessions
 'm\x{400}':f/1  local,global  1 local
@@ -193,17 +193,17 @@ session 1, tracer 'count'
   active          local
   match_spec      [{['$1'],[{'==','$1',<<"ZoÃ«">>}],[]}]
 END
-check 'ctl --json is the same everywhere' same ctl --json "$work/socket" functions "'mЀ':f/1"
+check 'the output of ctl --json is the same in all locales' same ctl --json "$work/socket" functions "'mЀ':f/1"
 exec 3>&-
 wait
 
-check 'dump --format=jsonl is the same everywhere' same dump --format=jsonl "$stream"
-check 'convert' same convert --to=trace "$stream" -
-check 'the tracer jsonl' same replay -t jsonl "$stream"
-check 'the JSON of count' same replay -t count,format=json "$work/calls.jsonl"
-check 'the CSV of time' same replay -t time,format=csv "$work/calls.jsonl"
-check 'info --format=json' same info --format=json "$stream"
-expect 'there is no other' "$tracehost" dump --encoding=utf8 "$stream" <<'END'
+check 'the output of dump --format=jsonl is the same in all locales' same dump --format=jsonl "$stream"
+check 'the output of convert is the same in all locales' same convert --to=trace "$stream" -
+check 'the output of the tracer jsonl is the same in all locales' same replay -t jsonl "$stream"
+check 'the JSON of count is the same in all locales' same replay -t count,format=json "$work/calls.jsonl"
+check 'the CSV of time is the same in all locales' same replay -t time,format=csv "$work/calls.jsonl"
+check 'the output of info --format=json is the same in all locales' same info --format=json "$stream"
+expect 'an unknown encoding is refused' "$tracehost" dump --encoding=utf8 "$stream" <<'END'
 -- stderr
 tracehost dump: --encoding must be latin1 or unicode, not 'utf8'
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.

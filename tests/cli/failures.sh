@@ -10,7 +10,7 @@ LINES
 failing() {
     "$tracehost" replay -L "$tracers" "$@"
 }
-expect 'while it is attached' failing -t failing=attach -t text "$work/two.jsonl" <<'LINES'
+expect 'a tracer that fails during its attach is not attached' failing -t failing=attach -t text "$work/two.jsonl" <<'LINES'
 attach: status, pending
 unload
 -- stderr
@@ -18,7 +18,7 @@ tracehost replay: cannot attach tracer 'failing'
   it shall not be attached
 -- status 1
 LINES
-expect 'in an event: nothing else is read' failing -t failing=event "$work/two.jsonl" <<'LINES'
+expect 'a replay ends when its only tracer fails in an event' failing -t failing=event "$work/two.jsonl" <<'LINES'
 event: status, pending
 event: status, for good
 event: 'receive'
@@ -27,7 +27,7 @@ unload
 tracehost replay: tracer 'failing' failed: it has seen enough
 -- status 1
 LINES
-expect 'in an event: others go on' failing -t failing=event -t text -t failing=none "$work/two.jsonl" <<'LINES'
+expect 'other tracers continue when one tracer fails in an event' failing -t failing=event -t text -t failing=none "$work/two.jsonl" <<'LINES'
 event: status, pending
 none: status, pending
 event: status, for good
@@ -42,7 +42,7 @@ unload
 tracehost replay: tracer 'failing' failed: it has seen enough
 -- status 1
 LINES
-expect 'when it is unloaded' failing -t failing=unload --max-events=1 "$work/two.jsonl" <<'LINES'
+expect 'a failure in unload sets status 1' failing -t failing=unload --max-events=1 "$work/two.jsonl" <<'LINES'
 unload: status, pending
 unload: status, for good
 unload: 'receive'
@@ -52,7 +52,7 @@ tracehost replay: tracer 'failing' failed: it cannot end
 -- status 1
 LINES
 head -c 70 "$work/two.jsonl" >"$work/torn.jsonl"
-expect 'it is worse than a stream that is cut off' failing -t failing=unload "$work/torn.jsonl" <<'LINES'
+expect 'a failed tracer sets status 1 although the stream is truncated' failing -t failing=unload "$work/torn.jsonl" <<'LINES'
 unload: status, pending
 unload: status, for good
 unload: 'receive'
@@ -64,7 +64,7 @@ tracehost replay: WORK/torn.jsonl: recovered 1 record
 tracehost replay: tracer 'failing' failed: it cannot end
 -- status 1
 LINES
-expect 'what it is told if nothing begins' failing -t failing "$work/none.jsonl" <<'LINES'
+expect 'a tracer gets trace_status and unload if the stream is missing' failing -t failing "$work/none.jsonl" <<'LINES'
 #{}: status, pending
 unload
 -- stderr
@@ -75,14 +75,14 @@ LINES
 in_statistics() {
     failing -t failing=event --stats "$work/two.jsonl" 2>&1 >/dev/null | grep "^tracer 'failing'"
 }
-expect 'in the statistics' in_statistics <<'LINES'
+expect '--stats shows that a tracer has failed' in_statistics <<'LINES'
 tracer 'failing', detached, as it failed
 LINES
 cat >"$work/calls.jsonl" <<'LINES'
 {"tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
 {"tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}"}
 LINES
-expect 'a meta tracer' failing -t text -p m:f/0 -p m:f/0 --kind=meta --meta-tracer=failing=event "$work/calls.jsonl" <<'LINES'
+expect 'a meta tracer that fails is removed, and other tracers continue' failing -t text -p m:f/0 -p m:f/0 --kind=meta --meta-tracer=failing=event "$work/calls.jsonl" <<'LINES'
 event: status, pending
 event: status, for good
 <0.1.0>    call m:f()
@@ -105,7 +105,7 @@ controlled() {
     end >"$work/ended"
     uniq "$work/ended" # what is shown of a session asks for its status, too
 }
-expect 'under control' controlled <<'LINES'
+expect 'ctl reports failures in attach, replace and detach' controlled <<'LINES'
 session 1, tracer 'text': flags -
 session 2, tracer 'failing': flags -
 attach: status, pending
@@ -142,7 +142,7 @@ late() {
     ctl sessions
     end
 }
-expect 'ctl detach, after it failed' late <<'LINES'
+expect 'ctl sessions and detach report a tracer that has failed' late <<'LINES'
 session  tracer  traced  discarded  breakpoints  is
       1  jsonl  15  failed
 sessions conforms

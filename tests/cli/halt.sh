@@ -52,12 +52,12 @@ ERL_NIF_INIT(ending, functions, load, NULL, NULL, unload)
 EOF
 "$CC" -fPIC -shared -Iplugin_api -o "$work/ending.so" "$work/ending.c"
 
-expect 'a replay has one scheduler' "$tracehost" replay -t "$work/ending.so" "$recordings/s01_seed_local_caller.trace" <<'EOF'
+expect 'a replay calls on_halt, on_unload_thread and unload once' "$tracehost" replay -t "$work/ending.so" "$recordings/s01_seed_local_caller.trace" <<'EOF'
 on_halt with its data
 on_unload_thread with its data
 unload with its data
 EOF
-expect 'a call has those that were asked for' "$tracehost" call --threads=3 "$work/ending.so" 'ending:set_late().' <<'EOF'
+expect 'call --threads=3 calls on_unload_thread three times' "$tracehost" call --threads=3 "$work/ending.so" 'ending:set_late().' <<'EOF'
 too_late
 on_halt with its data
 on_unload_thread with its data
@@ -70,7 +70,7 @@ EOF
 at_sigint() {
     tests/cli/lib/interrupt.py "$tracehost" call --repeat=1000000000 "$work/ending.so" 'ok.' 2>"$work/errors"
 }
-expect 'SIGINT is an end, too' at_sigint <<'EOF'
+expect 'SIGINT calls on_halt, on_unload_thread and unload' at_sigint <<'EOF'
 ok
 on_halt with its data
 on_unload_thread with its data
@@ -80,7 +80,7 @@ EOF
 refused() {
     "$tracehost" replay -t "$work/ending.so" -t "$work/nothing.so" "$recordings/s01_seed_local_caller.trace" 2>"$work/errors"
 }
-expect 'what was attached before another was refused' refused <<'EOF'
+expect 'a tracer gets the callbacks if the next tracer is refused' refused <<'EOF'
 on_halt with its data
 on_unload_thread with its data
 unload with its data
@@ -124,7 +124,7 @@ static ErlNifFunc functions[] = {{"work", 0, work, ERL_NIF_DIRTY_JOB_IO_BOUND}, 
 ERL_NIF_INIT(busy, functions, load, NULL, NULL, NULL)
 EOF
 "$CC" -fPIC -shared -Iplugin_api -o "$work/busy.so" "$work/busy.c"
-expect 'a function of another process that waits for it' "$tracehost" run -t "count,output=$work/counts" \
+expect 'on_halt is called while a function of another process runs' "$tracehost" run -t "count,output=$work/counts" \
     "$BUILD_DIR/tests/plugins/party.so" "$work/busy.so" 'party:spawns(1, busy, work, []), busy:wait().' <<'EOF'
 work has heard of it
 ok

@@ -333,12 +333,12 @@ same() {
     "$tracehost" help >"$work/a" && "$tracehost" -h >"$work/b" && "$tracehost" --help | cmp - "$work/a" &&
         cmp "$work/a" "$work/b" && "$tracehost" --help=all | cmp - "$work/a" && "$tracehost" help dump | cmp - "$work/dump" && "$tracehost" dump '-?' | cmp - "$work/dump"
 }
-check 'other ways to ask for help' same
+check 'help, -h, --help=all and -? print the same help as --help' same
 
 versions() {
     "$tracehost" --version && "$tracehost" -V && "$tracehost" dump --version && "$tracehost" tracers -V
 }
-expect '--version' versions <<'EOF'
+expect '--version and -V print the versions of tracehost and the NIF API' versions <<'EOF'
 tracehost 0.1.0 (NIF API 2.18)
 tracehost 0.1.0 (NIF API 2.18)
 tracehost 0.1.0 (NIF API 2.18)

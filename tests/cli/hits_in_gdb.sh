@@ -41,15 +41,15 @@ shows_who_calls() {
 }
 
 if ! command -v gdb >/dev/null; then
-    skip 'gdb' 'there is no gdb here'
+    skip 'gdb stops at each hit' 'there is no gdb here'
 elif [ "${BUILD_DIR##*/}" != debug ]; then
-    skip 'gdb' 'this is no debug build: hits are inlined'
+    skip 'gdb stops at each hit' 'this is no debug build: hits are inlined'
 elif ! in_gdb 'fib:depth(1)' '' 'break main' run || ! grep -q '^Breakpoint 1, ' "$work/gdb"; then
-    skip 'gdb' "it may not trace programs here: $(tail -n 1 "$work/gdb")"
+    skip 'gdb stops at each hit' "it may not trace programs here: $(tail -n 1 "$work/gdb")"
 else
     check 'gdb stops at each hit of a local pattern' stops_at_each_hit 7 '-p fib:_/_'
-    check 'gdb stops at each hit of a specification that rejects' stops_at_each_hit 6 '-p fib:down/1 --match-spec=[{[-1],[],[]}]'
-    check 'gdb stops at each hit that is counted' stops_at_each_hit 6 '-p fib:down/1 --kind=count'
-    check 'gdb shows who calls' shows_who_calls
+    check 'gdb stops at each hit of a match specification that rejects calls' stops_at_each_hit 6 '-p fib:down/1 --match-spec=[{[-1],[],[]}]'
+    check 'gdb stops at each hit of a counting pattern' stops_at_each_hit 6 '-p fib:down/1 --kind=count'
+    check 'gdb shows the backtrace of a hit' shows_who_calls
 fi
 finish

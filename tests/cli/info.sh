@@ -8,18 +8,18 @@ counts() {
 }
 
 for trace in "$recordings"/*.trace; do
-    check "counts of $(basename "$trace" .trace)" counts "$trace" "${trace%.trace}.counts.txt"
+    check "info counts $(basename "$trace" .trace) as dbg:trace_client does" counts "$trace" "${trace%.trace}.counts.txt"
 done
-check 'counts of a wrap set' counts "$recordings/wrap/w1.log" "$recordings/wrap/wrapset.counts.txt"
+check 'info counts a wrap set as dbg:trace_client does' counts "$recordings/wrap/w1.log" "$recordings/wrap/wrapset.counts.txt"
 for name in l1_compile_compiler_arity l2_mnesia_full l3_sorts_args_return; do
     if [ -e "$large/$name.trace" ]; then
-        check "counts of $name" counts "$large/$name.trace" "$large/$name.counts.txt"
+        check "info counts $name as dbg:trace_client does" counts "$large/$name.trace" "$large/$name.counts.txt"
     else
-        skip "counts of $name" 'the large recordings are not here'
+        skip "info counts $name as dbg:trace_client does" 'the large recordings are not here'
     fi
 done
 
-expect 'info as text' "$tracehost" info --top=3 "$recordings/s13_procs.trace" <<'EOF'
+expect 'info prints the counts of tags and tracees as text' "$tracehost" info --top=3 "$recordings/s13_procs.trace" <<'EOF'
 stream      samples/recordings/s13_procs.trace (trace-port)
 node        nonode@nohost
 records     47, 5189 bytes

@@ -11,14 +11,14 @@ replay() {
 
 # --- names ---
 
-expect 'a name that is not found' replay nothing <<'EOF'
+expect 'an unknown name is refused with the folder of the search' replay nothing <<'EOF'
 -- stderr
 tracehost replay: there is no library 'nothing'
   looked for nothing.so in BUILD/lib/tracehost/tracers (built in)
   add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost tracers` lists all that are found
 -- status 5
 EOF
-expect 'a name that is misspelt' replay coutn <<'EOF'
+expect 'a misspelt name is refused with a suggestion' replay coutn <<'EOF'
 -- stderr
 tracehost replay: there is no library 'coutn'
   looked for coutn.so in BUILD/lib/tracehost/tracers (built in)
@@ -28,7 +28,7 @@ EOF
 everywhere() {
     TRACEHOST_PATH=/one:/two "$tracehost" replay -L "$work" -L /three -t nothing "$calls"
 }
-expect 'all places are told, in the order of the search' everywhere <<'EOF'
+expect 'the folders of the search are listed in their order' everywhere <<'EOF'
 -- stderr
 tracehost replay: there is no library 'nothing'
   looked for nothing.so in WORK (-L), /three (-L), /one ($TRACEHOST_PATH), /two ($TRACEHOST_PATH) and BUILD/lib/tracehost/tracers (built in)
@@ -39,26 +39,26 @@ here() {
     cp "$samples/first_tracer.so" "$work/here.so"
     (cd "$work" && "$tracehost" replay -t here.so "$calls")
 }
-expect 'a file name is no path' here <<'EOF'
+expect 'a file name without a slash is not a path' here <<'EOF'
 -- stderr
 tracehost replay: there is no library 'here.so'
   looked for here.so.so in BUILD/lib/tracehost/tracers (built in)
   a path needs a '/': use ./here.so
 -- status 5
 EOF
-expect 'a path that is not there' replay "$work/nothing.so" <<'EOF'
+expect 'a missing path is refused' replay "$work/nothing.so" <<'EOF'
 -- stderr
 tracehost replay: cannot open WORK/nothing.so
   No such file or directory
 -- status 5
 EOF
-expect 'a path to a folder' replay "$work" <<'EOF'
+expect 'a folder is refused' replay "$work" <<'EOF'
 -- stderr
 tracehost replay: WORK was refused
   the path is a folder; add the folder with -L and give the library's name alone
 -- status 5
 EOF
-expect 'a path without .so' replay "$work/nothing" <<'EOF'
+expect 'a path is not completed with .so' replay "$work/nothing" <<'EOF'
 -- stderr
 tracehost replay: cannot open WORK/nothing
   No such file or directory
@@ -73,13 +73,13 @@ shadowed() {
     "$tracehost" replay -L "$work/$1" -L "$work/$2" -t mine --max-events=1 "$calls"
     "$tracehost" tracers -L "$work/$1" -L "$work/$2" | grep mine
 }
-expect 'the first of two' shadowed a b <<'EOF'
+expect 'the library in the first folder is loaded' shadowed a b <<'EOF'
 state #{}
 call: <0.79.0> call {ex,foo,[]} with #{match_spec_result => {rec,w,0}}
 mine                 plain symbols  -L               WORK/a/mine.so
 mine                 NIF library    -L               WORK/b/mine.so (shadowed by the one above)
 EOF
-expect 'the other one first' shadowed b a <<'EOF'
+expect 'the order of -L decides which library is loaded' shadowed b a <<'EOF'
 mine                 NIF library    -L               WORK/b/mine.so
 mine                 plain symbols  -L               WORK/a/mine.so (shadowed by the one above)
 -- stderr
@@ -111,7 +111,7 @@ EOF
 }
 
 echo 'int enabled;' >"$work/text.so"
-expect 'a text' replay "$work/text.so" <<'EOF'
+expect 'a text file is refused' replay "$work/text.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/text.so was refused
   the file is text, not a shared object; compile C code with -fPIC -shared
@@ -119,20 +119,20 @@ tracehost replay: WORK/text.so was refused
 EOF
 echo 'int enabled(void) { return 0; } int trace(void) { return 0; }' >"$work/host.c"
 "$CC" -fPIC -shared -Wl,--no-as-needed -o "$work/host.so" "$work/host.c" -L"$BUILD_DIR/lib" -ltracehost
-expect 'a tracer that is linked with the library for hosts' replay "$work/host.so" <<'EOF'
+expect 'a tracer that is linked with the library for hosts is refused' replay "$work/host.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/host.so was refused
   the library is linked with libtracehost.so.0, which is for programs that embed a host; compile it with `pkg-config --cflags tracehost-plugin` and link it without -ltracehost
 -- status 5
 EOF
 : >"$work/empty.so"
-expect 'an empty file' replay "$work/empty.so" <<'EOF'
+expect 'an empty file is refused' replay "$work/empty.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/empty.so was refused
   the file is empty
 -- status 5
 EOF
-expect 'a program' replay "$tracehost" <<'EOF'
+expect 'a program is refused' replay "$tracehost" <<'EOF'
 -- stderr
 tracehost replay: BUILD/bin/tracehost was refused
   the file is a program; link it with -shared
@@ -142,13 +142,13 @@ head -c 700 "$samples/first_tracer.so" >"$work/short.so"
 short() {
     replay "$work/short.so" 2>&1 | sed 's/end at byte [0-9]*/end at byte N/'
 }
-expect 'a part of a library' short <<'EOF'
+expect 'a truncated library is refused' short <<'EOF'
 tracehost replay: WORK/short.so was refused
   the file is truncated: 700 bytes, but its section headers end at byte N
 EOF
 cp "$samples/first_tracer.so" "$work/other.so"
 printf '\363' | dd of="$work/other.so" bs=1 seek=18 conv=notrunc 2>"$work/dd"
-expect 'a library for another machine' replay "$work/other.so" <<'EOF'
+expect 'a library for another machine is refused' replay "$work/other.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/other.so was refused
   the file was compiled for RISC-V; this host runs on x86-64
@@ -156,44 +156,44 @@ tracehost replay: WORK/other.so was refused
 EOF
 
 tracer_with '' enough
-expect 'a tracer with just enough' replay "$work/enough.so" <<'EOF'
+expect 'a tracer with only enabled and trace is loaded' replay "$work/enough.so" <<'EOF'
 EOF
 tracer_with 'enif_foo();' later
-expect 'a function that the NIF API does not have' replay "$work/later.so" <<'EOF'
+expect 'a library that needs an unknown enif function is refused' replay "$work/later.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/later.so was refused
   the library needs enif_foo, which is in no NIF API up to 2.18; compile the library with an older erl_nif.h
 -- status 5
 EOF
 tracer_with 'enif_foo(); enif_bar();' two_later
-expect 'two of them' replay "$work/two_later.so" <<'EOF'
+expect 'the message lists both unknown enif functions' replay "$work/two_later.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/two_later.so was refused
   the library needs enif_bar and enif_foo, which are in no NIF API up to 2.18; compile the library with an older erl_nif.h
 -- status 5
 EOF
 tracer_with 'driver_output();' driver
-expect 'a function of the driver API' replay "$work/driver.so" <<'EOF'
+expect 'a library that needs a function of the driver API is refused' replay "$work/driver.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/driver.so was refused
   the library needs driver_output, which is of the driver API; this host provides the NIF API only
 -- status 5
 EOF
 tracer_with 'th_foo();' other_module
-expect 'a function that nif_module.h does not have' "$tracehost" tracers "$work/other_module.so" <<'EOF'
+expect 'a library that needs an unknown function of nif_module.h is refused' "$tracehost" tracers "$work/other_module.so" <<'EOF'
 -- stderr
 tracehost tracers: WORK/other_module.so was refused
   the library needs th_foo, which is not in nif_module.h of this version of the host; include that header, which makes such functions optional
 -- status 5
 EOF
 tracer_with 'if (th_bar) th_bar();' later_module
-expect 'one that it can do without' replay "$work/later_module.so" <<'EOF'
+expect 'a library with a weak reference to an unknown function is loaded' replay "$work/later_module.so" <<'EOF'
 EOF
 
 compile nothing <<'EOF'
 int answer = 42;
 EOF
-expect 'neither tracer nor plugin' replay "$work/nothing.so" <<'EOF'
+expect 'a library that is neither tracer nor plugin is refused' replay "$work/nothing.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/nothing.so was refused
   the library is neither a plugin nor a tracer: it exports neither nif_init(), which ERL_NIF_INIT makes, nor enabled() and trace()
@@ -202,7 +202,7 @@ EOF
 compile half <<'EOF'
 long trace(void) { return 0; }
 EOF
-expect 'symbols without enabled/3' replay "$work/half.so" <<'EOF'
+expect 'a library without the symbol enabled is refused' replay "$work/half.so" <<'EOF'
 -- stderr
 tracehost replay: WORK/half.so was refused
   the library is not a tracer: it lacks enabled/3
@@ -258,57 +258,57 @@ EOF
 misfit() {
     MISFIT=$1 replay "$work/misfit.so"
 }
-expect 'it fits' misfit well <<'EOF'
+expect 'a library with a valid entry is loaded' misfit well <<'EOF'
 EOF
-expect 'load() says no' misfit load <<'EOF'
+expect 'a library whose load() fails is refused' misfit load <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
   load() returned 17
 -- status 5
 EOF
-expect 'an entry for a later version' misfit minor <<'EOF'
+expect 'a library for a later minor NIF version is refused' misfit minor <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
   the library was compiled for NIF version 2.25 of erts-10.0; this host provides 2.18: compile it with an older erl_nif.h
 -- status 5
 EOF
-expect 'an entry for another version' misfit major <<'EOF'
+expect 'a library for another major NIF version is refused' misfit major <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
   the library was compiled for NIF version 3.18; this host provides 2.18: compile it with an older erl_nif.h
 -- status 5
 EOF
-expect 'an entry for another VM' misfit variant <<'EOF'
+expect 'a library for another VM variant is refused' misfit variant <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
   the library was compiled for the VM variant 'beam.other', not 'beam.vanilla'
 -- status 5
 EOF
-expect 'no entry' misfit null <<'EOF'
+expect 'a library whose nif_init() returns NULL is refused' misfit null <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
   nif_init() returned NULL
 -- status 5
 EOF
-expect 'an entry without a name' misfit unnamed <<'EOF'
+expect 'a library without a module name is refused' misfit unnamed <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
   the entry has no module name, or one that is too long for an atom
 -- status 5
 EOF
-expect 'an entry without enabled/3' misfit enabled <<'EOF'
+expect 'a library without enabled/3 is refused' misfit enabled <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
   the library is not a tracer: it lacks enabled/3
 -- status 5
 EOF
-expect 'enabled/4' misfit arity <<'EOF'
+expect 'a library with enabled/4 instead of enabled/3 is refused' misfit arity <<'EOF'
 -- stderr
 tracehost replay: WORK/misfit.so was refused
   the library is not a tracer: it lacks enabled/3
 -- status 5
 EOF
-expect 'trace_status says remove' misfit remove <<'EOF'
+expect 'a tracer that answers remove to trace_status is refused' misfit remove <<'EOF'
 -- stderr
 tracehost replay: cannot attach tracer 'WORK/misfit.so'
   the tracer answered 'remove' to enabled(trace_status, ...)
@@ -317,7 +317,7 @@ EOF
 of_no_use() {
     MISFIT=enabled "$tracehost" tracers "$work/misfit.so" | sed -n '1,/^$/p'
 }
-expect 'what is no tracer is shown' of_no_use <<'EOF'
+expect 'tracers shows a library that is not a tracer' of_no_use <<'EOF'
 module      misfit
 path        WORK/misfit.so
 form        NIF library, compiled for NIF 2.18, at least erts-10.0
@@ -330,7 +330,7 @@ EOF
 
 # --- warnings ---
 
-expect 'callbacks that are never called' replay "$tracers/never_called.so" <<'EOF'
+expect 'callbacks that are never called cause warnings' replay "$tracers/never_called.so" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': its module is called never_called_module
 tracehost replay: warning: tracer 'BUILD/tests/tracers/never_called.so': enabled_return_to/3 is never called: there is no such callback
@@ -346,7 +346,7 @@ listed() {
     cp "$work/text.so" "$work/other.so" "$work/enough.so" "$work/misfit.so" "$work/list"
     TRACEHOST_PATH=/nowhere "$tracehost" tracers -L "$work/list"
 }
-expect 'the list' listed <<'EOF'
+expect 'tracers lists libraries that are found, refused or shadowed' listed <<'EOF'
 chrome               NIF library    built in         BUILD/lib/tracehost/tracers/chrome.so
 count                NIF library    built in         BUILD/lib/tracehost/tracers/count.so
 coverage             NIF library    built in         BUILD/lib/tracehost/tracers/coverage.so
@@ -372,7 +372,7 @@ looked in:
   /nowhere ($TRACEHOST_PATH), which does not exist
   BUILD/lib/tracehost/tracers (built in)
 EOF
-expect 'one that ships' "$tracehost" tracers count <<'EOF'
+expect 'tracers shows the slots, settings and imports of a built-in tracer' "$tracehost" tracers count <<'EOF'
 module      count
 path        BUILD/lib/tracehost/tracers/count.so
 form        NIF library, compiled for NIF 2.16, at least erts-12.0
@@ -417,7 +417,7 @@ imports of the NIF API: 20, all in NIF 2.14 (the newest: enif_vsnprintf)
   enif_is_identical enif_is_number enif_make_atom enif_make_copy enif_snprintf
   enif_thread_join enif_vsnprintf
 EOF
-expect 'one of plain symbols' "$tracehost" tracers "$work/enough.so" <<'EOF'
+expect 'tracers shows a tracer of plain symbols' "$tracehost" tracers "$work/enough.so" <<'EOF'
 module      enough
 path        WORK/enough.so
 form        plain symbols
@@ -445,7 +445,7 @@ trace_garbage_collection/5    trace/5
 imports of the NIF API: 1, all in NIF 2.0
   enif_make_atom
 EOF
-expect 'one with remarks' "$tracehost" tracers "$tracers/never_called.so" <<'EOF'
+expect 'tracers shows remarks about callbacks that are never called' "$tracehost" tracers "$tracers/never_called.so" <<'EOF'
 module      never_called_module
 path        BUILD/tests/tracers/never_called.so
 form        NIF library, compiled for NIF 2.18, at least erts-14.0
@@ -479,13 +479,13 @@ remarks
   trace_spawn/5 is never called: there is no such callback
   trace_call/4 is never called: the callback is trace_call/5
 EOF
-expect 'one that is refused' "$tracehost" tracers -L "$work" other <<'EOF'
+expect 'tracers shows why a library is refused' "$tracehost" tracers -L "$work" other <<'EOF'
 -- stderr
 tracehost tracers: WORK/other.so was refused
   the file was compiled for RISC-V; this host runs on x86-64
 -- status 5
 EOF
-expect 'one that is not there' "$tracehost" tracers nothing <<'EOF'
+expect 'tracers refuses an unknown name' "$tracehost" tracers nothing <<'EOF'
 -- stderr
 tracehost tracers: there is no library 'nothing'
   looked for nothing.so in BUILD/lib/tracehost/tracers (built in)

@@ -10,7 +10,7 @@ from=tcp://127.0.0.1:PORT
 # --- connections that cannot be opened ---
 
 for address in tcp:// tcp://host tcp://host:0; do
-    expect "no address: $address" "$tracehost" info $address <<EOF
+    expect "an invalid address is refused: $address" "$tracehost" info $address <<EOF
 -- stderr
 tracehost info: cannot read $address
   $(case $address in *:0) echo "the port must be a number from 1 to 65535, not '0'" ;; *)
@@ -18,14 +18,14 @@ tracehost info: cannot read $address
 -- status 3
 EOF
 done
-expect 'nobody listens' "$tracehost" replay tcp://127.0.0.1:1 <<'EOF'
+expect 'a refused connection is reported' "$tracehost" replay tcp://127.0.0.1:1 <<'EOF'
 -- stderr
 tracehost replay: cannot read tcp://127.0.0.1:1
   cannot connect to 127.0.0.1: Connection refused
   no node listens there; dbg:tracer(port, dbg:trace_port(ip, 1)) makes a node listen
 -- status 3
 EOF
-expect '--reconnect for no time' "$tracehost" dump --reconnect=0 tcp://127.0.0.1:1 <<'EOF'
+expect '--reconnect=0 is refused' "$tracehost" dump --reconnect=0 tcp://127.0.0.1:1 <<'EOF'
 -- stderr
 tracehost dump: --reconnect must be a time above 0, not '0'
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.
@@ -45,7 +45,7 @@ same() {
         cmp "$work/of_file" "$work/of_node" && echo "$command: the same"
     done
 }
-expect 'dump, convert, replay and info' same <<'EOF'
+expect 'dump, convert, replay and info print a node as its file' same <<'EOF'
 dump: the same
 dump --format=jsonl: the same
 convert --to=trace: the same
@@ -59,7 +59,7 @@ cut() {
     head -c 200 "$calls" >"$work/cut"
     $served "$work/cut" -- "$tracehost" "$@"
 }
-expect 'a connection that is cut off' cut dump "$from" <<'EOF'
+expect 'a connection that ends inside a record is reported' cut dump "$from" <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
 -- stderr
@@ -68,7 +68,7 @@ tracehost dump: tcp://127.0.0.1:PORT: record 3 at byte 162 is truncated
 tracehost dump: tcp://127.0.0.1:PORT: recovered 2 records
 -- status 4
 EOF
-expect 'and is meant to be' cut dump --allow-partial --max-events=1 "$from" <<'EOF'
+expect '--max-events ends a connection with status 0' cut dump --allow-partial --max-events=1 "$from" <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 EOF
 
@@ -82,7 +82,7 @@ gap() {
     echo "status $?"
     "$tracehost" info "$work/gap.trace" | grep lost
 }
-expect 'a recording with a gap' gap <<'EOF'
+expect 'the gap of a new connection is recorded, and reported by a replay' gap <<'EOF'
 status 4
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
@@ -115,7 +115,7 @@ another() {
         "$tracehost" convert --reconnect=1s "$from" "$work/node.trace" 2>&1 | sed 's/after 0\.[0-9] s/after N s/'
     "$tracehost" dump "$work/node.trace"
 }
-expect 'a file has records of one node' another <<'EOF'
+expect 'convert writes records of one node only' another <<'EOF'
 tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 1 record; trying to connect again for 1 s
 tracehost convert: tcp://127.0.0.1:PORT: the connection was closed, and made again after N s: events in between are lost
 tracehost convert: tcp://127.0.0.1:PORT: the connection was closed after 3 records; trying to connect again for 1 s
@@ -146,25 +146,25 @@ goes_on_with() {
 plays() {
     goes_on_with "$@" replay --reconnect=1s --flags=call,monotonic_timestamp "$from"
 }
-expect 'a nameless node may be another, whose time begins anew' plays nonode@nohost 0 nonode@nohost 0 <<'EOF'
+expect 'a stream continues with a new connection to a node without a name' plays nonode@nohost 0 nonode@nohost 0 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 0.000007 <0.79.0>   call ex:foo()
 tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 5 records
 EOF
-expect 'a stream ends where its node was started again' plays a@b 1 a@b 2 <<'EOF'
+expect 'a stream ends where its node was restarted' plays a@b 1 a@b 2 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 tracehost replay: tcp://127.0.0.1:PORT: the stream continues with another start of the node a@b, whose identifiers name other processes: the rest is not played
 tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
 EOF
-expect 'a stream ends where another node goes on' plays a@b 1 c@b 1 <<'EOF'
+expect 'a stream ends where another node continues it' plays a@b 1 c@b 1 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 tracehost replay: tcp://127.0.0.1:PORT: the stream continues with another node, c@b, whose identifiers name other processes: the rest is not played
 tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost replay: tcp://127.0.0.1:PORT: recovered 3 records
 EOF
-expect 'a node without a name is another than one with a name' plays a@b 1 nonode@nohost 0 <<'EOF'
+expect 'a stream of a named node ends where a node without a name continues it' plays a@b 1 nonode@nohost 0 <<'EOF'
 0.004995 <0.79.0>   call ex:foo()
 tracehost replay: tcp://127.0.0.1:PORT: the stream continues with another node, nonode@nohost, whose identifiers name other processes: the rest is not played
 tracehost replay: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
@@ -174,7 +174,7 @@ page() {
     goes_on_with a@b 1 c@b 1 report --reconnect=1s -o "$work/page.html" "$from"
     grep -o '"events":[0-9]*' "$work/page.html" | head -n 1
 }
-expect 'a page of the node before' page <<'EOF'
+expect 'a page has the events before another node continues the stream' page <<'EOF'
 tracehost report: tcp://127.0.0.1:PORT: the stream continues with another node, c@b, whose identifiers name other processes: the rest is not played
 tracehost report: tcp://127.0.0.1:PORT: an unknown number of events was lost in 1 place
 tracehost report: tcp://127.0.0.1:PORT: recovered 3 records
@@ -189,7 +189,7 @@ progress() {
     $served "$work/dropped:1.4" -- tests/cli/lib/watch_terminal.py 1 "$tracehost" replay -t count,output=/dev/null "$from" |
         sed 's|\(tcp[^\\]*\\e\[K\\r\)\1*|\1|; s|[0-9]*/s|N/s|; s|\(tcp[^\\]*\\e\[K\\r\)[^t]*tcp[^\\]*\\e\[K\\r|\1|'
 }
-at_terminal 'progress of a node that is silent' progress <<'EOF'
+at_terminal 'progress is shown while a node sends nothing' progress <<'EOF'
 tcp://127.0.0.1:PORT: 0.0 MB, 2349 dropped, 16 records, N/s\e[K\r\r\e[Ktracehost replay: tcp://127.0.0.1:PORT: the recorder dropped 2349 events
 EOF
 

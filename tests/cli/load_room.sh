@@ -72,9 +72,9 @@ begin "$tracehost" run --control="$socket" --schedulers=2 \
     -t "text=#{output => <<\"$work/text\">>}" -p roomy:word/0 --return -p roomy:inner/0 --return \
     --session=counts -t count -p roomy:_/_ --kind=count \
     --session=named -t count,output="$work/named" -p "roomy:'жук'/0" -f "$work/long" "$work/roomy.so"
-check 'all calls are met' tells 'return roomy:inner/0 -> one'
+check 'calls within the module are traced in code with room' tells 'return roomy:inner/0 -> one'
 make two $no_room
-expect 'it is answered which are not, of code without room' answer ctl --encoding=unicode load "$work/roomy.so" <<'END'
+expect 'load lists the breakpoints that code without room loses' answer ctl --encoding=unicode load "$work/roomy.so" <<'END'
 module  generation  was       from
 roomy            2  upgraded  WORK/roomy.so
 committed at one instant, after 1 round of thread progress
@@ -84,33 +84,33 @@ committed at one instant, after 1 round of thread progress
   session 2 'counts', tracer 'count': roomy:inner/0: count: calls are no longer traced: the code begins with `endbr64`
   session 3 'named', tracer 'count': roomy:'жук'/0: local: calls from within the module are no longer traced: the code begins with `endbr64`
 END
-check 'those from outside are met' tells 'return roomy:word/0 -> {two}'
-check 'and are all that is' silent 'return roomy:inner/0 -> two'
+check 'calls from other modules are traced in code without room' tells 'return roomy:word/0 -> {two}'
+check 'calls within the module are not traced in code without room' silent 'return roomy:inner/0 -> two'
 global() {
     ctl functions roomy:word/0 | sed -n 's/  */ /g; s/ [0-9]* 1 / N 1 /p'
 }
-expect 'they are global now' global <<'END'
+expect 'a local breakpoint becomes global in code without room' global <<'END'
 roomy:word/0 global N 1 global; 2 count
 END
 in_json() {
     purged && ctl --json load "$work/roomy.so" | conforms load
 }
-expect 'it is answered as the schema has it' in_json <<'END'
+expect 'the answer of load conforms to the schema' in_json <<'END'
 load conforms
 END
-check 'old code is not in use for long' purged
+check 'old code becomes unused and is purged' purged
 make three $room
-expect 'nothing is lost where there is room again' ctl load "$work/roomy.so" <<'END'
+expect 'load of code with room lists no lost breakpoints' ctl load "$work/roomy.so" <<'END'
 module  generation  was       from
 roomy            4  upgraded  WORK/roomy.so
 committed at one instant, after 1 round of thread progress
 END
-check 'all calls are met again' tells 'return roomy:inner/0 -> three'
+check 'calls within the module are traced again in code with room' tells 'return roomy:inner/0 -> three'
 end >"$work/ended" # in no subshell, which could not wait for it
 ended_well() {
     tail -n 1 "$work/ended"
 }
-expect 'the host ends as it should' ended_well <<'END'
+expect 'the host ends with status 0' ended_well <<'END'
 status 0
 END
 
@@ -125,7 +125,7 @@ watched() {
     end >"$work/ended"
     answer grep '^stderr: .*roomy' "$work/ended"
 }
-expect '--watch tells it, too' watched <<'END'
+expect '--watch warns about breakpoints that new code loses' watched <<'END'
 stderr: tracehost run: the new WORK/roomy.so is loaded: module roomy, generation 2
 stderr: tracehost run: warning: tracer 'text': roomy:'жук'/0: local: calls from within the module are no longer traced: the code begins with `endbr64`
 END
