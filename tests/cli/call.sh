@@ -204,7 +204,7 @@ true
 true
 #Fun<tracehost.0.1>
 EOF
-# Each process sends its fun to whichever was the first to have the name, which calls it.
+# Each process sends its fun to the process that registered the name first; that process calls the fun.
 expect 'a process calls a fun that another process sent' call --threads=2 --repeat=200 "$counter" 'Own = self(), F = fun(X) -> {X, Own} end, ok.' \
     'catch register(first, self()), first ! {apply, F}, ok.' \
     'receive {apply, G} -> {1, Pid} = G(1), is_pid(Pid) after 0 -> true end.' <<'EOF'
@@ -312,7 +312,7 @@ esac
 
 # --- the prompt, signals ---
 
-# typed SIGNAL WHAT: types WHAT at the prompt, then sends the signal, if any.
+# typed SIGNAL TEXT: types TEXT at the prompt, then sends SIGNAL unless SIGNAL is empty.
 typed() {
     TERM=dumb python3 tests/cli/lib/type_at_terminal.py "$1" "$2" "$tracehost" call "$counter"
 }

@@ -86,8 +86,8 @@ tracehost: check: leak: 2 resources of type 'db' (160 bytes) that sins:open_db/1
 -- status 1
 EOF
 
-# A resource with a destructor keeps its library, so unload() is not called, nor blamed.
-expect 'a leak that keeps the library loaded is reported without unload()' "$tracehost" call --check --load-info=keep "$sins" 'sins:leak_careless() =/= x.' <<EOF
+# A resource with a destructor keeps its library loaded, so unload() is not called and memory of load() is no leak.
+expect 'memory of load() is no leak if a leaked resource keeps the library' "$tracehost" call --check --load-info=keep "$sins" 'sins:leak_careless() =/= x.' <<EOF
 true
 -- stderr
 tracehost: check: leak: 1 resource of type 'careless' (1 byte) that sins:leak_careless/0 got from enif_alloc_resource(), in sins:leak_careless()
@@ -103,7 +103,7 @@ tracehost: check: sins:release_inspected/1: 5 more times: calls enif_release_bin
 -- status 1
 EOF
 
-# Continuations run in environments of their own, on dirty threads too.
+# Each continuation runs in its own environment, on dirty threads, too.
 expect 'continuations cause no report' "$tracehost" call --check "$sins" 'sins:goes_on([1,2], dirty).' 'sins:goes_on({<<1>>}, normal).' <<EOF
 {went_on,[1,2]}
 {went_on,{<<1>>}}

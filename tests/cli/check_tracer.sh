@@ -134,7 +134,7 @@ remove: #{}
 in_part: [{[undefined],1}]
 LINES
 
-# clean TRACER STREAM: the tracers that ship, and the sample that keeps terms, are clean.
+# clean TRACER STREAM: succeeds if a replay of STREAM with --check reports nothing about TRACER.
 clean() {
     "$tracehost" replay --check -t "$1,output=$work/written" -p _:_ --exception "$2" >"$work/out" 2>&1
     status=$?

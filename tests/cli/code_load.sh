@@ -6,7 +6,7 @@
 mkdir "$work/copies"
 export TMPDIR="$work/copies"
 
-# version NAME: a library of the module version_NAME (tests/plugins/version.c has its functions), WORK/NAME.so.
+# version NAME: makes WORK/NAME.so, a library of the module version_NAME with the functions of tests/plugins/version.c.
 version() {
     LC_ALL=C sed "s/version_0000/version_$1/g" "$BUILD_DIR/tests/plugins/version.so" >"$work/$1.new"
     mv "$work/$1.new" "$work/$1.so"
@@ -23,7 +23,7 @@ done
     done
 } >"$work/long"
 
-# a_host OPTION...: a host with two modules; each version answers with its number.
+# a_host OPTION...: starts a host with two modules; functions of a version return the number of that version.
 a_host() {
     begin "$tracehost" run --control="$socket" --schedulers=2 --load-info=1 "$@" "$work/000a.so" bank -f "$work/long"
     until_so bank_is_open
@@ -32,7 +32,7 @@ bank_is_open() {
     ctl processes | grep -q bob
 }
 
-# modules: one that is called all the while may have somebody in it; how many functions version.c has does not matter.
+# modules: prints the modules without figures that vary: users of the module under call, number of functions.
 modules() {
     ctl modules | sed "/version_000a/s|  1  $work|  0  $work|; /version_/s| 1[0-9]      1  |  N      1  |"
 }
@@ -40,7 +40,7 @@ modules() {
 # --- loading ---
 
 a_host
-expect 'modules lists the modules of the program start' modules <<'END'
+expect 'modules lists the modules that the host started with' modules <<'END'
 module        code     generation  functions  local  users  path
 bank          current           1         15      0      3  BUILD/lib/tracehost/plugins/bank.so
 version_000a  current           1          N      1      0  WORK/000a.so
@@ -264,7 +264,7 @@ no_harm() {
 }
 check 'a loaded library works after its file is truncated and removed' no_harm
 
-# --- while a library takes its time ---
+# --- a slow constructor ---
 
 cat >"$work/slow.c" <<'END'
 #include <erl_nif.h>

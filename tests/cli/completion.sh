@@ -16,7 +16,7 @@ cp "$BUILD_DIR/lib/tracehost/plugins/fib.so" "$work/here/lib/mine.so"
 cp "$BUILD_DIR/lib/tracehost/tracers/msg.so" "$work/here/lib/ours.so"
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$work/here/a_socket"
 
-# completions LINE...: in a folder with files.
+# completions LINE...: prints the completions of each LINE in a folder with files.
 completions() (
     cd "$work/here" || exit
     "$completed" "$@"
@@ -471,14 +471,14 @@ tracehost ctl WORK/socket a =>
 tracehost ctl WORK/socket attach co =>
 EOF
 
-# --- How it is asked
+# --- cursor, word breaks, shells
 
 expect 'a word is completed at a cursor inside the line' env CURSOR=20 "$completed" 'tracehost dump --forx --format=jsonl' <<'EOF'
 tracehost dump --forx --format=jsonl => ( nospace )
     --format=
 EOF
 
-# Without : and = among the breaks the whole word is put in.
+# If : and = are no word breaks, the shell replaces the whole word.
 expect 'the whole word is inserted if : and = break no words' env BREAKS=' ' "$completed" 'tracehost run -p fib:f' 'tracehost replay --flags=send,re' 'tracehost dump --output=READ' <<'EOF'
 tracehost run -p fib:f =>
     fib:fib/1
@@ -520,7 +520,7 @@ at_terminal 'an interactive shell completes words with colons and quotes' typed 
 tracehost run -p fib:quick/1 -p fib:quick/1 fib
 EOF
 
-# The package bash-completion loads it when it is first needed: by its name, as another command of it.
+# The package bash-completion loads the script by the name of the command when the command is first completed.
 lazily() {
     bash --norc -c '. /usr/share/bash-completion/bash_completion && _completion_loader tracehost
         complete -p tracehost' 2>&1

@@ -4,7 +4,7 @@
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 
-# plain: figures that are another each time.
+# plain COMMAND...: prints the output of COMMAND without figures that differ from run to run.
 plain() {
     "$@" | sed "s|pid [0-9]*|pid N|; s|for [0-9.]* s|for N s|; s|rate  .*|rate  N|; s|[0-9]* requests|N requests|
         s|[0-9]* clients|N clients|; s|$BUILD_DIR|BUILD|"
@@ -198,7 +198,7 @@ EOF
 
 # --- wrong commands ---
 
-# wrong NAME WORD... <<EOF: the answer is an error, and nothing is left behind.
+# wrong NAME WORD... <<EOF: like expect, for commands that must leave no session.
 wrong() {
     name=$1
     shift
@@ -454,7 +454,7 @@ mutations() {
 }
 check 'the schema checker refuses answers that do not conform' mutations
 
-# --- how it ends ---
+# --- the end of the host ---
 
 expect 'stop ends the host with status 0' end <<'EOF'
 ok

@@ -81,7 +81,7 @@ stderr: tracehost run: a command or the replacement of a tracer has not ended; t
 status 143
 -- status 1
 EOF
-# Other clients are answered while a load(), an upgrade() and an unload() hang.
+# others: lets a load(), an upgrade() and an unload() hang, and sends commands of other clients.
 others() {
     begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
         'bank:start().' 'timer:sleep(3600000).'
@@ -116,7 +116,7 @@ stderr: tracehost run: a command or the replacement of a tracer has not ended; t
 status 6
 -- status 1
 EOF
-# asked COMMAND WORD...: asks a tracer for its trace_status, which hangs; so does a command that waits for callbacks.
+# asked COMMAND WORD...: sends a COMMAND that hangs in trace_status, then commands of other clients.
 asked() {
     begin timeout --foreground -s KILL "${PATIENCE:-60}" "$tracehost" run --control="$socket" --grace=300ms -t "$work/GOOD.so" bank \
         'bank:start().' 'timer:sleep(3600000).'
@@ -148,7 +148,7 @@ status 6
 -- status 1
 EOF
 done
-# The same where the tracer is of a meta breakpoint, and its session ends.
+# detach of a session whose meta tracer hangs in unload(), while other clients send commands.
 unloaded() {
     begin "$tracehost" run --control="$socket" -t "$work/GOOD.so" bank 'bank:start().' 'timer:sleep(3600000).'
     ctl attach "$work/GOOD.so" --session=hanging -p bank:start/0 --kind=meta --meta-tracer="$work/UNLOAD_HANGS.so" >/dev/null

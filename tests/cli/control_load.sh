@@ -7,14 +7,14 @@
 party=$BUILD_DIR/tests/plugins/party.so
 rounds=${STRESS_CHANGES:-100}
 
-# under_load: four processes that call party:loop/1, without end.
+# under_load: starts a host with four processes that call party:loop/1 without end.
 under_load() {
     begin "$tracehost" run --control="$socket" --schedulers=2 -L "$tracers" "$party" \
         'party:spawns(4, party, loop, [4000000000000]).' 'timer:sleep(3600000).'
 }
 
-# changes: a script, in which one session stays as others come and go, with breakpoints of all kinds at the function that
-# it traces; one of them gets other tracers.
+# changes: prints a script. One session stays; other sessions come and go, with breakpoints of all kinds at the function
+# that the first session traces. One of the other sessions gets new tracers.
 changes() {
     echo "attach numbered=0 -p party:loop/1 --session=stays"
     round=1
@@ -43,7 +43,7 @@ changed() {
     under_load
     changes | ctl >"$work/answers"
     end >"$work/end" # in no subshell, which could not wait for it
-    # Tail calls without end, whose returns are asked for: more come to be open than are kept, if it takes long.
+    # The returns of endless tail calls are traced: on a slow machine the limit of open calls is exceeded.
     grep -v -e '^stderr: numbered' -e 'too many calls were open' "$work/end"
     test "$(grep -c 'has ended' "$work/answers")" = $((2 * rounds + 1)) && echo 'all sessions have ended'
 }

@@ -9,7 +9,7 @@ has_terminals || {
 }
 export TERM=xterm
 
-# typed TEXT: what the terminal shows at last, as tests/cli/lib/show_screen.py has it, of what is typed after each other.
+# typed TEXT: types TEXT, and prints the final screen (tests/cli/lib/show_screen.py).
 typed() {
     HOST=$host tests/cli/lib/show_screen.py "$1" "$tracehost" ctl "$socket"
 }
@@ -137,7 +137,7 @@ tracehost ctl: the quote " is not closed
 run>
 EOF
 
-# host SIGNAL TEXT: gets SIGNAL at each \!, and goes on afterwards.
+# host SIGNAL TEXT: types TEXT, and sends SIGNAL to the host at each \!; the host continues afterwards.
 host() {
     MEANWHILE="kill -$1 $host" typed "$2"
     kill -CONT "$host" 2>/dev/null || true
@@ -165,7 +165,7 @@ EOF
 expect 'ctl ends if the terminal hangs up while a completion waits' host STOP 'detach m\!\t' <<'EOF'
 run> detach m
 EOF
-# end_by SIGNAL: how $asking, which waits for something, ends by one.
+# end_by SIGNAL: sends SIGNAL to the waiting client $asking, and prints its exit status.
 has_ended() {
     ! grep -qs '^State:.[^Z]' "/proc/$asking/status"
 }
@@ -180,7 +180,7 @@ end_by() {
     wait "$asking"
     echo "status $?"
 }
-# stopped SIGNAL: how it ends by one, connecting to a host that does not answer.
+# stopped SIGNAL: sends SIGNAL to a client that connects to a host that does not answer.
 is_stopped() {
     ! grep -L 'State:.T' "/proc/$host/task/"*/status | grep -q .
 }
@@ -198,7 +198,7 @@ EOF
 expect 'SIGHUP ends the wait for a host that does not answer' stopped HUP <<'EOF'
 status 129
 EOF
-# The prompt waits for a line.
+# waiting: sends SIGTERM to a client that waits for a line of input.
 waiting() {
     mkfifo "$work/lines"
     "$tracehost" ctl "$socket" <"$work/lines" &

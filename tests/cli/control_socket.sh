@@ -33,7 +33,7 @@ mode() {
 expect 'only the user can access the socket' mode <<'EOF'
 600 socket
 EOF
-# ends_by SIGNAL
+# ends_by SIGNAL: sends SIGNAL to the host, and prints whether its socket is removed.
 ends_by() {
     kill "-$1" "$host"
     ended
@@ -84,7 +84,7 @@ status 0
 tracehost ctl: no program serves WORK/socket any more: its tracehost has ended
 EOF
 
-# A tracer that is attached, and crashes: the host ends at once, as ever.
+# crashed: a tracer that ctl attaches crashes in an event, and ends the host.
 crashed() {
     begin "$tracehost" run --control="$socket" bank 'bank:start(), bank:open(alice, 1).' \
         'Loaded = fun Loaded() -> try party:echo(ok) catch error:undef -> timer:sleep(10), Loaded() end end, Loaded().' \
@@ -147,7 +147,7 @@ EOF
 
 # --- replay ---
 
-# replayed ARGUMENT...: of a stream whose second half comes when its pipe, descriptor 9, gets it.
+# replayed ARGUMENT...: starts a replay of the first half of a stream; rest writes the second half to descriptor 9.
 mkfifo "$work/pipe"
 replayed() {
     "$tracehost" replay --control="$socket" "$@" - <"$work/pipe" >"$work/host.out" 2>"$work/host.err" &
@@ -156,7 +156,7 @@ replayed() {
     head -c 60000 "$recording" >&9
     until_so position 59941
 }
-# position BYTES: the replay has come that far.
+# position BYTES: succeeds if the replay has reached byte BYTES.
 position() {
     ctl status | grep "byte $1[, ]"
 }
@@ -213,7 +213,7 @@ stderr: tracehost replay: warning: there is no event of <0.80.0>, which --proces
 status 0
 EOF
 
-# doubtful: losses and doubts are counted while the stream goes on, with the figures of the end.
+# doubtful: asks for the status of a stream with losses before the end of the stream.
 doubtful() {
     "$tracehost" convert samples/recordings/s01_seed_local_caller.trace "$work/calls.jsonl" &&
         "$tracehost" convert samples/recordings/s09_collections_return.trace "$work/returns.jsonl" || return 1

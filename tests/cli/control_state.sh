@@ -1,10 +1,10 @@
 #!/bin/sh
-# Tests a state that is an expression: it is evaluated once, whichever command attaches the tracer; a signal ends the
+# Tests states that are expressions: each is evaluated once, whichever command attaches the tracer; a signal ends the
 # evaluation.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 
-# deposits: the balance grows with each evaluation.
+# deposits: attaches tracers whose state expression adds 1 to a balance, and prints the balance.
 once='as_state=begin bank:deposit(alice, 1), trace end'
 deposits() {
     a_bank -L "$tracers"
@@ -15,7 +15,7 @@ deposits() {
         ctl attach 'echo=bank:balance(alice)' -p bank:open/2
     end
 }
-expect 'a state expression is evaluated once for each tracer' deposits <<'LINES'
+expect 'each state expression of a command is evaluated once' deposits <<'LINES'
 session 1 'two', tracer 'as_state': flags call, 1 breakpoint
 session 2 'three', tracer 'as_state': flags call, 1 breakpoint
 session 2 'three', tracer 'as_state': bank:close/1: 1 function

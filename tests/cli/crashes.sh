@@ -21,7 +21,7 @@ crash() {
     named "$tracehost" replay -L "$samples" -t text -t "crash_tracer,$settings" "$@"
 }
 
-# --- the ways ---
+# --- kinds of crashes ---
 
 expect 'SIGSEGV in a callback is reported' crash how=segv,after=2 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
@@ -132,7 +132,7 @@ EOF
     ;;
 esac
 
-# --- the places ---
+# --- callbacks ---
 
 # in_each STREAM CALLBACK...
 in_each() {
@@ -320,9 +320,9 @@ tracehost: tracer 'WORK/hostile.so' crashed: SIGABRT, it called abort(), in a co
 -- status 6
 EOF
 
-# --- whose it is not ---
+# --- crashes outside of callbacks ---
 
-# A thread of its own crashes as it does elsewhere, and so does the program between callbacks.
+# alone: a thread that the tracer created crashes; prints the status and the number of lines of the host.
 alone() {
     hostile thread >"$work/said" 2>&1
     echo "status $?"
@@ -401,7 +401,7 @@ information.
 -- status 2
 EOF
 
-# --- where it was ---
+# --- frames ---
 
 cat >"$work/deep.c" <<'EOF'
 #include <erl_nif.h>

@@ -12,7 +12,7 @@ put() {
 
 # --- each byte of a record ---
 
-# Commands agree on which records are damaged, whatever they need of them.
+# Commands agree on which records are damaged, although each command decodes other parts of a record.
 # agreed FILE SIZE: damages each of the bytes up to SIZE in turn, except those of the first head.
 agreed() {
     byte=5
@@ -297,7 +297,7 @@ tracehost dump: WORK/payload: recovered 3 records, skipped 1
 -- status 4
 EOF
 
-# The last element of record 3, the match specification's result: the record begins well.
+# Damages only the last element of record 3, the result of the match specification.
 cp "$calls" "$work/deep"
 put "$work/deep" 240 377
 deep() {
@@ -413,7 +413,7 @@ tracehost dump: WORK/all: record 12 at byte 891 is damaged
 tracehost dump: WORK/all: recovered 25 records, skipped 26; only the first 10 faults are shown
 EOF
 
-# A wrap set goes on with the next file.
+# A replay continues with the next file of a wrap set.
 set_with_damage() {
     cp "$recordings"/wrap/w[1-4].log "$work/set" &&
         put "$work/set/w2.log" 162 7 &&

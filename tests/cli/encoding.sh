@@ -2,7 +2,7 @@
 # Tests encodings: text for people is in the user's encoding, formats for programs always in the same one.
 . tests/cli/lib/assertions.sh
 
-# The same bytes under both locales.
+# same ARGUMENT...: succeeds if the output is the same bytes in both locales.
 same() {
     LC_ALL=C "$tracehost" "$@" >"$work/one" 2>&1 && LC_ALL=C.UTF-8 "$tracehost" "$@" >"$work/other" 2>&1 &&
         [ -s "$work/one" ] && cmp "$work/one" "$work/other"

@@ -126,7 +126,7 @@ tracehost ctl: cannot replace the tracer: the session keeps its tracer
   it shall not be attached
 tracehost ctl: tracer 'failing' failed: it cannot end
 LINES
-# A tracer that has failed before it is detached.
+# late: detaches a tracer that has failed before.
 late() {
     begin "$tracehost" run --control="$socket" --schedulers=2 bank 'bank:start(), bank:open(alice, 100).' \
         'F = fun Again() -> bank:balance(alice), timer:sleep(1), Again() end, F().'

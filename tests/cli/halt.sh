@@ -80,7 +80,7 @@ EOF
 refused() {
     "$tracehost" replay -t "$work/ending.so" -t "$work/nothing.so" "$recordings/s01_seed_local_caller.trace" 2>"$work/errors"
 }
-expect 'a tracer gets the callbacks if the next tracer is refused' refused <<'EOF'
+expect 'an attached tracer gets the callbacks of the end if the next one is refused' refused <<'EOF'
 on_halt with its data
 on_unload_thread with its data
 unload with its data

@@ -3,7 +3,7 @@
 # a hit is inlined (host/breakpoint/fast_hit.h).
 . tests/cli/lib/compiled_plugins.sh
 
-# LeakSanitizer wants to be the one that traces.
+# LeakSanitizer cannot trace a process that gdb traces.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"
 
 compile "$work/fib.so" plugins/fib/fib.c gcc -O2 -g 2>"$work/said" || { echo 'no gcc here'; exit 77; }
@@ -22,7 +22,7 @@ in_gdb() {
         </dev/null >"$work/gdb" 2>&1
 }
 
-# stops_at_each_hit HITS OPTIONS: of fib:depth(5), which is a call of depth/1 and six of down/1.
+# stops_at_each_hit HITS OPTIONS: succeeds if gdb counts HITS stops in fib:depth(5): one depth/1, six down/1.
 stops_at_each_hit() {
     hits=$1
     in_gdb 'fib:depth(5)' "$2" 'break th_breakpoint_hit' 'ignore 1 1000' run 'info breakpoints'
@@ -31,7 +31,7 @@ stops_at_each_hit() {
     return 1
 }
 
-# The first hit is where the tracer is still to be called, in the thread that runs the function.
+# At the first hit the tracer has not been called yet; the hit is in the thread that runs the function.
 shows_who_calls() {
     in_gdb 'fib:depth(5)' '-p fib:down/1' 'break th_breakpoint_hit' run backtrace
     grep -q '^#0 .*th_breakpoint_hit' "$work/gdb" && grep -q ' th_live_call ' "$work/gdb" &&

@@ -4,7 +4,7 @@
 
 calls=$recordings/s01_seed_local_caller.trace
 
-# replay TRACER: one event into it.
+# replay TRACER: replays one event into TRACER.
 replay() {
     "$tracehost" replay -t "$1" --max-events=1 "$calls"
 }
@@ -86,14 +86,14 @@ mine                 plain symbols  -L               WORK/a/mine.so (shadowed by
 tracehost replay: warning: tracer 'mine': its module is called erl_msg_tracer
 EOF
 
-# --- refusals before any of its code runs ---
+# --- refusals before any code of the library runs ---
 
-# compile NAME: from the text on stdin, to $work/NAME.so
+# compile NAME: compiles the text on stdin to $work/NAME.so
 compile() {
     cat >"$work/$1.c"
     "$CC" -fPIC -shared -Iplugin_api -o "$work/$1.so" "$work/$1.c"
 }
-# tracer_with STATEMENT NAME: a tracer of symbols that does so.
+# tracer_with STATEMENT NAME: compiles a tracer of plain symbols whose enabled() executes STATEMENT.
 tracer_with() {
     compile "$2" <<EOF
 #include <erl_tracer.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Tests tcp://HOST:PORT: messages and acts of the commands for connections. tests/oracle/live_node.sh has real nodes,
-# tests/replay all that can happen to a connection.
+# Tests tcp://HOST:PORT: messages and behaviour of the commands for connections. tests/oracle/live_node.sh tests real
+# nodes; tests/replay tests the states of a connection.
 . tests/cli/lib/assertions.sh
 
 served=tests/cli/lib/serve_node.py
@@ -45,7 +45,7 @@ same() {
         cmp "$work/of_file" "$work/of_node" && echo "$command: the same"
     done
 }
-expect 'dump, convert, replay and info print a node as its file' same <<'EOF'
+expect 'dump, convert, replay and info print the same for a node as for its file' same <<'EOF'
 dump: the same
 dump --format=jsonl: the same
 convert --to=trace: the same
@@ -82,7 +82,7 @@ gap() {
     echo "status $?"
     "$tracehost" info "$work/gap.trace" | grep lost
 }
-expect 'the gap of a new connection is recorded, and reported by a replay' gap <<'EOF'
+expect 'the gap before a new connection is recorded and reported by a replay' gap <<'EOF'
 status 4
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
@@ -102,7 +102,7 @@ lost        an unknown number of events in 1 place
 tracehost replay: WORK/gap.trace: an unknown number of events was lost in 1 place
 EOF
 
-# A node of that name that was started N times.
+# node N: writes a recording of the Nth start of a node.
 node() {
     printf '%s\n' "{\"tracehost\":1,\"node\":\"a@b\",\"creation\":$1}" \
         '{"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}"}' >"$work/node.jsonl"

@@ -36,7 +36,7 @@ END
 room=-fcf-protection=none
 no_room=-fcf-protection=full # `endbr64` stands there
 
-# make WORD FLAG...: WORK/roomy.so, whose functions give the word.
+# make WORD FLAG...: makes WORK/roomy.so, whose functions return WORD.
 make() {
     word=$1
     shift
@@ -59,7 +59,7 @@ tells_more() {
 silent() {
     ! grep -qF -- "$1" "$work/text"
 }
-# answer COMMAND...: without what the room was lost for, and rounds.
+# answer COMMAND...: prints the output of COMMAND without the reasons for which there is no room.
 answer() {
     "$@" | sed 's/\(the code begins with .endbr64.\).*/\1/'
 }
