@@ -16,14 +16,14 @@ expected() {
     echo man7/tracehost-tracers.7
     echo man7/tracehost.7
 }
-expect 'a page for each command, for each header, and five more' echo "$pages" <<EOF
+expect 'each command and each header has a manual page' echo "$pages" <<EOF
 $(expected | sort | tr '\n' ' ' | sed 's/ $//')
 EOF
 
 # --- Their text
 
-expect 'the pages of commands say what --help says' tests/cli/lib/compare_manual.py compare "$tracehost" "$man" </dev/null
-expect 'what they refer to is there' tests/cli/lib/compare_manual.py references "$man" </dev/null
+expect 'the pages of commands match --help' tests/cli/lib/compare_manual.py compare "$tracehost" "$man" </dev/null
+expect 'each page that is referred to exists' tests/cli/lib/compare_manual.py references "$man" </dev/null
 
 # A comparison that finds nothing may not look.
 worse() {
@@ -42,7 +42,7 @@ worse() {
     tests/cli/lib/compare_manual.py compare "$tracehost" "$work/man"
     tests/cli/lib/compare_manual.py references "$work/man"
 }
-expect 'what is wrong is found' worse <<'EOF'
+expect 'the comparison reports each difference and each missing page' worse <<'EOF'
 tracehost.1: COMMANDS are not those of --help
 tracehost.1: EXIT STATUS is not that of --help
 tracehost-call.1: is not there
@@ -84,7 +84,7 @@ warnings() {
     lexgrog "$1" | grep -q "\"$name - [^ ]" || echo 'whatis(1) finds no name'
 }
 for page in $pages; do
-    expect "$page is a good page" warnings "$man/$page" </dev/null
+    expect "$page is well-formed" warnings "$man/$page" </dev/null
 done
 
 # All links of the page for browsers have one target; all pages, and functions of other pages, are linked.
@@ -98,10 +98,10 @@ links() {
     printf '%s\n' tracehost_error_link enif_make_list9 th_load_code tracehost-replay.1:OPTIONS $pages |
         sed 's,.*/,,' | sort | comm -23 - "$work/links"
 }
-expect 'links of the HTML page lead somewhere' links </dev/null
+expect 'each link of the HTML page has one target' links </dev/null
 
 found_by_name() { man -M "$man" -w tracehost-replay tracehost-tracer tracehost-jsonl tracehost.h | sed "s|$man|MAN|"; }
-expect 'man finds them in the build tree' found_by_name <<'EOF'
+expect 'man finds the pages in the build tree' found_by_name <<'EOF'
 MAN/man1/tracehost-replay.1
 MAN/man7/tracehost-tracer.7
 MAN/man5/tracehost-jsonl.5
@@ -120,7 +120,7 @@ undeclared() {
     done
     grep -qc 'fBenif_make_list9.fP(' "$man/man3/erl_nif.h.3" || echo 'erl_nif.h.3: enif_make_list9() is missing'
 }
-expect 'pages of headers have all functions' undeclared </dev/null
+expect 'the pages of headers describe all functions' undeclared </dev/null
 
 # header: the declarations of a header from stdin, as make_page takes them.
 header() {
@@ -388,7 +388,7 @@ refused() {
     done
     echo '# other(1)' | markdown
 }
-expect 'other Markdown is refused' refused <<'EOF'
+expect 'unknown Markdown is refused' refused <<'EOF'
 page:3: unknown Markdown: #### Deep
 page:3: unknown Markdown: > quoted
 page:3: unknown Markdown: 1. one
@@ -427,5 +427,5 @@ command_examples() (
     tracehost ctl socket stop >stopped
     [ "$(wc -l <list)" -gt 20 ] || echo 'few examples'
 )
-expect 'the examples of --help' command_examples </dev/null
+expect 'the examples of --help succeed' command_examples </dev/null
 finish

@@ -39,7 +39,7 @@ each() {
         bounded "$@" "$work/$stream" 2>&1 || echo "status $?"
     done
 }
-expect 'between others' each replay --max-memory=32MiB <<'EOF'
+expect 'replay skips a record whose term is too large, and plays the others' each replay --max-memory=32MiB <<'EOF'
 - list.trace
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.trace: record 2 at byte 89 is damaged
@@ -71,7 +71,7 @@ tracehost replay: WORK/long.jsonl: record 2 at byte 69 (line 2) is damaged
 tracehost replay: WORK/long.jsonl: recovered 2 records, skipped 1
 status 4
 EOF
-expect 'in a shorter record or line' each replay --max-memory=1MiB <<'EOF'
+expect 'replay skips a record that is itself longer than the limit' each replay --max-memory=1MiB <<'EOF'
 - list.trace
 <0.94.0>   send small -> <0.95.0>
 tracehost replay: WORK/list.trace: record 2 at byte 89 is damaged
@@ -101,7 +101,7 @@ tracehost replay: WORK/long.jsonl: record 2 at byte 69 (line 2) is damaged
 tracehost replay: WORK/long.jsonl: recovered 2 records, skipped 1
 status 4
 EOF
-expect 'dump' bounded dump --max-memory=32MiB "$work/list.trace" <<'EOF'
+expect 'dump skips a record whose term is too large' bounded dump --max-memory=32MiB "$work/list.trace" <<'EOF'
 {trace,<0.94.0>,send,small,<0.95.0>}.
 {trace,<0.94.0>,send,small,<0.95.0>}.
 -- stderr
@@ -111,7 +111,7 @@ tracehost dump: WORK/list.trace: record 2 at byte 89 is damaged
 tracehost dump: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
-expect 'info' bounded info --max-memory=32MiB "$work/list.trace" <<'EOF'
+expect 'info skips a record whose term is too large' bounded info --max-memory=32MiB "$work/list.trace" <<'EOF'
 stream      WORK/list.trace (trace-port)
 node        nonode@nohost
 records     2, 19717 bytes
@@ -130,7 +130,7 @@ tracehost info: WORK/list.trace: record 2 at byte 89 is damaged
 tracehost info: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
-expect 'convert' bounded convert --max-memory=32MiB --to=jsonl "$work/list.trace" - <<'EOF'
+expect 'convert skips a record whose term is too large' bounded convert --max-memory=32MiB --to=jsonl "$work/list.trace" - <<'EOF'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 {"tracee":"<0.94.0>","tag":"send","term":"small","extra":"<0.95.0>"}
 {"tracee":"<0.94.0>","tag":"send","term":"small","extra":"<0.95.0>"}
@@ -141,7 +141,7 @@ tracehost convert: WORK/list.trace: record 2 at byte 89 is damaged
 tracehost convert: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
-expect 'report' bounded report --max-memory=32MiB -o "$work/page" "$work/list.trace" <<'EOF'
+expect 'report skips a record whose term is too large' bounded report --max-memory=32MiB -o "$work/page" "$work/list.trace" <<'EOF'
 -- stderr
 tracehost report: WORK/list.trace: record 2 at byte 89 is damaged
   in a compressed term of 19532 bytes, 20000081 inflated
@@ -159,7 +159,7 @@ fitting() {
         echo "$command: $?"
     done
 }
-expect 'a record that fits once' fitting long.trace <<'EOF'
+expect 'a record that fits in the limit is read by each command' fitting long.trace <<'EOF'
 replay: 0
 info: 0
 dump: 0
@@ -171,7 +171,7 @@ sizes() {
         "$tracehost" info --max-memory="$size" "$recordings/s04_genserver_pingpong.trace" 2>&1 | grep -E '^records|must be'
     done
 }
-expect 'a size must make sense' sizes 1 1023KiB 1x 1Mi -1MiB 99999999999G '' <<'EOF'
+expect 'a size that is too small or malformed is refused' sizes 1 1023KiB 1x 1Mi -1MiB 99999999999G '' <<'EOF'
 tracehost info: --max-memory must be at least 1MiB, not '1'
 tracehost info: --max-memory must be at least 1MiB, not '1023KiB'
 tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not '1x'
@@ -180,7 +180,7 @@ tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not 
 tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not '99999999999G'
 tracehost info: --max-memory must be a size such as 1048576, 64KiB or 2GiB, not ''
 EOF
-expect 'it is written in several ways' sizes 1048576 1024K 1MiB 64M 2GiB <<'EOF'
+expect 'a size may have a unit' sizes 1048576 1024K 1MiB 64M 2GiB <<'EOF'
 records     719, 122215 bytes
 records     719, 122215 bytes
 records     719, 122215 bytes

@@ -38,9 +38,9 @@ case $BUILD_DIR in
 esac
 for command in 'replay -t count' 'replay -t text' dump info; do
     # shellcheck disable=SC2086
-    check "$command, trace-port" flat "$recording" "$work/long.trace" $command
+    check "$command of a long trace-port file needs no more memory" flat "$recording" "$work/long.trace" $command
     # shellcheck disable=SC2086
-    check "$command, JSON lines" flat "$work/short.jsonl" "$work/long.jsonl" $command
+    check "$command of long JSON lines needs no more memory" flat "$work/short.jsonl" "$work/long.jsonl" $command
 done
 # --- no memory ---
 
@@ -58,7 +58,7 @@ starved() {
     sed 's/([0-9]* bytes/(N bytes/' "$work/err" >&2
     return $status
 }
-expect 'no tracer is to blame' starved replay "$work/huge.jsonl" <<'EOF'
+expect 'a replay that is out of memory blames no tracer' starved replay "$work/huge.jsonl" <<'EOF'
 <0.94.0>   send small -> <0.95.0>
 -- stderr
 tracehost: out of memory (N bytes wanted)
@@ -70,7 +70,7 @@ converted() {
     echo "status $?"
     ls "$work/folder"
 }
-expect 'no file is left' converted <<'EOF'
+expect 'a convert that is out of memory leaves no file' converted <<'EOF'
 status 1
 -- stderr
 tracehost: out of memory (N bytes wanted)

@@ -27,13 +27,13 @@ refused() {
     return $status
 }
 
-expect 'no sends; the rest as it was recorded' replay -p send --match-spec false <<'EOF'
+expect 'the pattern false removes sends, and other events stay as recorded' replay -p send --match-spec false <<'EOF'
 <0.1.0>    call m:f()
 <0.1.0>    receive {add,4}
 <0.1.0>    receive {del,5}
 #Port<0.5> receive {<0.1.0>,close}
 EOF
-expect 'some of them, with a result' replay -p send --match-spec "[{['\$1',{add,'_'}],[],[{message,{{to,'\$1'}}}]},{[server,'_'],[],[]}]" -p receive --match-spec "[{['_','_',{del,'_'}],[],[]}]" <<'EOF'
+expect 'patterns select sends and receives, and add results to sends' replay -p send --match-spec "[{['\$1',{add,'_'}],[],[{message,{{to,'\$1'}}}]},{[server,'_'],[],[]}]" -p receive --match-spec "[{['_','_',{del,'_'}],[],[]}]" <<'EOF'
 <0.1.0>    call m:f()
 <0.1.0>    send {add,1} -> <0.2.0> [result {to,<0.2.0>}]
 <0.1.0>    send {del,2} -> server
@@ -41,26 +41,26 @@ expect 'some of them, with a result' replay -p send --match-spec "[{['\$1',{add,
 <0.1.0>    receive {del,5}
 #Port<0.5> receive {<0.1.0>,close}
 EOF
-expect 'to ports' replay -p send --match-spec "[{['\$1','_'],[{is_port,'\$1'}],[]}]" -p "'receive'" --match-spec false --flags=send,receive <<'EOF'
+expect 'a guard selects sends to ports' replay -p send --match-spec "[{['\$1','_'],[{is_port,'\$1'}],[]}]" -p "'receive'" --match-spec false --flags=send,receive <<'EOF'
 <0.1.0>    send {<0.1.0>,close} -> #Port<0.5>
 #Port<0.5> receive {<0.1.0>,close}
 EOF
-expect 'the last one counts' replay -p send --match-spec false -p send --flags=send <<'EOF'
+expect 'a later pattern for sends replaces an earlier one' replay -p send --match-spec false -p send --flags=send <<'EOF'
 <0.1.0>    send {add,1} -> <0.2.0>
 <0.1.0>    send {del,2} -> server
 <0.1.0>    send {add,3} -> <0.3.0> (no such process)
 <0.1.0>    send {<0.1.0>,close} -> #Port<0.5>
 EOF
-expect 'functions and sends' replay -p m:_ -p send --match-spec "[{[server,'_'],[],[]}]" <<'EOF'
+expect 'a pattern for functions and one for sends apply together' replay -p m:_ -p send --match-spec "[{[server,'_'],[],[]}]" <<'EOF'
 <0.1.0>    call m:f()
 <0.1.0>    send {del,2} -> server
 EOF
-expect 'silent, where a specification is set' replay -p send --match-spec "[{'_',[],[]}]" --flags=send,receive,silent <<'EOF'
+expect 'the flag silent suppresses sends that have a specification' replay -p send --match-spec "[{'_',[],[]}]" --flags=send,receive,silent <<'EOF'
 <0.1.0>    receive {add,4}
 <0.1.0>    receive {del,5}
 #Port<0.5> receive {<0.1.0>,close}
 EOF
-expect 'of two sessions' replay --session a -p send --match-spec false --flags=send,call --session b -p receive --match-spec false --flags=send,receive <<'EOF'
+expect 'each session has its own patterns for messages' replay --session a -p send --match-spec false --flags=send,call --session b -p receive --match-spec false --flags=send,receive <<'EOF'
 <0.1.0>    call m:f()
 <0.1.0>    send {add,1} -> <0.2.0>
 <0.1.0>    send {del,2} -> server
@@ -71,7 +71,7 @@ EOF
 
 # --- unknown names ---
 
-expect 'senders' replay --flags=receive -p receive --match-spec "[{['_','\$2','_'],[{is_pid,'\$2'}],[]}]" <<'EOF'
+expect 'a match on the unknown sender of a receive is undecided' replay --flags=receive -p receive --match-spec "[{['_','\$2','_'],[{is_pid,'\$2'}],[]}]" <<'EOF'
 #Port<0.5> receive {<0.1.0>,close}
 -- stderr
 tracehost replay: tracer 'text': undecided matches: 2
@@ -80,37 +80,37 @@ counted() {
     replay --flags=receive -p receive --match-spec "[{['_','_',{add,'_'}],[],[]},{[a,'_','_'],[],[]}]" --stats 2>&1 |
         sed -n 's/^ *\([1-9][0-9]* .*messages.*\)/\1/p'
 }
-expect 'what became of them' counted <<'EOF'
+expect '--stats counts undecided matches of messages' counted <<'EOF'
 1  undecided matches of messages
 EOF
 
 # --- wrong specifications ---
 
-expect 'options for calls' refused -p send --return <<'EOF'
+expect 'an option for calls is refused' refused -p send --return <<'EOF'
 tracehost replay: -p send is for messages: --return is for calls only
 -- status 2
 EOF
-expect 'kinds of calls' refused -p receive --kind=count <<'EOF'
+expect 'a kind of calls is refused' refused -p receive --kind=count <<'EOF'
 tracehost replay: -p receive is for messages: --kind is for calls only
 -- status 2
 EOF
-expect 'flags without sends' refused --flags=call -p m:_ -p send <<'EOF'
+expect 'a pattern for sends without the flag send is refused' refused --flags=call -p m:_ -p send <<'EOF'
 tracehost replay: -p send needs the flag send: add it to --flags=call
 -- status 2
 EOF
-expect 'an action that is not for messages' replay -p send --match-spec "[{'_',[],[{caller}]}]" <<'EOF'
+expect 'an action that messages do not allow is refused' replay -p send --match-spec "[{'_',[],[{caller}]}]" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p send
   clause 1, body, expression 1: Special form 'caller' used in wrong dialect.
 -- status 3
 EOF
-expect 'an action that is not for receives' replay -p receive --match-spec "[{'_',[],[{silent,true}]}]" <<'EOF'
+expect 'an action that receives do not allow is refused' replay -p receive --match-spec "[{'_',[],[{silent,true}]}]" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p receive
   clause 1, body, expression 1: Special form 'silent' used in wrong dialect.
 -- status 3
 EOF
-expect 'no pattern' replay -p send --match-spec restart <<'EOF'
+expect 'a pattern that is not true, false or a specification is refused' replay -p send --match-spec restart <<'EOF'
 -- stderr
 tracehost replay: cannot set -p send
   a pattern for messages must be true, false or a match specification

@@ -17,7 +17,7 @@ refused() {
     replay "$@" "$work/example.jsonl" 2>&1 | head -1
 }
 
-expect 'a meta tracer of its own, after the local one' replay --session a -t text -p ex:foo/0 --kind=local,meta --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer count --match-spec "[{[0],[],[]}]" "$work/example.jsonl" <<'EOF'
+expect 'each pattern of a session may have its own meta tracer' replay --session a -t text -p ex:foo/0 --kind=local,meta --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer count --match-spec "[{[0],[],[]}]" "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()
 <0.1.0>    call ex:foo()
       events       %  tag
@@ -30,7 +30,7 @@ EOF
 meta_stats() {
     replay --stats "$@" 2>&1 >"$work/told" | sed -n "/meta tracer '/,\$p"
 }
-expect 'what meta tracers have counted' meta_stats --session a -p ex:foo/0 --kind=meta --return --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer=count "$work/example.jsonl" <<'EOF'
+expect '--stats has figures of each meta tracer' meta_stats --session a -p ex:foo/0 --kind=meta --return --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer=text -p ex:bar/1 --kind=meta --meta-tracer=count "$work/example.jsonl" <<'EOF'
 session 'a', tracer 'text', meta tracer 'text'
            1  calls of its enabled callbacks
            2  calls of its trace callbacks
@@ -44,7 +44,7 @@ session 'a', tracer 'text', meta tracer 'count'
            0  events that it discarded
            0  breakpoints that it left, as it answered 'remove'
 EOF
-expect 'two sessions, each with its meta tracer' replay --session a -p ex:foo/0 --kind=meta --meta-tracer=text --session b -p ex:foo/0 --kind=meta --return --meta-tracer=text "$work/example.jsonl" <<'EOF'
+expect 'each of two sessions has its own meta tracer' replay --session a -p ex:foo/0 --kind=meta --meta-tracer=text --session b -p ex:foo/0 --kind=meta --return --meta-tracer=text "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()
 <0.1.0>    call ex:foo()
 <0.1.0>    return ex:foo/0 -> ok
@@ -52,17 +52,17 @@ EOF
 
 # --- options ---
 
-expect 'a meta tracer of another kind' refused -p lists:_ --meta-tracer count <<'EOF'
+expect '--meta-tracer without --kind=meta is refused' refused -p lists:_ --meta-tracer count <<'EOF'
 tracehost replay: -p lists:_: --meta-tracer needs --kind=meta
 EOF
-expect 'a meta tracer that there is not' replay -L "$work" -p lists:_ --kind=meta --meta-tracer ./nix.so "$work/example.jsonl" <<'EOF'
+expect 'a meta tracer whose library does not exist is refused' replay -L "$work" -p lists:_ --kind=meta --meta-tracer ./nix.so "$work/example.jsonl" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p lists:_
   cannot open ./nix.so
   No such file or directory
 -- status 5
 EOF
-expect 'no meta tracer' replay -p lists:_ --kind=meta --meta-tracer =1 "$work/example.jsonl" <<'EOF'
+expect 'a meta tracer without a name is refused' replay -p lists:_ --kind=meta --meta-tracer =1 "$work/example.jsonl" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p lists:_
   cannot use --meta-tracer '=1'

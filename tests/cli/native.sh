@@ -11,7 +11,7 @@ of_fib() {
     run "$@" "$work/fib.so" "$expression"
 }
 
-expect 'a tree, with returns' of_fib 'fib:fib(3)' -p fib:_/_ --return <<'EOF'
+expect 'each call of a recursive function has its return' of_fib 'fib:fib(3)' -p fib:_/_ --return <<'EOF'
 <0.1.4096> call fib:fib(3)
 <0.1.4096> call fib:fib(2)
 <0.1.4096> call fib:fib(1)
@@ -24,7 +24,7 @@ expect 'a tree, with returns' of_fib 'fib:fib(3)' -p fib:_/_ --return <<'EOF'
 <0.1.4096> return fib:fib/1 -> 2
 2
 EOF
-expect 'callers' of_fib 'fib:depth(2)' -p fib:_/_ --caller --flags=call,return_to <<'EOF'
+expect '--caller and return_to name the traced caller' of_fib 'fib:depth(2)' -p fib:_/_ --caller --flags=call,return_to <<'EOF'
 <0.1.4096> call fib:depth(2) [result undefined]
 <0.1.4096> call fib:down(2) [result undefined]
 <0.1.4096> call fib:down(1) [result {fib,down,1}]
@@ -34,7 +34,7 @@ expect 'callers' of_fib 'fib:depth(2)' -p fib:_/_ --caller --flags=call,return_t
 <0.1.4096> return_to undefined
 2
 EOF
-expect 'tail calls' of_fib 'fib:quick(2)' -p fib:_/_ --return --caller --flags=call,return_to <<'EOF'
+expect 'tail calls have the caller of the first call, and each has its return' of_fib 'fib:quick(2)' -p fib:_/_ --return --caller --flags=call,return_to <<'EOF'
 <0.1.4096> call fib:quick(2) [result undefined]
 <0.1.4096> call fib:loop(2,1,0) [result undefined]
 <0.1.4096> call fib:loop(1,0,1) [result undefined]
@@ -47,7 +47,7 @@ expect 'tail calls' of_fib 'fib:quick(2)' -p fib:_/_ --return --caller --flags=c
 1
 EOF
 # fib(20) = 6765, of 2 * fib(21) - 1 = 21891 calls.
-expect 'a count, of each function' of_fib '{fib:fib(20), fib:quick(50), fib:depth(9000)}' -p fib:_/_ --kind=count <<'EOF'
+expect '--kind=count counts the calls of each function' of_fib '{fib:fib(20), fib:quick(50), fib:depth(9000)}' -p fib:_/_ --kind=count <<'EOF'
        calls  function
        21891  fib:fib/1
         9001  fib:down/1
@@ -68,11 +68,11 @@ process, = function["time"]
 print(lines[1], function["function"], function["calls"], process["process"], process["calls"])
 print(0 < process["ns"] < int(sys.argv[1]))' $(($(date +%s%N) - begin)) <"$work/timed"
 }
-expect '--kind=time' timed <<'EOF'
+expect '--kind=time counts the time of recursive calls once' timed <<'EOF'
 46368 fib:fib/1 150049 <0.1.4096> 150049
 True
 EOF
-expect '--max-frames' of_fib 'fib:depth(100)' -t count -p fib:down/1 --return --max-frames=10 --fail-on-loss <<'EOF'
+expect 'calls beyond --max-frames have no return, and are counted' of_fib 'fib:depth(100)' -t count -p fib:down/1 --return --max-frames=10 --fail-on-loss <<'EOF'
       events       %  tag
          101   90.99  call
           10    9.01  return_from
@@ -85,7 +85,7 @@ expect '--max-frames' of_fib 'fib:depth(100)' -t count -p fib:down/1 --return --
 tracehost run: calls whose return was not delivered, as too many calls were open (--max-frames): 91
 -- status 4
 EOF
-expect 'two sessions' of_fib 'fib:depth(4)' --session a -t count -p fib:down/1 \
+expect 'two sessions trace different functions of one library' of_fib 'fib:depth(4)' --session a -t count -p fib:down/1 \
     --session b -t text,color=never -p fib:depth/1 --return <<'EOF'
 <0.1.4096> call fib:depth(4)
 <0.1.4096> return fib:depth/1 -> 4
@@ -98,7 +98,7 @@ expect 'two sessions' of_fib 'fib:depth(4)' --session a -t count -p fib:down/1 \
 4
 EOF
 
-expect 'an argument of three' of_fib 'fib:quick(9)' -p fib:loop/3 --match-spec="[{['\$1','_','\$2'],[{'=:=',{'rem','\$1',3},0}],[{message,'\$2'}]}]" <<'EOF'
+expect 'a match specification matches one of three arguments' of_fib 'fib:quick(9)' -p fib:loop/3 --match-spec="[{['\$1','_','\$2'],[{'=:=',{'rem','\$1',3},0}],[{message,'\$2'}]}]" <<'EOF'
 <0.1.4096> call fib:loop(9,1,0) [result 0]
 <0.1.4096> call fib:loop(6,1,2) [result 2]
 <0.1.4096> call fib:loop(3,5,8) [result 8]
@@ -113,7 +113,7 @@ locals() {
     shift
     run "$@" "$work/locals.so" "$expression"
 }
-expect 'an exception goes through all frames' locals 'locals:fail(why)' -p locals:_/_ --exception --flags=call,return_to <<'EOF'
+expect 'an exception is delivered for each open call' locals 'locals:fail(why)' -p locals:_/_ --exception --flags=call,return_to <<'EOF'
 <0.1.4096> call locals:fail(why)
 <0.1.4096> call locals:fails_below(why)
 <0.1.4096> call locals:fails(why)
@@ -126,7 +126,7 @@ expect 'an exception goes through all frames' locals 'locals:fail(why)' -p local
         called as locals:fail(why)
 -- status 1
 EOF
-expect 'caught half-way' locals 'locals:catching(locals, fail, [why])' -p locals:_/_ --exception <<'EOF'
+expect 'a call that catches an exception returns' locals 'locals:catching(locals, fail, [why])' -p locals:_/_ --exception <<'EOF'
 <0.1.4096> call locals:catching(locals,fail,[why])
 <0.1.4096> call locals:catches(locals,fail,[why])
 <0.1.4096> call locals:calls(locals,fail,[why])
@@ -141,7 +141,7 @@ expect 'caught half-way' locals 'locals:catching(locals, fail, [why])' -p locals
 <0.1.4096> return locals:catching/3 -> {caught,error,why}
 {caught,error,why}
 EOF
-expect '--return alone says nothing of those that an exception ends' locals 'locals:catching(locals, fail, [why])' \
+expect '--return alone delivers no event if an exception ends a call' locals 'locals:catching(locals, fail, [why])' \
     -p locals:_/_ --return <<'EOF'
 <0.1.4096> call locals:catching(locals,fail,[why])
 <0.1.4096> call locals:catches(locals,fail,[why])
@@ -173,14 +173,14 @@ EOF
 plain() {
     run "$@" "$work/plain.so" 'plain:same(1)'
 }
-expect '--kind=local is refused, with the reason' plain -p plain:_/_ --kind=local <<'EOF'
+expect '--kind=local of a module without room for breakpoints is refused' plain -p plain:_/_ --kind=local <<'EOF'
 -- stderr
 tracehost run: cannot set -p plain:_/_
   no function can have a breakpoint for local calls: trace calls from other modules with a global pattern
   plain:same/1 and 1 more: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
 EOF
-expect 'as of one that is named' plain -p plain:keep/1 --kind=local <<'EOF'
+expect '--kind=local of a function without room for a breakpoint is refused' plain -p plain:keep/1 --kind=local <<'EOF'
 -- stderr
 tracehost run: cannot set -p plain:keep/1
   no function can have a breakpoint for local calls: trace calls from other modules with a global pattern
@@ -192,9 +192,9 @@ cat >"$work/plain_calls" <<'EOF'
 <0.1.4096> return plain:same/1 -> 1
 1
 EOF
-expect 'without --kind it is traced globally' plain -p plain:_/_ --return <"$work/plain_calls"
-expect 'as with --kind=global' plain -p plain:_/_ --kind=global --return <"$work/plain_calls"
-expect 'and counted' plain -p plain:same/1 --kind=count <<'EOF'
+expect 'a library without room is traced globally without --kind' plain -p plain:_/_ --return <"$work/plain_calls"
+expect 'a library without room is traced by --kind=global' plain -p plain:_/_ --kind=global --return <"$work/plain_calls"
+expect 'a library without room is counted by --kind=count' plain -p plain:same/1 --kind=count <<'EOF'
        calls  function
            1  plain:same/1
 1
@@ -226,14 +226,14 @@ EOF
 sealed() {
     run "$@" "$work/sealed.so" 'sealed:outer(1)'
 }
-expect 'a local function without room is refused' sealed -p sealed:inner/1 <<'EOF'
+expect 'a pattern of a single local function without room is refused' sealed -p sealed:inner/1 <<'EOF'
 -- stderr
 tracehost run: cannot set -p sealed:inner/1
   no function can have a breakpoint
   sealed:inner/1: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 -- status 2
 EOF
-expect 'or left out' sealed -p sealed:_/_ --return <<'EOF'
+expect 'a pattern of a module skips a local function without room' sealed -p sealed:_/_ --return <<'EOF'
 <0.1.4096> call sealed:outer(1)
 <0.1.4096> return sealed:outer/1 -> 1
 1
@@ -241,7 +241,7 @@ expect 'or left out' sealed -p sealed:_/_ --return <<'EOF'
 tracehost run: warning: -p sealed:_/_ skips sealed:inner/1: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
 # With several libraries, local breakpoints are set in those that were compiled for them.
-expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$work/fib.so" 'fib:depth(plain:same(1))' <<'EOF'
+expect '--kind=local skips a library without room, and traces another' run -p _:_/_ --kind=local "$work/plain.so" "$work/fib.so" 'fib:depth(plain:same(1))' <<'EOF'
 <0.1.4096> call fib:depth(1)
 <0.1.4096> call fib:down(1)
 <0.1.4096> call fib:down(0)
@@ -249,7 +249,7 @@ expect 'both kinds of libraries' run -p _:_/_ --kind=local "$work/plain.so" "$wo
 -- stderr
 tracehost run: warning: -p _:_/_ skips plain:same/1 and 1 more: the code was compiled without room for a breakpoint at the entry: compile with `pkg-config --cflags tracehost-plugin`
 EOF
-expect '--kind=global of a local function' of_fib 'fib:depth(1)' -p fib:down/1 --kind=global <<'EOF'
+expect '--kind=global of a local function is refused' of_fib 'fib:depth(1)' -p fib:down/1 --kind=global <<'EOF'
 -- stderr
 tracehost run: cannot set -p fib:down/1
   no function can have a breakpoint for calls from other modules alone: trace all calls with a local pattern

@@ -28,8 +28,8 @@ returns() {
     calls ' [result {spec_example,foo,0}]'
     echo ok
 } >"$work/with_callers"
-expect 'local calls, where the functions have room: 15' foo --caller <"$work/with_callers"
-expect '--kind=local: the same' foo --caller --kind=local <"$work/with_callers"
+expect 'a pattern traces all 15 calls if the functions have room' foo --caller <"$work/with_callers"
+expect '--kind=local traces all 15 calls' foo --caller --kind=local <"$work/with_callers"
 # Which of them is named depends on the order in which the compiler has put them.
 external() {
     foo --kind=global 2>"$work/warning"
@@ -41,7 +41,7 @@ ok
 -- stderr
 tracehost run: warning: -p spec_example:_/_ skips four: no other modules call the function
 EOF
-expect '--kind=global: 1' external <"$work/external"
+expect '--kind=global traces the external call alone' external <"$work/external"
 {
     echo '<0.1.4096> call spec_example:foo()'
     calls
@@ -49,7 +49,7 @@ expect '--kind=global: 1' external <"$work/external"
     echo '<0.1.4096> return spec_example:foo/0 -> ok'
     echo ok
 } >"$work/with_returns"
-expect '--return: 30' foo --return <"$work/with_returns"
+expect '--return delivers 15 calls and 15 returns' foo --return <"$work/with_returns"
 {
     echo '<0.1.4096> call spec_example:foo()'
     calls
@@ -57,7 +57,7 @@ expect '--return: 30' foo --return <"$work/with_returns"
     echo '<0.1.4096> return_to undefined'
     echo ok
 } >"$work/with_return_to"
-expect 'the flag return_to: 15 and 2' foo --flags=call,return_to <"$work/with_return_to"
+expect 'the flag return_to delivers 15 calls and 2 return_to' foo --flags=call,return_to <"$work/with_return_to"
 {
     echo '<0.1.4096> call spec_example:foo/0'
     calls | sed 's/(\([0-9][0-9]*\))/\/1/; s/()/\/0/'
@@ -67,7 +67,7 @@ expect 'the flag return_to: 15 and 2' foo --flags=call,return_to <"$work/with_re
     echo '<0.1.4096> return_to undefined'
     echo ok
 } >"$work/with_both"
-expect 'both, and arity' foo --return --flags=call,return_to,arity <"$work/with_both"
+expect '--return, return_to and arity apply together' foo --return --flags=call,return_to,arity <"$work/with_both"
 {
     echo '<0.1.4096> call spec_example:foo()'
     calls
@@ -76,10 +76,10 @@ expect 'both, and arity' foo --return --flags=call,return_to,arity <"$work/with_
 without_times() {
     foo "$@" | sed 's/^[0-9.]* </</'
 }
-expect '--kind=meta: 15' without_times --kind=meta <"$work/without_times"
-expect '--kind=meta, of processes that are not traced' without_times --kind=meta --processes=new \
+expect '--kind=meta traces all 15 calls' without_times --kind=meta <"$work/without_times"
+expect '--kind=meta traces processes that have no flags' without_times --kind=meta --processes=new \
     <"$work/without_times"
-expect '--kind=count' foo --kind=count <<'EOF'
+expect '--kind=count counts the calls of each function' foo --kind=count <<'EOF'
        calls  function
           11  spec_example:bar/1
            1  spec_example:foo/0
@@ -89,7 +89,7 @@ expect '--kind=count' foo --kind=count <<'EOF'
            0  5 more functions
 ok
 EOF
-expect 'all at once, each its own' foo --kind=local,meta,count --meta-tracer=count -t text,color=never <<EOF
+expect 'the kinds local, meta and count apply together' foo --kind=local,meta,count --meta-tracer=count -t text,color=never <<EOF
 $(sed '$d' "$work/without_times")
        calls  function
           11  spec_example:bar/1
@@ -111,7 +111,7 @@ $(sed '$d' "$work/without_times")
 ok
 EOF
 
-expect 'a guard on an argument of a local function' foo \
+expect 'a guard matches an argument of a local function' foo \
     --match-spec="[{['\$1'],[{'<','\$1',3}],[{return_trace},{message,{{'\$1',{caller}}}}]}]" <<'EOF'
 <0.1.4096> call spec_example:bar(2) [result {2,{spec_example,foo,0}}]
 <0.1.4096> call spec_example:bar(1) [result {1,{spec_example,foo,0}}]
@@ -149,16 +149,16 @@ EOF
 for compiler in gcc clang; do
     for level in -O0 -O2; do
         if ! command -v $compiler >/dev/null; then
-            skip "$compiler $level" "there is no $compiler here"
+            skip "$compiler $level: calls between C functions are traced" "there is no $compiler here"
             continue
         fi
         compile "$work/spec_example.so" plugins/spec_example/spec_example.c $compiler $level || exit 1
         jumps=
         [ $compiler$level != clang-O0 ] || jumps=.no_jumps
-        expect "$compiler $level: 15 calls" foo --caller <"$work/with_callers$jumps"
-        expect "$compiler $level: 1 external call" external <"$work/external"
-        expect "$compiler $level: 30 calls and returns" foo --return <"$work/with_returns"
-        expect "$compiler $level: who is returned to" foo --flags=call,return_to <"$work/with_return_to$jumps"
+        expect "$compiler $level: a pattern traces all 15 calls" foo --caller <"$work/with_callers$jumps"
+        expect "$compiler $level: --kind=global traces the external call alone" external <"$work/external"
+        expect "$compiler $level: --return delivers 15 calls and 15 returns" foo --return <"$work/with_returns"
+        expect "$compiler $level: return_to names the function that continues" foo --flags=call,return_to <"$work/with_return_to$jumps"
     done
 done
 

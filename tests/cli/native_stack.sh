@@ -76,22 +76,22 @@ by_frame_pointers() {
 }
 
 if ! command -v gdb >/dev/null; then
-    skip 'gdb' 'there is no gdb here'
+    skip 'gdb stops in traced functions' 'there is no gdb here'
 elif ! in_gdb "$work/gdb" 'fib:depth(1)' 'break main' run || ! grep -q '^Breakpoint 1, ' "$work/gdb"; then
-    skip 'gdb' "it may not trace programs here: $(tail -n 1 "$work/gdb")"
+    skip 'gdb stops in traced functions' "it may not trace programs here: $(tail -n 1 "$work/gdb")"
 else
-    check 'gdb stops in a traced function, and walks through the handlers' stops_in_a_function
-    check 'gdb stops at each call, and each is told' stops_at_each_call
+    check 'gdb stops in a traced function, and its backtrace passes the handlers' stops_in_a_function
+    check 'gdb stops at each call, and each call is traced' stops_at_each_call
 fi
 
 if ! command -v perf >/dev/null; then
-    skip 'perf' 'there is no perf here'
+    skip 'perf samples have whole stacks' 'there is no perf here'
 elif ! perf record -q --call-graph dwarf,32768 -e cpu-clock:u -o "$work/perf.data" "$tracehost" run --schedulers=1 \
     -t count,output=/dev/null -p fib:fib/1 --return "$work/fib.so" 'fib:fib(23)' >"$work/perf" 2>&1; then
-    skip 'perf' "it may not sample here: $(head -n 1 "$work/perf")"
+    skip 'perf samples have whole stacks' "it may not sample here: $(head -n 1 "$work/perf")"
 else
-    check "perf's samples have whole stacks" samples_are_whole
+    check "perf samples by DWARF have whole stacks" samples_are_whole
     # The plugin that ships is compiled with frame pointers, as the host is.
-    check 'samples taken by frame pointers, too' by_frame_pointers
+    check 'perf samples by frame pointers have whole stacks' by_frame_pointers
 fi
 finish

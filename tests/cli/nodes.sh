@@ -22,19 +22,19 @@ tracehost replay: cannot play streams of two nodes together: one identifier woul
   a.trace is of the node n1@h, b.trace of n2@h
 -- status 2
 EOF
-expect 'two nodes' "$tracehost" replay -t text,output=text.txt a.trace c.trace b.trace <two_nodes
-expect 'no tracer was loaded' ls text.txt <<'EOF'
+expect 'trace-port files of two nodes are refused' "$tracehost" replay -t text,output=text.txt a.trace c.trace b.trace <two_nodes
+expect 'no tracer is loaded if streams are refused' ls text.txt <<'EOF'
 -- stderr
 ls: cannot access 'text.txt': No such file or directory
 -- status 2
 EOF
-expect 'in lines' "$tracehost" replay -t flame a.jsonl b.jsonl <<'EOF'
+expect 'JSON lines of two nodes are refused' "$tracehost" replay -t flame a.jsonl b.jsonl <<'EOF'
 -- stderr
 tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
   a.jsonl is of the node n1@h, b.jsonl of n2@h
 -- status 2
 EOF
-expect 'a node that was started again' "$tracehost" replay a.trace d.jsonl <<'EOF'
+expect 'streams of two starts of a node are refused' "$tracehost" replay a.trace d.jsonl <<'EOF'
 -- stderr
 tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
   both are of the node n1@h, but of two starts: creation 1 in a.trace, 2 in d.jsonl
@@ -46,7 +46,7 @@ report() {
     echo "status $?, $(head -c 3 page.html)"
     ls page.html*
 }
-expect 'no page' report b.jsonl <<'EOF'
+expect 'report of two nodes is refused, and the old page stays' report b.jsonl <<'EOF'
 status 2, old
 page.html
 -- stderr
@@ -59,7 +59,7 @@ from_stdin() {
     "$tracehost" replay -t text --max-events=9 a.trace - c.trace <"$1"
 }
 for format in trace jsonl; do
-    expect "stdin, $format" from_stdin b.$format <<'EOF'
+    expect "stdin of another node is refused: $format" from_stdin b.$format <<'EOF'
 0.000000 <0.9.0>    send a -> <0.10.0>
 -- stderr
 tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
@@ -70,7 +70,7 @@ done
 page_of_stdin() {
     report - <b.trace
 }
-expect 'no page of stdin' page_of_stdin <<'EOF'
+expect 'report of stdin of another node is refused, and the old page stays' page_of_stdin <<'EOF'
 status 2, old
 page.html
 -- stderr
@@ -78,15 +78,15 @@ tracehost report: cannot play streams of two nodes together: one identifier woul
   a.trace is of the node n1@h, - of n2@h
 EOF
 
-expect 'parts of one recording' "$tracehost" replay a.trace c.jsonl <<'EOF'
+expect 'streams of one node are parts of one recording' "$tracehost" replay a.trace c.jsonl <<'EOF'
 0.000000 <0.9.0>    send a -> <0.10.0>
 0.000002 <0.9.0>    send c -> <0.10.0>
 EOF
-expect 'a node that is not told' "$tracehost" replay a.trace unknown.jsonl <<'EOF'
+expect 'a stream of an unknown node plays with any other stream' "$tracehost" replay a.trace unknown.jsonl <<'EOF'
 0.000000 <0.9.0>    send a -> <0.10.0>
 0.000001 <0.9.0>    send b -> <0.10.0>
 EOF
-expect 'a stream that cannot be read' "$tracehost" replay a.trace none.trace <<'EOF'
+expect 'a stream that does not exist is refused' "$tracehost" replay a.trace none.trace <<'EOF'
 -- stderr
 tracehost replay: cannot read none.trace
   No such file or directory
@@ -104,7 +104,7 @@ made() {
     echo '{"tracehost":1}'
     made n1@h 1 c
 } >together.jsonl
-expect 'JSON lines of one node, put together' "$tracehost" dump together.jsonl <<'EOF'
+expect 'concatenated JSON lines of one node are read as one stream' "$tracehost" dump together.jsonl <<'EOF'
 {trace,<0.9.0>,send,a,<0.10.0>}.
 {trace,<0.9.0>,send,b,<0.10.0>}.
 {trace,<0.9.0>,send,c,<0.10.0>}.
@@ -122,7 +122,7 @@ others() {
         echo "status $?"
     done
 }
-expect 'JSON lines of two nodes, put together' others n2@h 1 <<'EOF'
+expect 'concatenated JSON lines of two nodes are read up to the second header' others n2@h 1 <<'EOF'
 <0.9.0>    send a -> <0.10.0>
 status 4
 {trace,<0.9.0>,send,a,<0.10.0>}.
@@ -154,7 +154,7 @@ again_started() {
     made n1@h 2 b >>again.jsonl
     "$tracehost" replay again.jsonl
 }
-expect 'JSON lines of two starts of a node, put together' again_started <<'EOF'
+expect 'concatenated JSON lines of two starts are read up to the second header' again_started <<'EOF'
 <0.9.0>    send a -> <0.10.0>
 -- stderr
 tracehost replay: again.jsonl: record 2 at byte 107 (line 3) is a header: the header and the records after it are lost

@@ -27,7 +27,7 @@ LINES
 }
 for names in 'k k' 'k ./k' 'k link' 'folder/link link' "$work/k folder/../k"; do
     refused $names | sed "s|$work|WORK|g" >"$work/wanted"
-    expect "not there yet: $names" both $names <"$work/wanted"
+    expect "two tracers that would create one file are refused: $names" both $names <"$work/wanted"
 done
 there() {
     echo old >"$work/k"
@@ -37,7 +37,7 @@ there() {
     rm "$work/k"
     return $status
 }
-expect 'one that is there, and one library' there <<'LINES'
+expect 'two tracers of one library on an existing file are refused' there <<'LINES'
 old
 -- stderr
 tracehost replay: cannot attach tracer 'trace_port'
@@ -60,7 +60,7 @@ alone() {
     for tracer in text jsonl; do "$tracehost" replay -t $tracer "$one"; done | wc -l
 }
 alone >"$work/wanted"
-expect 'devices, FIFOs and stdout are shared' shared <"$work/wanted"
+expect 'devices, FIFOs and stdout may be shared by tracers' shared <"$work/wanted"
 
 # Breakpoints with the same meta tracer are one tracer's.
 meta() {
@@ -70,12 +70,12 @@ meta() {
     if [ -e "$work/m" ]; then wc -l <"$work/m"; fi
     return $status
 }
-expect 'one meta tracer of two patterns' meta count,output=/dev/null text,output="$work/m" text,output="$work/m" <<'LINES'
+expect 'two patterns share one meta tracer and its file' meta count,output=/dev/null text,output="$work/m" text,output="$work/m" <<'LINES'
 2
 6
 LINES
 rm -f "$work/m"
-expect 'two meta tracers' meta count,output=/dev/null text,output="$work/m" jsonl,output="$work/m" <<'LINES'
+expect 'two meta tracers on one file are refused' meta count,output=/dev/null text,output="$work/m" jsonl,output="$work/m" <<'LINES'
 -- stderr
 tracehost run: cannot set -p fib:depth/1
   cannot attach tracer 'jsonl'
@@ -83,7 +83,7 @@ tracehost run: cannot set -p fib:depth/1
   give each tracer an output of its own
 -- status 2
 LINES
-expect 'a tracer and a meta tracer' meta text,output="$work/m" text,output="$work/n" jsonl,output="$work/m" <<'LINES'
+expect 'a meta tracer on the file of a tracer is refused' meta text,output="$work/m" text,output="$work/n" jsonl,output="$work/m" <<'LINES'
 -- stderr
 tracehost run: cannot set -p fib:depth/1
   cannot attach tracer 'jsonl'
@@ -102,7 +102,7 @@ under_control() {
     ctl attach count,output="$work/link" -p bank:open/2
     end
 }
-expect 'under control' under_control <<'LINES'
+expect 'ctl attach and pattern refuse a file until its tracer is detached' under_control <<'LINES'
 session 2, tracer 'count': flags call, 1 breakpoint
 session 1, tracer 'text' has ended
 session 3, tracer 'count': flags call, 1 breakpoint
@@ -130,7 +130,7 @@ over_stream() {
     exec 9>&-
     cmp "$one" "$work/stream"
 }
-expect 'a stream that is read later' over_stream <<'LINES'
+expect 'ctl attach refuses to overwrite a stream of the replay' over_stream <<'LINES'
 -- stderr
 tracehost ctl: cannot attach tracer 'text'
   the output would overwrite the stream WORK/stream
@@ -165,7 +165,7 @@ standard() {
     ls other 2>&1
     cd "$OLDPWD" || return
 }
-expect 'standard streams' standard <<'LINES'
+expect 'a command does not overwrite the file of stdin, stdout or stderr' standard <<'LINES'
 status 2
 status 2
 status 2
@@ -227,7 +227,7 @@ replaced() {
     echo then
     calls "$work/new"
 }
-expect 'replaced: nothing is lost' replaced <<'LINES'
+expect 'a new tracer without upgrade() cannot take over the file of the old tracer' replaced <<'LINES'
 session 1, tracer 'text': flags call, 1 breakpoint
 ok
 stderr: tracehost run: received a request to stop
@@ -278,7 +278,7 @@ takes_over() {
     ctl replace 1 count
     end
 }
-expect 'one that takes it over' takes_over <<'LINES'
+expect 'a new tracer with upgrade() takes over the file of the old tracer' takes_over <<'LINES'
 session 1, tracer 'WORK/keeps.so': flags call, 1 breakpoint
 ok
 stderr: tracehost run: received a request to stop
@@ -302,7 +302,7 @@ watched() {
     end
     calls "$work/seen"
 }
-expect 'watched: the old one goes on' watched <<'LINES'
+expect 'a watched tracer stays if the new tracer cannot take over its file' watched <<'LINES'
 ok
 stderr: tracehost run: cannot use the new WORK/text.so: the old one stays in use
 stderr:   cannot attach tracer 'WORK/text.so'
@@ -331,7 +331,7 @@ unread() {
     calls "$work/through"
     end
 }
-expect 'FIFOs that nobody reads' unread <<'LINES'
+expect 'ctl refuses a FIFO without a reader' unread <<'LINES'
 session 2 'read', tracer 'text' has ended
 bank:deposit(alice,1)
 ok

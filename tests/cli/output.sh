@@ -19,7 +19,7 @@ old_file() {
     chmod 604 "$work/old"
     "$tracehost" dump -o "$work/old" "$calls" && cmp "$work/old" "${calls%.trace}.term.txt" && stat -c %a "$work/old"
 }
-expect 'a file that is there keeps its permissions' old_file <<'EOF'
+expect 'an existing file keeps its permissions' old_file <<'EOF'
 604
 EOF
 links() {
@@ -28,7 +28,7 @@ links() {
     ln -s elsewhere/target "$work/link"
     "$tracehost" convert "$calls" --to=jsonl "$work/link" && readlink "$work/link" && head -n 1 "$work/elsewhere/target"
 }
-expect 'a link goes on pointing to its file' links <<'EOF'
+expect 'output through a link replaces the target, not the link' links <<'EOF'
 elsewhere/target
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 EOF
@@ -40,7 +40,7 @@ links_that_lead_nowhere() {
     ln -sf missing/none "$work/nowhere"
     "$tracehost" convert "$calls" --to=jsonl "$work/nowhere"
 }
-expect 'a file that is not there yet is made where links lead' links_that_lead_nowhere <<'EOF'
+expect 'output through a dangling link creates the target' links_that_lead_nowhere <<'EOF'
 WORK/nowhere
 elsewhere/none
 {"tracehost":1,"node":"nonode@nohost","creation":0}
@@ -52,18 +52,18 @@ onto_itself() {
     cp "$calls" "$work/itself.trace"
     "$tracehost" convert "$work/itself.trace" "$work/itself.trace" && cmp "$calls" "$work/itself.trace"
 }
-check 'a file is converted onto itself' onto_itself
-expect 'a folder that is not there' "$tracehost" dump -o "$work/no/file" "$calls" <<'EOF'
+check 'convert may replace its own input' onto_itself
+expect 'dump into a folder that does not exist fails' "$tracehost" dump -o "$work/no/file" "$calls" <<'EOF'
 -- stderr
 tracehost dump: cannot write WORK/no/file: No such file or directory
 -- status 1
 EOF
-expect 'a folder in place of a file' "$tracehost" dump -o "$work" "$calls" <<'EOF'
+expect 'dump onto a folder fails' "$tracehost" dump -o "$work" "$calls" <<'EOF'
 -- stderr
 tracehost dump: cannot write WORK: Is a directory
 -- status 1
 EOF
-expect 'convert to a folder that is not there' "$tracehost" convert "$calls" "$work/no/file.jsonl" <<'EOF'
+expect 'convert into a folder that does not exist fails' "$tracehost" convert "$calls" "$work/no/file.jsonl" <<'EOF'
 -- stderr
 tracehost convert: cannot write WORK/no/file.jsonl: No such file or directory
 -- status 1
@@ -76,9 +76,9 @@ not_ours() {
     cat "$work/kept"
 }
 if [ "$(id -u)" = 0 ]; then
-    skip 'a file that may not be written' 'root may write all'
+    skip 'a file without write permission is not replaced' 'root may write all'
 else
-    expect 'a file that may not be written' not_ours <<'EOF'
+    expect 'a file without write permission is not replaced' not_ours <<'EOF'
 status 1
 old
 -- stderr
@@ -91,7 +91,7 @@ unreadable() {
     echo "status $?"
     cat "$work/safe"
 }
-expect 'what cannot be read replaces nothing' unreadable <<'EOF'
+expect 'a stream that cannot be read replaces no file' unreadable <<'EOF'
 status 3
 old
 -- stderr
@@ -103,7 +103,7 @@ damaged() {
     echo "status $?"
     cmp "$work/part" "$recordings/trunc_body.term.txt"
 }
-expect 'what was recovered is written' damaged <<'EOF'
+expect 'dump writes the recovered part of a damaged stream' damaged <<'EOF'
 status 4
 EOF
 
@@ -112,14 +112,14 @@ EOF
 standard() {
     "$tracehost" dump -o - --max-events=1 "$calls" && "$tracehost" convert --to=jsonl --max-events=1 "$calls" -
 }
-expect '- is stdout' standard <<'EOF'
+expect 'the output - is stdout' standard <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 {"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}","match_spec_result":"{rec,w,0}"}
 EOF
-expect 'nothing is written to /dev/null' "$tracehost" dump -o /dev/null "$calls" <<'EOF'
+expect 'dump writes to /dev/null' "$tracehost" dump -o /dev/null "$calls" <<'EOF'
 EOF
-expect 'convert to /dev/null' "$tracehost" convert --to=trace "$calls" /dev/null <<'EOF'
+expect 'convert writes to /dev/null' "$tracehost" convert --to=trace "$calls" /dev/null <<'EOF'
 EOF
 to_pipe() {
     mkfifo "$work/pipe"
@@ -127,7 +127,7 @@ to_pipe() {
     cat "$work/pipe"
     wait $!
 }
-expect 'a named pipe' to_pipe <<'EOF'
+expect 'dump writes to a named pipe' to_pipe <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 EOF
 
@@ -137,69 +137,69 @@ EOF
 full() {
     "$tracehost" "$@" >/dev/full
 }
-expect 'dump' full dump "$calls" <<'EOF'
+expect 'dump reports a full disk' full dump "$calls" <<'EOF'
 -- stderr
 tracehost dump: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'dump of much' full dump "$long" <<'EOF'
+expect 'dump of much output reports a full disk' full dump "$long" <<'EOF'
 -- stderr
 tracehost dump: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'dump as JSON lines' full dump --format=jsonl "$calls" <<'EOF'
+expect 'dump of JSON lines reports a full disk' full dump --format=jsonl "$calls" <<'EOF'
 -- stderr
 tracehost dump: cannot write to stdout: No space left on device
 -- status 1
 EOF
 for option in --help --usage --version -V; do
-    expect "dump $option" full dump $option <<'EOF'
+    expect "dump $option reports a full disk" full dump $option <<'EOF'
 -- stderr
 tracehost dump: cannot write to stdout: No space left on device
 -- status 1
 EOF
 done
-expect 'help dump' full help dump <<'EOF'
+expect 'help dump reports a full disk' full help dump <<'EOF'
 -- stderr
 tracehost dump: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'dump to a device' "$tracehost" dump -o /dev/full "$calls" <<'EOF'
+expect 'dump onto a full device reports the device' "$tracehost" dump -o /dev/full "$calls" <<'EOF'
 -- stderr
 tracehost dump: cannot write /dev/full: No space left on device
 -- status 1
 EOF
-expect 'convert' full convert --to=trace "$calls" - <<'EOF'
+expect 'convert reports a full disk' full convert --to=trace "$calls" - <<'EOF'
 -- stderr
 tracehost convert: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'info' full info "$calls" <<'EOF'
+expect 'info reports a full disk' full info "$calls" <<'EOF'
 -- stderr
 tracehost info: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'info as JSON' full info --format=json "$calls" <<'EOF'
+expect 'info as JSON reports a full disk' full info --format=json "$calls" <<'EOF'
 -- stderr
 tracehost info: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'replay' full replay "$calls" <<'EOF'
+expect 'replay reports a full disk' full replay "$calls" <<'EOF'
 -- stderr
 tracehost replay: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'replay of much' full replay "$long" <<'EOF'
+expect 'replay of much output reports a full disk' full replay "$long" <<'EOF'
 -- stderr
 tracehost replay: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'tracers' full tracers <<'EOF'
+expect 'tracers reports a full disk' full tracers <<'EOF'
 -- stderr
 tracehost tracers: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect '--version' full --version <<'EOF'
+expect '--version reports a full disk' full --version <<'EOF'
 -- stderr
 tracehost --version: cannot write to stdout: No space left on device
 -- status 1
@@ -207,7 +207,7 @@ EOF
 full_for_tracer() {
     "$tracehost" replay -t text,output=/dev/full "$calls"
 }
-expect 'the file of a tracer' full_for_tracer <<'EOF'
+expect 'a tracer reports a full disk' full_for_tracer <<'EOF'
 -- stderr
 tracehost replay: tracer 'text' failed: cannot write /dev/full: No space left on device
 -- status 1
@@ -226,14 +226,14 @@ limited() {
     ls "$work/limited"
     cat "$work/limited/file"
 }
-expect 'a file that becomes too large is not there' limited dump -o "$work/limited/file" "$long" <<'EOF'
+expect 'dump whose file becomes too large keeps the old file' limited dump -o "$work/limited/file" "$long" <<'EOF'
 status 1
 file
 old
 -- stderr
 tracehost dump: cannot write WORK/limited/file: File too large
 EOF
-expect 'nor a converted one' limited convert --to=jsonl "$long" "$work/limited/file" <<'EOF'
+expect 'convert whose file becomes too large keeps the old file' limited convert --to=jsonl "$long" "$work/limited/file" <<'EOF'
 status 1
 file
 old
@@ -254,7 +254,7 @@ closed() {
     echo "status $?"
     cmp "$work/closed" "$recordings/trunc_body.term.txt"
 }
-expect 'closed standard files' closed <<'EOF'
+expect 'closed standard streams are reported' closed <<'EOF'
 status 1
 status 1
 status 3

@@ -38,7 +38,7 @@ refused() {
 
 # --- which calls ---
 
-expect 'local: all that are recorded, with their callers' replay -p 'ex:_/_' --caller "$work/example.jsonl" <<'EOF'
+expect 'a pattern without --kind selects all calls of a module, with callers' replay -p 'ex:_/_' --caller "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo() [result {sem,w,0}]
 <0.1.0>    call ex:lots() [result {ex,foo,0}]
 <0.1.0>    call ex:'of'() [result {ex,foo,0}]
@@ -47,11 +47,11 @@ expect 'local: all that are recorded, with their callers' replay -p 'ex:_/_' --c
 <0.1.0>    call ex:bar(1) [result {ex,foo,0}]
 <0.1.0>    call ex:bar(0) [result {ex,foo,0}]
 EOF
-expect 'global: those that are external' replay -p 'ex:_/_' --kind=global --caller --return "$work/example.jsonl" <<'EOF'
+expect '--kind=global selects external calls' replay -p 'ex:_/_' --kind=global --caller --return "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo() [result {sem,w,0}]
 <0.1.0>    return ex:foo/0 -> ok
 EOF
-expect 'a module, as short' replay -p ex:_ --flags=call,arity "$work/example.jsonl" <<'EOF'
+expect 'M:_ is short for M:_/_' replay -p ex:_ --flags=call,arity "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo/0
 <0.1.0>    call ex:lots/0
 <0.1.0>    call ex:'of'/0
@@ -60,7 +60,7 @@ expect 'a module, as short' replay -p ex:_ --flags=call,arity "$work/example.jso
 <0.1.0>    call ex:bar/1
 <0.1.0>    call ex:bar/1
 EOF
-expect 'a function of any arity, a name in quotes' replay -p 'ex:bar/_' -p "ex:'of'/0" "$work/example.jsonl" <<'EOF'
+expect 'a pattern may have any arity, or a name in quotes' replay -p 'ex:bar/_' -p "ex:'of'/0" "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:'of'()
 <0.1.0>    call ex:bar(2)
 <0.1.0>    call ex:bar(1)
@@ -79,7 +79,7 @@ expect 'a later pattern of a function replaces an earlier one' replay -p 'ex:_' 
 <0.1.0>    return ex:lots/0 -> done
 <0.1.0>    return ex:foo/0 -> ok
 EOF
-expect 'nothing that was not called' replay -p lists:_ -p ex:foo/1 "$work/example.jsonl" <<'EOF'
+expect 'a function that was not called gives a warning' replay -p lists:_ -p ex:foo/1 "$work/example.jsonl" <<'EOF'
 -- stderr
 tracehost replay: warning: -p lists:_: no such function was called
 tracehost replay: warning: -p ex:foo/1: no such function was called; did you mean 'ex:foo/0'?
@@ -89,8 +89,8 @@ expect 'a later pattern clears earlier ones' replay -p ex:_ -p ex:bar/1 --match-
 <0.1.0>    call ex:'of'()
 <0.1.0>    call ex:indirections()
 EOF
-expect 'no calls where all are cleared' replay -p ex:bar/1 -p _:_ --match-spec false "$work/example.jsonl" </dev/null
-expect 'what only --flags asks for' replay -p wl:init/1 --flags=call,procs "$pingpong" --max-records=9 <<'EOF'
+expect 'the pattern _:_ with false clears all patterns' replay -p ex:bar/1 -p _:_ --match-spec false "$work/example.jsonl" </dev/null
+expect 'events of other flags are delivered if no call matches' replay -p wl:init/1 --flags=call,procs "$pingpong" --max-records=9 <<'EOF'
 <0.94.0>   spawn <0.95.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
 <0.94.0>   link <0.95.0>
 <0.95.0>   spawned by <0.94.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
@@ -98,22 +98,22 @@ expect 'what only --flags asks for' replay -p wl:init/1 --flags=call,procs "$pin
 -- stderr
 tracehost replay: warning: -p wl:init/1: no such function was called
 EOF
-expect 'a real recording' replay -p ex:bar/1 --max-records=6 "$seed" <<'EOF'
+expect 'a pattern selects calls of a recording of OTP' replay -p ex:bar/1 --max-records=6 "$seed" <<'EOF'
 <0.79.0>   call ex:bar(10)
 <0.79.0>   call ex:bar(9)
 EOF
-expect 'a match specification' replay -p ex:bar/1 --match-spec "[{['\$1'],[{'>','\$1',0}],[{message,{{at,'\$1'}}}]}]" "$work/example.jsonl" <<'EOF'
+expect 'a match specification filters calls and adds results' replay -p ex:bar/1 --match-spec "[{['\$1'],[{'>','\$1',0}],[{message,{{at,'\$1'}}}]}]" "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:bar(2) [result {at,2}]
 <0.1.0>    call ex:bar(1) [result {at,1}]
 EOF
-expect 'callers, where they were recorded' replay -p ex:foo/0 --caller -p ex:lots/0 --caller --recorded-callers "$seed" <<'EOF'
+expect '--recorded-callers gives the callers that were recorded' replay -p ex:foo/0 --caller -p ex:lots/0 --caller --recorded-callers "$seed" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 EOF
 
 # --- how calls end ---
 
-expect 'returns: of tail calls, too' replay -p 'ex:_/_' --return "$work/example.jsonl" <<'EOF'
+expect '--return delivers returns of tail calls, too' replay -p 'ex:_/_' --return "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()
 <0.1.0>    call ex:lots()
 <0.1.0>    call ex:'of'()
@@ -129,17 +129,17 @@ expect 'returns: of tail calls, too' replay -p 'ex:_/_' --return "$work/example.
 <0.1.0>    return ex:lots/0 -> done
 <0.1.0>    return ex:foo/0 -> ok
 EOF
-expect 'exceptions' replay -p 'ex:c4/_' --exception -p ex:caught/1 --return --max-records=17 -t text "$exceptions" <<'EOF'
+expect '--exception delivers exceptions of a caught call' replay -p 'ex:c4/_' --exception -p ex:caught/1 --return --max-records=17 -t text "$exceptions" <<'EOF'
 0.000007 <0.89.0>   call ex:caught(err)
 0.000014 <0.89.0>   call ex:c4(err)
 0.000016 <0.89.0>   exception ex:c4/1 ! error:boom
 0.000022 <0.89.0>   return ex:caught/1 -> {error,boom}
 EOF
-expect 'return_to' replay -p ex:foo/0 --flags=call,return_to "$work/example.jsonl" <<'EOF'
+expect 'the flag return_to names the function that continues' replay -p ex:foo/0 --flags=call,return_to "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()
 <0.1.0>    return_to sem:w/0
 EOF
-expect 'return_to, as far as it was recorded' replay -p ex:caught/1 --flags=call,return_to --max-records=20 "$exceptions" <<'EOF'
+expect 'the flag return_to is limited to recorded functions' replay -p ex:caught/1 --flags=call,return_to --max-records=20 "$exceptions" <<'EOF'
 <0.89.0>   call ex:caught(err)
 <0.89.0>   return_to ex:mid/1
 <0.89.0>   call ex:caught(thr)
@@ -147,7 +147,7 @@ EOF
 
 # --- the results of match specifications ---
 
-expect 'display, in its place' replay -p ex:bar/1 --match-spec "[{['\$1'],[],[{display,{{\"at\",'\$1',1.5,#{a=>b}}}}]}]" --max-records=7 "$work/example.jsonl" <<'EOF'
+expect 'the action display prints before its event' replay -p ex:bar/1 --match-spec "[{['\$1'],[],[{display,{{\"at\",'\$1',1.5,#{a=>b}}}}]}]" --max-records=7 "$work/example.jsonl" <<'EOF'
 {"at",2,1.5,#{a => b}}
 <0.1.0>    call ex:bar(2)
 {"at",1,1.5,#{a => b}}
@@ -156,7 +156,7 @@ EOF
 
 # --- kinds ---
 
-expect 'counts' replay -p 'ex:_/_' --kind=count "$work/example.jsonl" <<'EOF'
+expect '--kind=count counts the calls of each function' replay -p 'ex:_/_' --kind=count "$work/example.jsonl" <<'EOF'
        calls  function
            3  ex:bar/1
            1  ex:foo/0
@@ -164,20 +164,20 @@ expect 'counts' replay -p 'ex:_/_' --kind=count "$work/example.jsonl" <<'EOF'
            1  ex:lots/0
            1  ex:'of'/0
 EOF
-expect 'counts over all streams' replay -p ex:bar/1 --kind=count "$work/example.jsonl" "$work/example.jsonl" "$seed" <<'EOF'
+expect '--kind=count adds the calls of all streams' replay -p ex:bar/1 --kind=count "$work/example.jsonl" "$work/example.jsonl" "$seed" <<'EOF'
        calls  function
           17  ex:bar/1
 EOF
-expect 'counts, and calls' replay -p ex:foo/0 --kind=local,count "$work/example.jsonl" <<'EOF'
+expect '--kind=local,count delivers calls and counts them' replay -p ex:foo/0 --kind=local,count "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:foo()
        calls  function
            1  ex:foo/0
 EOF
-expect 'counts as JSON, of two sessions' replay --session a -p 'ex:foo/_' --kind=count --session b -t msg -p ex:bar/1 --kind=count -p ex:foo/0 --match-spec cx --format=json "$work/example.jsonl" <<'EOF'
+expect 'counts of two sessions as JSON' replay --session a -p 'ex:foo/_' --kind=count --session b -t msg -p ex:bar/1 --kind=count -p ex:foo/0 --match-spec cx --format=json "$work/example.jsonl" <<'EOF'
 {"session":"a","tracer":"text","functions":[{"function":"ex:foo/0","calls":1}]}
 {"session":"b","tracer":"msg","functions":[{"function":"ex:bar/1","calls":3}]}
 EOF
-expect 'counts of several tracers' replay -t count,output=/dev/null -t msg -p ex:foo/0 --kind=count "$work/example.jsonl" <<'EOF'
+expect 'counts of several tracers have the names of the tracers' replay -t count,output=/dev/null -t msg -p ex:foo/0 --kind=count "$work/example.jsonl" <<'EOF'
 tracer 'count'
        calls  function
            1  ex:foo/0
@@ -185,7 +185,7 @@ tracer 'msg'
        calls  function
            1  ex:foo/0
 EOF
-expect 'counts of several sessions' replay --session a -t msg -p ex:foo/0 --kind=count --session b -t msg -p ex:bar/1 --kind=count "$work/example.jsonl" <<'EOF'
+expect 'counts of several sessions have the names of the sessions' replay --session a -t msg -p ex:foo/0 --kind=count --session b -t msg -p ex:bar/1 --kind=count "$work/example.jsonl" <<'EOF'
 session 'a'
        calls  function
            1  ex:foo/0
@@ -193,25 +193,25 @@ session 'b'
        calls  function
            3  ex:bar/1
 EOF
-expect 'time' replay -p wl:handle_call/3 --kind=count -p wl:handle_cast/2 --kind=time "$pingpong" <<'EOF'
+expect '--kind=time gives the time of a function' replay -p wl:handle_call/3 --kind=count -p wl:handle_cast/2 --kind=time "$pingpong" <<'EOF'
        calls       seconds  function
           20             -  wl:handle_call/3
           20      0.000041  wl:handle_cast/2
 -- stderr
 tracehost replay: returns that also ended other calls, whose own returns are missing: 41
 EOF
-expect 'time as JSON' replay -p wl:handle_cast/2 --kind=time --format=json "$pingpong" <<'EOF'
+expect '--kind=time as JSON' replay -p wl:handle_cast/2 --kind=time --format=json "$pingpong" <<'EOF'
 {"session":null,"tracer":"text","functions":[{"function":"wl:handle_cast/2","calls":20,"time":[{"process":"<0.95.0>","calls":20,"ns":41000}]}]}
 -- stderr
 tracehost replay: returns that also ended other calls, whose own returns are missing: 41
 EOF
-expect 'no time' replay -p ex:bar/1 --kind=time "$work/example.jsonl" <<'EOF'
+expect '--kind=time counts calls that have no time stamp' replay -p ex:bar/1 --kind=time "$work/example.jsonl" <<'EOF'
        calls       seconds  function
            0      0.000000  ex:bar/1
 -- stderr
 tracehost replay: tracer 'text': calls not timed, as they have no time stamp: 3
 EOF
-expect 'meta: whoever calls' replay --processes=new -p ex:bar/1 --kind=meta -p ex:foo/0 "$work/example.jsonl" <<'EOF'
+expect '--kind=meta selects calls of processes without flags' replay --processes=new -p ex:bar/1 --kind=meta -p ex:foo/0 "$work/example.jsonl" <<'EOF'
 <0.1.0>    call ex:bar(2)
 <0.1.0>    call ex:bar(1)
 <0.1.0>    call ex:bar(0)
@@ -235,7 +235,7 @@ EOF
 asks() {
     replay -p m:_ --match-spec "[{'_',[],[{message,$1}]}]" --processes=all "$2" "$3"
 }
-expect 'stack traces' asks '{current_stacktrace}' --flags=call "$work/stack.jsonl" <<'EOF'
+expect '{current_stacktrace} gives the open callers, innermost first' asks '{current_stacktrace}' --flags=call "$work/stack.jsonl" <<'EOF'
 <0.2.0>    call m:start() [result []]
 <0.2.0>    call m:loop() [result [{m,start,0,[]}]]
 <0.2.0>    call m:loop() [result [{m,loop,0,[]},{m,start,0,[]}]]
@@ -244,7 +244,7 @@ expect 'stack traces' asks '{current_stacktrace}' --flags=call "$work/stack.json
 <0.2.0>    call m:last() [result [{m,next,0,[]},{m,loop,0,[]},{m,loop,0,[]},{m,start,0,[]}]]
 <0.2.0>    call m:stop() [result [{m,next,0,[]},{m,loop,0,[]},{m,loop,0,[]},{m,start,0,[]}]]
 EOF
-expect 'stack traces, the callers nearest' asks '{current_stacktrace,2}' --flags=call "$work/stack.jsonl" <<'EOF'
+expect '{current_stacktrace,N} gives the N innermost callers' asks '{current_stacktrace,2}' --flags=call "$work/stack.jsonl" <<'EOF'
 <0.2.0>    call m:start() [result []]
 <0.2.0>    call m:loop() [result [{m,start,0,[]}]]
 <0.2.0>    call m:loop() [result [{m,loop,0,[]},{m,start,0,[]}]]
@@ -253,13 +253,13 @@ expect 'stack traces, the callers nearest' asks '{current_stacktrace,2}' --flags
 <0.2.0>    call m:last() [result [{m,next,0,[]},{m,loop,0,[]}]]
 <0.2.0>    call m:stop() [result [{m,next,0,[]},{m,loop,0,[]}]]
 EOF
-expect 'stack traces of which not all is known' asks '{current_stacktrace,3}' --recorded-callers "$work/lines.jsonl" <<'EOF'
+expect 'a stack trace with unknown callers is undecided' asks '{current_stacktrace,3}' --recorded-callers "$work/lines.jsonl" <<'EOF'
 <0.1.0>    call m:f() [result []]
 -- stderr
 tracehost replay: tracer 'text': callers unknown: 3
 tracehost replay: tracer 'text': undecided matches: 3
 EOF
-expect 'stack traces of which enough is known' asks '{current_stacktrace,1}' --recorded-callers "$work/lines.jsonl" <<'EOF'
+expect 'a stack trace of known depth needs no further callers' asks '{current_stacktrace,1}' --recorded-callers "$work/lines.jsonl" <<'EOF'
 <0.1.0>    call m:f() [result [{m,g,1,[]}]]
 <0.1.0>    call m:f() [result []]
 <0.1.0>    call m:f() [result [{m,g,1,[]}]]
@@ -267,7 +267,7 @@ expect 'stack traces of which enough is known' asks '{current_stacktrace,1}' --r
 tracehost replay: tracer 'text': callers unknown: 1
 tracehost replay: tracer 'text': undecided matches: 1
 EOF
-expect 'lines of callers' asks '{caller_line}' --recorded-callers "$work/lines.jsonl" <<'EOF'
+expect '{caller_line} gives recorded lines' asks '{caller_line}' --recorded-callers "$work/lines.jsonl" <<'EOF'
 <0.1.0>    call m:f() [result {m,g,1,{"m.erl",7}}]
 <0.1.0>    call m:f() [result undefined]
 <0.1.0>    call m:f() [result {m,g,1,undefined}]
@@ -276,7 +276,7 @@ expect 'lines of callers' asks '{caller_line}' --recorded-callers "$work/lines.j
 tracehost replay: tracer 'text': callers unknown: 1
 tracehost replay: tracer 'text': lines of callers unknown: 1
 EOF
-expect 'callers, which were recorded with lines' asks '{caller}' --recorded-callers "$work/lines.jsonl" <<'EOF'
+expect '{caller} of a recording with lines has no line' asks '{caller}' --recorded-callers "$work/lines.jsonl" <<'EOF'
 <0.1.0>    call m:f() [result {m,g,1}]
 <0.1.0>    call m:f() [result undefined]
 <0.1.0>    call m:f() [result {m,g,1}]
@@ -284,24 +284,24 @@ expect 'callers, which were recorded with lines' asks '{caller}' --recorded-call
 -- stderr
 tracehost replay: tracer 'text': callers unknown: 1
 EOF
-expect 'no dumps, no tokens' asks '{{{process_dump},{get_seq_token}}}' --flags=call "$work/stack.jsonl" <<'EOF'
+expect 'process dumps and sequential trace tokens are undecided' asks '{{{process_dump},{get_seq_token}}}' --flags=call "$work/stack.jsonl" <<'EOF'
 -- stderr
 tracehost replay: tracer 'text': undecided matches: 7
 EOF
 
 # --- unknown functions ---
 
-expect 'callers' replay -p ex:bar/1 --caller --max-records=6 "$seed" <<'EOF'
+expect 'callers that were not recorded are counted' replay -p ex:bar/1 --caller --max-records=6 "$seed" <<'EOF'
 <0.79.0>   call ex:bar(10) [result undefined]
 <0.79.0>   call ex:bar(9) [result undefined]
 -- stderr
 tracehost replay: tracer 'text': callers unknown: 2
 EOF
-expect 'calls that may be local' replay -p ex:bar/1 --kind=global "$seed" <<'EOF'
+expect 'a global pattern skips calls that may be local' replay -p ex:bar/1 --kind=global "$seed" <<'EOF'
 -- stderr
 tracehost replay: tracer 'text': calls skipped by global patterns, as they may be local: 11
 EOF
-expect 'arguments that were not recorded' replay -p ex:bar/1 --match-spec "[{['\$1'],[{'>','\$1',0}],[]}]" "$work/arity.jsonl" <<'EOF'
+expect 'a match on arguments that were not recorded is undecided' replay -p ex:bar/1 --match-spec "[{['\$1'],[{'>','\$1',0}],[]}]" "$work/arity.jsonl" <<'EOF'
 -- stderr
 tracehost replay: tracer 'text': undecided matches: 1
 EOF
@@ -339,7 +339,7 @@ stack() {
 figures() {
     stack --stats "$@" 2>&1 | grep -E 'call(er|s whose|s that w)|s that also ended|frames|unknown' | grep -v ' 0 '
 }
-expect 'all that they do not tell' stack --recorded-callers "$work/odd.jsonl" <<'EOF'
+expect 'gaps and contradictions of a recording are counted' stack --recorded-callers "$work/odd.jsonl" <<'EOF'
 -- stderr
 tracehost replay: WORK/odd.jsonl: the recorder dropped 1 event
 tracehost replay: tracer 'count': callers unknown: 4
@@ -349,7 +349,7 @@ tracehost replay: returns of calls that were not recorded: 1
 tracehost replay: returns that also ended other calls, whose own returns are missing: 1
 tracehost replay: return frames lost together with events: 1
 EOF
-expect 'where frames are not kept' stack --max-frames=2 "$work/odd.jsonl" <<'EOF'
+expect 'frames beyond --max-frames are counted' stack --max-frames=2 "$work/odd.jsonl" <<'EOF'
 -- stderr
 tracehost replay: WORK/odd.jsonl: the recorder dropped 1 event
 tracehost replay: tracer 'count': callers unknown: 4
@@ -359,7 +359,7 @@ tracehost replay: returns of calls whose frames were not kept: 1
 tracehost replay: returns that also ended other calls, whose own returns are missing: 1
 tracehost replay: return frames lost together with events: 1
 EOF
-expect 'among the figures' figures --recorded-callers "$work/odd.jsonl" <<'EOF'
+expect '--stats counts gaps and contradictions of a recording' figures --recorded-callers "$work/odd.jsonl" <<'EOF'
            1  callers about which calls and returns disagree
            1  returns of calls that were not recorded
            1  returns that also ended other calls, whose own returns are missing
@@ -367,14 +367,14 @@ expect 'among the figures' figures --recorded-callers "$work/odd.jsonl" <<'EOF'
            4  callers unknown
            1  returns unknown, though calls have ended
 EOF
-expect 'recordings that have no returns' stack "$work/calls.jsonl" <<'EOF'
+expect 'unknown returns of a recording without returns are counted' stack "$work/calls.jsonl" <<'EOF'
 -- stderr
 tracehost replay: WORK/calls.jsonl: the recorder dropped 1 event
 tracehost replay: tracer 'count': callers unknown: 3
 tracehost replay: return frames lost together with events: 4
 tracehost replay: returns unknown, as the recording has none: 5
 EOF
-expect 'returns of tail calls, each by itself' replay -p m:_ --return --each-returns "$work/each.jsonl" <<'EOF'
+expect '--each-returns ends a single call with each recorded return' replay -p m:_ --return --each-returns "$work/each.jsonl" <<'EOF'
 <0.1.0>    call m:a()
 <0.1.0>    call m:b()
 <0.1.0>    return m:b/0 -> 1
@@ -385,94 +385,94 @@ EOF
 
 # --- wrong patterns ---
 
-expect 'no frames' refused -p m:_ --max-frames=1 <<'EOF'
+expect '--max-frames=1 is refused' refused -p m:_ --max-frames=1 <<'EOF'
 tracehost replay: --max-frames must be from 2 to 1000000000, not '1'
 -- status 2
 EOF
 
-expect 'no pattern' refused -p nix <<'EOF'
+expect 'a pattern without a colon is refused' refused -p nix <<'EOF'
 tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'nix'
 -- status 2
 EOF
-expect 'no atom' refused -p Enum:map/2 <<'EOF'
+expect 'a pattern whose module is not an atom is refused' refused -p Enum:map/2 <<'EOF'
 tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'Enum:map/2'
 -- status 2
 EOF
-expect 'an arity of any function' refused -p 'lists:_/1' <<'EOF'
+expect 'a pattern M:_/1 is refused' refused -p 'lists:_/1' <<'EOF'
 tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:_/1'
 -- status 2
 EOF
-expect 'a function of any module' refused -p '_:f/1' <<'EOF'
+expect 'a pattern _:F/1 is refused' refused -p '_:f/1' <<'EOF'
 tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '_:f/1'
 -- status 2
 EOF
-expect 'no arity' refused -p lists:map/many <<'EOF'
+expect 'an arity that is not a number is refused' refused -p lists:map/many <<'EOF'
 tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/many'
 -- status 2
 EOF
-expect 'a large arity' refused -p lists:map/256 <<'EOF'
+expect 'an arity above 255 is refused' refused -p lists:map/256 <<'EOF'
 tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/256'
 -- status 2
 EOF
-expect 'no pattern before it' refused --return -p lists:_ <<'EOF'
+expect '--return before any pattern is refused' refused --return -p lists:_ <<'EOF'
 tracehost replay: --return must follow the -p to which it applies
 -- status 2
 EOF
-expect 'a pattern of another session' refused -p lists:_ --session a --return <<'EOF'
+expect '--return after a pattern of another session is refused' refused -p lists:_ --session a --return <<'EOF'
 tracehost replay: --return must follow the -p to which it applies
 -- status 2
 EOF
-expect 'no kind' refused -p lists:_ --kind=often <<'EOF'
+expect 'an unknown --kind is refused' refused -p lists:_ --kind=often <<'EOF'
 tracehost replay: --kind must be local, global, meta, count or time, not 'often'
 -- status 2
 EOF
-expect 'kinds that exclude each other' refused -p lists:_ --kind=local,global <<'EOF'
+expect 'kinds that exclude each other are refused' refused -p lists:_ --kind=local,global <<'EOF'
 tracehost replay: -p lists:_: the kind global cannot be combined with another
 -- status 2
 EOF
-expect 'two ways to say it' refused -p lists:_ --caller --match-spec r <<'EOF'
+expect '--match-spec together with --caller is refused' refused -p lists:_ --caller --match-spec r <<'EOF'
 tracehost replay: -p lists:_: --match-spec cannot be combined with --return, --exception, --caller or --caller-line: write their actions in the specification
 -- status 2
 EOF
-expect 'flags without calls' refused -p lists:_ --flags=send <<'EOF'
+expect 'a pattern for calls without the flag call is refused' refused -p lists:_ --flags=send <<'EOF'
 tracehost replay: -p lists:_ needs the flag call: add it to --flags=send
 -- status 2
 EOF
-expect 'no format' refused -p lists:_ --format=xml <<'EOF'
+expect 'an unknown --format is refused' refused -p lists:_ --format=xml <<'EOF'
 tracehost replay: --format must be text or json, not 'xml'
 -- status 2
 EOF
-expect 'a pattern of no session' refused -p lists:_ --session a <<'EOF'
+expect 'a pattern before the first --session is refused' refused -p lists:_ --session a <<'EOF'
 tracehost replay: -p must follow the --session to which it applies
 -- status 2
 EOF
-expect 'no term' replay -p lists:_ --match-spec '[{' "$seed" <<'EOF'
+expect 'a match specification that is not a term is refused' replay -p lists:_ --match-spec '[{' "$seed" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p lists:_
   cannot parse the match specification
   line 1, column 3: expected a term, found the end of the text
 -- status 3
 EOF
-expect 'no match specification' replay -p lists:_ --match-spec "[{'_',[{nix}],[]}]" "$seed" <<'EOF'
+expect 'a match specification with an unknown function is refused' replay -p lists:_ --match-spec "[{'_',[{nix}],[]}]" "$seed" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p lists:_
   clause 1, guard 1: Function nix/0 does_not_exist.
 -- status 3
 EOF
-expect 'what recordings do not tell' replay -p lists:_ --kind=memory "$seed" <<'EOF'
+expect '--kind=memory of a replay is refused' replay -p lists:_ --kind=memory "$seed" <<'EOF'
 -- stderr
 tracehost replay: cannot set -p lists:_
   recordings do not contain the memory that calls allocate
 -- status 2
 EOF
-expect 'a kind that there is not' replay -p lists:_ --kind=often "$seed" <<'EOF'
+expect 'the refusal of an unknown --kind hints at --help' replay -p lists:_ --kind=often "$seed" <<'EOF'
 -- stderr
 tracehost replay: --kind must be local, global, meta, count or time, not 'often'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2
 EOF
-expect 'a kind that there is not, of this host' "$tracehost" run -p lists:_ --kind=count,often fib 'fib:fib(1)' <<'EOF'
+expect 'an unknown --kind of a run is refused, and memory is listed' "$tracehost" run -p lists:_ --kind=count,often fib 'fib:fib(1)' <<'EOF'
 -- stderr
 tracehost run: --kind must be local, global, meta, count, time or memory, not 'often'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
@@ -488,13 +488,13 @@ for event in 'call main' 'call w' 'return_to main' 'call f' 'call g' 'call f' 'c
     esac
     echo "{\"tracee\":\"<0.1.0>\",\"tag\":\"${event% *}\",\"term\":\"{m,${event#* },$arguments}\"}"
 done >"$work/recursion.jsonl"
-expect 'a return that is doubtful for nobody' replay -p m:w/0 --flags=call,return_to "$work/recursion.jsonl" <<'EOF'
+expect 'a doubtful return is not reported if no pattern depends on the doubt' replay -p m:w/0 --flags=call,return_to "$work/recursion.jsonl" <<'EOF'
 <0.1.0>    call m:w()
 <0.1.0>    return_to m:main/0
 <0.1.0>    call m:w()
 <0.1.0>    return_to m:f/0
 EOF
-expect 'a return that is doubtful for who wants a call between' replay -p m:w/0 -p m:g/0 --flags=call,return_to "$work/recursion.jsonl" <<'EOF'
+expect 'a doubtful return is reported if a pattern matches a call between' replay -p m:w/0 -p m:g/0 --flags=call,return_to "$work/recursion.jsonl" <<'EOF'
 <0.1.0>    call m:w()
 <0.1.0>    return_to m:main/0
 <0.1.0>    call m:g()

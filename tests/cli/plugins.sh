@@ -34,7 +34,7 @@ static ErlNifFunc functions[] = {
 
 ERL_NIF_INIT(Elixir.Shapes, functions, load, NULL, NULL, unload)
 EOF
-expect 'functions, flags, callbacks, and what it needs' "$tracehost" plugins "$work/shapes.so" <<'EOF'
+expect 'the functions, flags, callbacks and imports of a library are printed' "$tracehost" plugins "$work/shapes.so" <<'EOF'
 module      Elixir.Shapes
 path        WORK/shapes.so
 form        NIF library, compiled for NIF 2.18, at least erts-14.0
@@ -62,7 +62,7 @@ places() {
     (cd "$work" && "$CC" -g "$@" -fPIC -shared -I"$OLDPWD/plugin_api" -o placed.so shapes.c)
     "$tracehost" plugins "$work/placed.so" | sed -n '/^functions/,/^$/p'
 }
-expect 'where functions are in the source' places <<'EOF'
+expect 'debug information gives the place of each function in the source' places <<'EOF'
 functions: 4
   'Elixir.Shapes':area/1                    global         shapes.c:4
   'Elixir.Shapes':area/2                    global         dirty, CPU bound  shapes.c:4
@@ -70,7 +70,7 @@ functions: 4
   'Elixir.Shapes':'Save'/3                  global         dirty, I/O bound  shapes.c:4
 
 EOF
-expect 'without debug information' places -s <<'EOF'
+expect 'without debug information, functions have no place' places -s <<'EOF'
 functions: 4
   'Elixir.Shapes':area/1                    global
   'Elixir.Shapes':area/2                    global         dirty, CPU bound
@@ -121,7 +121,7 @@ EOF
 mixed() {
     "$tracehost" plugins "$work/mixed.so" | sed -n '/^functions/,/^imports/p' | sed '/^imports/d'
 }
-expect 'local functions, and why some have no local breakpoints' mixed <<'EOF'
+expect 'a reason is printed for each function without local breakpoints' mixed <<'EOF'
 functions: 3
   mixed:plain/1                             global
   mixed:narrow/1                            global
@@ -144,15 +144,15 @@ shipped() {
             ! grep -q 'no local breakpoints' "$work/shown" || echo "$library: $(cat "$work/shown")"
     done
 }
-expect 'those that ship have them' shipped </dev/null
+expect 'functions of shipped libraries have local breakpoints' shipped </dev/null
 by_name() {
     TRACEHOST_PATH=$work "$tracehost" plugins shapes | head -n 2
 }
-expect 'one in the path' by_name <<'EOF'
+expect 'a library is found in $TRACEHOST_PATH' by_name <<'EOF'
 module      Elixir.Shapes
 path        WORK/shapes.so
 EOF
-expect 'one of an old version' "$tracehost" plugins "$tracers/old_entry_4.so" <<'EOF'
+expect 'a library of an old NIF version is printed' "$tracehost" plugins "$tracers/old_entry_4.so" <<'EOF'
 module      old_entry
 path        BUILD/tests/tracers/old_entry_4.so
 form        NIF library, compiled for NIF 2.4
@@ -176,7 +176,7 @@ EOF
 hasty() {
     "$tracehost" plugins "$work/hasty.so" | sed -n '/^form/p; /^remarks/,$p'
 }
-expect 'one that needs more than it says' hasty <<'EOF'
+expect 'a library that imports more than its NIF version gets a remark' hasty <<'EOF'
 form        NIF library, compiled for NIF 2.16, at least erts-12.0
 remarks
   its module is called Elixir.Shapes
@@ -192,7 +192,7 @@ ErlNifEntry *nif_init(void)
     return &entry;
 }
 EOF
-expect 'one without anything' "$tracehost" plugins "$work/empty.so" <<'EOF'
+expect 'a library without functions, callbacks and imports is printed' "$tracehost" plugins "$work/empty.so" <<'EOF'
 module      empty
 path        WORK/empty.so
 form        NIF library, compiled for NIF 2.16, at least erts-12.0
@@ -219,20 +219,20 @@ static ErlNifFunc functions[] = {{"f", 0, f, 0}};
 
 ERL_NIF_INIT(later, functions, NULL, NULL, NULL, NULL)
 EOF
-expect 'a function that the NIF API does not have' "$tracehost" plugins "$work/later.so" <<'EOF'
+expect 'a library that imports an unknown function is refused' "$tracehost" plugins "$work/later.so" <<'EOF'
 -- stderr
 tracehost plugins: WORK/later.so was refused
   the library needs enif_of_the_future, which is in no NIF API up to 2.18; compile the library with an older erl_nif.h
 -- status 5
 EOF
-expect 'one that is not there' "$tracehost" plugins nothing <<'EOF'
+expect 'a library that does not exist is refused' "$tracehost" plugins nothing <<'EOF'
 -- stderr
 tracehost plugins: there is no library 'nothing'
   looked for nothing.so in BUILD/lib/tracehost/plugins (built in)
   add its folder with -L DIR or to $TRACEHOST_PATH, or give a path with a '/'; `tracehost plugins` lists all that are found
 -- status 5
 EOF
-expect 'two at once' "$tracehost" plugins one two <<'EOF'
+expect 'two names are refused' "$tracehost" plugins one two <<'EOF'
 -- stderr
 tracehost plugins: unexpected argument 'two': only one NAME can be given
 Try `tracehost plugins --help' or `tracehost plugins --usage' for more
@@ -247,7 +247,7 @@ listed() {
     cp "$work/shapes.so" "$work/later.so" "$work/list"
     TRACEHOST_PATH=/nowhere "$tracehost" plugins -L "$work/list" | grep -v 'built in'
 }
-expect 'the list' listed <<'EOF'
+expect 'the list has the libraries of all folders, with refusals' listed <<'EOF'
 later                refused        -L               WORK/list/later.so
     the library needs enif_of_the_future, which is in no NIF API up to 2.18; compile the library with an older erl_nif.h
 shapes               NIF library    -L               WORK/list/shapes.so

@@ -13,12 +13,12 @@ listed() {
         diff - "$work/names"
 }
 check 'the program has all probes of the table' listed
-check 'so has the library' listed "$BUILD_DIR/lib/libtracehost.so"
+check 'the library libtracehost.so has all probes of the table' listed "$BUILD_DIR/lib/libtracehost.so"
 
 own() {
     "$tracehost" probes | grep -e message__send'(' -e efile_drv__int_entry
 }
-expect 'arguments have names and types' own <<'END'
+expect 'arguments of own probes have names and types' own <<'END'
 erlang:efile_drv__int_entry(int thread_id, int tag, int command)
 erlang:message__send(char *sender, char *receiver, uint32_t size, int token_label, int token_previous, int token_current)
 END
@@ -36,19 +36,19 @@ void f(long a, short b)
 }
 END
 "$CC" -shared -fPIC -O1 -o "$work/mine.so" "$work/mine.c"
-expect "another's probes" "$tracehost" probes "$work/mine.so" <<'END'
+expect "probes of another library are listed" "$tracehost" probes "$work/mine.so" <<'END'
 erlang:copy__struct(int64_t, int16_t)
 mine:none()
 mine:one(uint8_t) in 2 places
 mine:two(int64_t, int16_t)
 END
-expect 'found with -L' "$tracehost" probes -L "$work" mine <<'END'
+expect 'a library is found with -L' "$tracehost" probes -L "$work" mine <<'END'
 erlang:copy__struct(int64_t, int16_t)
 mine:none()
 mine:one(uint8_t) in 2 places
 mine:two(int64_t, int16_t)
 END
-expect 'a file without probes' "$tracehost" probes "$party" <<'END'
+expect 'a file without probes gives a warning' "$tracehost" probes "$party" <<'END'
 -- stderr
 tracehost probes: warning: BUILD/tests/plugins/party.so has no probes
 END
@@ -62,10 +62,10 @@ for probe in json.load(open(sys.argv[1])):
               [(p['location'][:2], p['semaphore'] is not None, len(p['arguments'])) for p in probe['places']])
 END
 }
-expect 'as JSON' as_json <<'END'
+expect 'own probes as JSON' as_json <<'END'
 erlang copy__struct [('size', 'uint32_t', 4)] [('0x', True, 1)]
 END
-expect "another's as JSON" as_json "$work/mine.so" <<'END'
+expect "probes of another library as JSON" as_json "$work/mine.so" <<'END'
 erlang copy__struct [(None, 'int64_t', -8), (None, 'int16_t', -2)] [('0x', False, 2)]
 mine none [] [('0x', False, 0)]
 mine one [(None, 'uint8_t', 1)] [('0x', False, 1), ('0x', False, 1)]
@@ -73,13 +73,13 @@ END
 
 # --- files of other kinds ---
 
-expect 'no ELF file' "$tracehost" probes tests/cli/lib/assertions.sh </dev/null <<'END'
+expect 'a file that is not ELF is refused' "$tracehost" probes tests/cli/lib/assertions.sh </dev/null <<'END'
 -- stderr
 tracehost probes: cannot read the probes of tests/cli/lib/assertions.sh
   the file is not an ELF file
 -- status 3
 END
-expect 'no file' "$tracehost" probes ./nowhere <<'END'
+expect 'a file that does not exist is refused' "$tracehost" probes ./nowhere <<'END'
 -- stderr
 tracehost probes: cannot read the probes of ./nowhere
   cannot open the file: No such file or directory
@@ -99,7 +99,7 @@ open(sys.argv[2], 'wb').write(data)
 END
     "$tracehost" probes "$work/damaged"
 }
-expect 'a damaged note' damage <<'END'
+expect 'a damaged note is skipped and counted' damage <<'END'
 erlang:copy__struct(int64_t, int16_t)
 mine:none()
 mine:one(uint8_t) in 2 places
@@ -113,14 +113,14 @@ END
 run() {
     "$tracehost" run --schedulers=1 -t "text,output=$work/trace" "$@" | sed 's/<0\.[0-9]*\.[0-9]*>/PID/g'
 }
-expect 'run --probe' run --probe=message__send --probe='nif__*' "$party" 'party:sends(self(), [a,{b}]).' <<'END'
+expect 'run --probe prints the probes that match' run --probe=message__send --probe='nif__*' "$party" 'party:sends(self(), [a,{b}]).' <<'END'
 nif__entry p=PID mfa=party:sends/2
 message__send sender=PID receiver=PID size=0 token_label=0 token_previous=0 token_current=0
 message__send sender=PID receiver=PID size=2 token_label=0 token_previous=0 token_current=0
 nif__return p=PID mfa=party:sends/2
 ok
 END
-expect 'a pattern that no probe matches' "$tracehost" run --probe=message__sent "$party" 1 <<'END'
+expect 'run --probe refuses a pattern that matches no probe' "$tracehost" run --probe=message__sent "$party" 1 <<'END'
 -- stderr
 tracehost run: --probe: there is no probe 'message__sent'; did you mean 'message__send'?
 Try `tracehost run --help' or `tracehost run --usage' for more information.

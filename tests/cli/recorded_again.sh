@@ -37,14 +37,14 @@ again 'local: return_to and ends' 60 "$frames" 'frames:all()' --flags=call,retur
     --exception
 again 'local: stacks' 40 "$frames" 'frames:all()' --flags=call,return_to,cpu_timestamp -p frames:_ \
     --match-spec="$stack"
-again 'local: a function of which nobody knows the caller' 2 "$frames" 'frames:all()' --flags=call,return_to \
+again 'local: a function whose callers are not traced' 2 "$frames" 'frames:all()' --flags=call,return_to \
     -p frames:leaf/1 --caller --return
 again 'global: callers and exceptions' 10 "$frames" 'frames:all()' --flags=call,scheduler_id -p frames:_ \
     --kind=global --caller --exception
 again 'global: stacks' 10 "$frames" 'frames:all()' -p frames:_ --kind=global --match-spec="$stack"
-again 'global of some, local of others' 8 "$frames" 'frames:all()' -p frames:_ --kind=global --caller \
+again 'global patterns and local patterns together' 8 "$frames" 'frames:all()' -p frames:_ --kind=global --caller \
     -p frames:nests/1 --kind=local --return
-again 'meta' 40 "$frames" 'frames:all()' -p frames:_ --kind=meta --caller --exception
+again 'meta: callers and exceptions' 40 "$frames" 'frames:all()' -p frames:_ --kind=meta --caller --exception
 again 'the example of OTP, local' 30 spec_example 'spec_example:foo()' --flags=call,return_to \
     -p spec_example:_ --caller-line --return
 again 'the example of OTP, global' 10 spec_example 'spec_example:rfoo()' -p spec_example:_ --kind=global --caller \
@@ -53,7 +53,7 @@ again 'the example of OTP, global' 10 spec_example 'spec_example:rfoo()' -p spec
 party=$plugins/party.so
 again 'exceptions that are caught' 9 "$party" 'party:catches(party,tail,[party,fails,[x]])' \
     --flags=call,return_to,monotonic_timestamp -p party:_ --caller-line --exception
-again 'exceptions that nobody catches' 3 "$party" 'party:call(party,throws,[x])' --flags=all -p party:_ --caller \
+again 'exceptions that are not caught' 3 "$party" 'party:call(party,throws,[x])' --flags=all -p party:_ --caller \
     --exception
 again 'tail calls, and functions that yield and wait' 20 "$party" \
     'party:tail(party,echo,[1]), party:down(5,x), party:yields(3,4), party:then(party,echo,[1],2,3)' \
@@ -62,7 +62,7 @@ again 'processes and messages' 20 "$party" 'P = party:spawn(party,server,[],[]),
     --flags=all,strict_monotonic_timestamp -p party:_ --caller-line --exception
 again 'processes that inherit flags' 9 "$party" 'P = party:spawn(party,server,[],[]), party:ping(P,3)' \
     --flags=call,procs,set_on_spawn,return_to,scheduler_id -p party:_ --kind=global --caller --exception
-again 'silent until a call' 1 "$party" 'party:echo(1), party:echo(a), party:echo(2)' --flags=call,return_to,silent \
+again 'the flag silent, until a call clears it' 1 "$party" 'party:echo(1), party:echo(a), party:echo(2)' --flags=call,return_to,silent \
     -p party:_ --match-spec="[{[a],[],[{silent,false}]},{'_',[],[{return_trace}]}]"
 
 finish

@@ -16,7 +16,7 @@ shown() {
     "$tracehost" replay -t "$tracers/recordings.so" "$@" 2>/dev/null
     echo "status $?"
 }
-expect 'two streams, with losses and damage' shown "$work/a.jsonl" "$work/b" <<'EOF'
+expect 'a tracer gets the losses and damage of two streams' shown "$work/a.jsonl" "$work/b" <<'EOF'
 load 0 []
 event 1 [#{damaged => 0,gaps => 0,interrupted => 0,lost => 0,name => <<"WORK/a.jsonl">>,records => 1}]
 event 1 [#{damaged => 1,gaps => 1,interrupted => 0,lost => 3,name => <<"WORK/a.jsonl">>,records => 5}]
@@ -27,13 +27,13 @@ EOF
 from_stdin() {
     "$tracehost" replay -t "$tracers/recordings.so" - "$work/empty.jsonl" <"$work/a.jsonl" 2>/dev/null | tail -n 1
 }
-expect 'standard input, and a stream without events' from_stdin <<'EOF'
+expect 'a tracer gets figures of stdin and of an empty stream' from_stdin <<'EOF'
 unload 2 [#{damaged => 1,gaps => 1,interrupted => 0,lost => 3,name => <<"-">>,records => 5},#{damaged => 0,gaps => 0,interrupted => 0,lost => 0,name => <<"WORK/empty.jsonl">>,records => 0}]
 EOF
 live() {
     "$tracehost" run --flags=call -t "$tracers/recordings.so" fib 'fib:fib(1)' | sort
 }
-expect 'what runs here is no stream' live <<'EOF'
+expect 'a tracer of a live run gets no streams' live <<'EOF'
 1
 event 0 []
 load 0 []

@@ -17,7 +17,7 @@ of() {
 named() {
     "$tracehost" report "$@" && ls && rm -f -- *.html
 }
-expect 'the page is named after the stream, which is said' named "$calls" <<'EOF'
+expect 'the page is named after the stream, and the name is reported' named "$calls" <<'EOF'
 s01_seed_local_caller.html
 -- stderr
 tracehost report: the page was written to s01_seed_local_caller.html
@@ -26,7 +26,7 @@ copies() {
     mkdir "$work/odd" && cp "$calls" "$work/odd/a.b.trace" && cp "$calls" "$work/odd/.hidden" && cp "$calls" "$work/odd/bare" &&
         named "$work/odd/a.b.trace" && named "$work/odd/bare" && "$tracehost" report "$work/odd/.hidden" && ls -A && rm .hidden.html
 }
-expect 'with and without suffixes' copies <<'EOF'
+expect "only the last suffix of the stream's name is replaced" copies <<'EOF'
 a.b.html
 bare.html
 .hidden.html
@@ -35,7 +35,7 @@ tracehost report: the page was written to a.b.html
 tracehost report: the page was written to bare.html
 tracehost report: the page was written to .hidden.html
 EOF
-expect 'a wrap set' named "$wrapped/w*.log" <<'EOF'
+expect "the page of a wrap set has the set's prefix as its name" named "$wrapped/w*.log" <<'EOF'
 w.html
 -- stderr
 tracehost report: the page was written to w.html
@@ -43,7 +43,7 @@ EOF
 from_stdin() {
     "$tracehost" report - <"$calls" && of report.html title streams && rm report.html
 }
-expect 'standard input' from_stdin <<'EOF'
+expect 'the page of stdin is report.html' from_stdin <<'EOF'
 "-"
 [
   {"name": "-", "records": 15, "lost": 0, "gaps": 0, "damaged": 0}
@@ -54,19 +54,19 @@ EOF
 to_stdout() {
     "$tracehost" report --title=calls -o - "$calls" >"$work/page" && of "$work/page" title && ls
 }
-expect 'standard output' to_stdout <<'EOF'
+expect 'the page may be written to stdout' to_stdout <<'EOF'
 "calls"
 EOF
 to_device() {
     "$tracehost" report -o /dev/null "$calls" && ls -l /dev/null | cut -c1
 }
-expect 'a device' to_device <<'EOF'
+expect 'the page may be written to a device' to_device <<'EOF'
 c
 EOF
 old_page() {
     echo old >page.html && chmod 604 page.html && "$tracehost" report -o page.html "$calls" && of page.html title && stat -c %a page.html && ls
 }
-expect 'a page that is there is replaced, and keeps its permissions' old_page <<'EOF'
+expect 'an existing page is replaced, and keeps its permissions' old_page <<'EOF'
 "s01_seed_local_caller.trace"
 604
 page.html
@@ -75,7 +75,7 @@ parts() {
     "$tracehost" report -o page.html --max-events=5 --flags=call "$calls" && of page.html summary &&
         "$tracehost" report -o page.html -p ex:bar/1 "$calls" && of page.html summary names
 }
-expect 'parts of a recording' parts <<'EOF'
+expect '--max-events, --flags and -p select the events of the page' parts <<'EOF'
 {"events": 5, "calls": 5, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 5}
 {"events": 11, "calls": 11, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
 ["ex:bar/1"]
@@ -96,7 +96,7 @@ onto_stream() {
     echo "status $?"
     cmp "$calls" copy.trace && cmp "$calls" set1.trace && rm copy.trace link.html set?.trace
 }
-expect 'onto a stream' onto_stream <<'EOF'
+expect 'a page that would overwrite its stream is refused' onto_stream <<'EOF'
 status 2
 status 2
 status 2
@@ -105,7 +105,7 @@ tracehost report: the page would overwrite the stream copy.trace: choose another
 tracehost report: the page would overwrite the stream copy.trace: choose another file with -o FILE
 tracehost report: the page would overwrite the stream set*.trace: choose another file with -o FILE
 EOF
-expect 'a stream that is not there' "$tracehost" report -o page.html "$work/none" <<'EOF'
+expect 'a stream that does not exist is refused' "$tracehost" report -o page.html "$work/none" <<'EOF'
 -- stderr
 tracehost report: cannot read WORK/none
   No such file or directory
@@ -114,30 +114,30 @@ EOF
 kept() {
     of page.html summary && ls
 }
-expect 'then the old page stays' kept <<'EOF'
+expect 'a refusal keeps the old page' kept <<'EOF'
 {"events": 11, "calls": 11, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 0, "functions": 1}
 page.html
 EOF
-expect 'a folder that is not there' "$tracehost" report -o no/page.html "$calls" <<'EOF'
+expect 'a page in a folder that does not exist is refused' "$tracehost" report -o no/page.html "$calls" <<'EOF'
 -- stderr
 tracehost report: cannot write no/page.html: No such file or directory
 -- status 1
 EOF
-expect 'no stream' "$tracehost" report <<'EOF'
+expect 'a report without a stream is refused' "$tracehost" report <<'EOF'
 -- stderr
 tracehost report: argument STREAM is missing
 Try `tracehost report --help' or `tracehost report --usage' for more
 information.
 -- status 2
 EOF
-expect 'another tracer' "$tracehost" report -t text "$calls" <<'EOF'
+expect 'the option -t is refused' "$tracehost" report -t text "$calls" <<'EOF'
 -- stderr
 tracehost report: invalid option -- 't'
 Try `tracehost report --help' or `tracehost report --usage' for more
 information.
 -- status 2
 EOF
-expect 'a pattern that is none' "$tracehost" report -p '1' "$calls" <<'EOF'
+expect 'a pattern that is not M:F/A is refused' "$tracehost" report -p '1' "$calls" <<'EOF'
 -- stderr
 tracehost report: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '1'
 Try `tracehost report --help' or `tracehost report --usage' for more
@@ -154,7 +154,7 @@ no_room() {
     cat "$work/said"
     kept
 }
-expect 'a disk that is full' no_room <<'EOF'
+expect 'a full disk is reported, and the old page stays' no_room <<'EOF'
 status 1
 tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
   the input ends after 48 of the record's 109 bytes
@@ -165,7 +165,7 @@ tracehost report: cannot write page.html: the page is not complete
 page.html
 EOF
 
-expect 'a device that is full' "$tracehost" report -o /dev/full "$calls" <<'EOF'
+expect 'a full device is reported' "$tracehost" report -o /dev/full "$calls" <<'EOF'
 -- stderr
 tracehost report: tracer 'report' failed: cannot write /dev/full: No space left on device
 -- status 1
@@ -178,7 +178,7 @@ damaged() {
     echo "status $?"
     of page.html streams summary
 }
-expect 'a stream that is cut off' damaged <<'EOF'
+expect 'the page of a truncated stream has the recovered events' damaged <<'EOF'
 status 4
 [
   {"name": "WORK/s22_killed_vm.trace", "records": 1156, "lost": 0, "gaps": 0, "damaged": 1}
@@ -195,7 +195,7 @@ one_missing() {
     echo "status $?"
     cat old.html
 }
-expect 'a stream among others that is not there' one_missing <<'EOF'
+expect 'a missing stream among others is refused, and the old page stays' one_missing <<'EOF'
 status 3
 old
 -- stderr
@@ -208,7 +208,7 @@ partial() {
     "$tracehost" report --allow-partial -o page.html "$killed" 2>/dev/null
     echo "status $?"
 }
-expect 'partial' partial <<'EOF'
+expect '--allow-partial gives status 0 for a truncated stream' partial <<'EOF'
 status 4
 status 0
 EOF
@@ -216,7 +216,7 @@ EOF
 empty() {
     "$tracehost" report -o page.html "$work/empty.trace" && of page.html streams summary functions
 }
-expect 'a stream without events' empty <<'EOF'
+expect 'the page of a stream without events is empty' empty <<'EOF'
 [
   {"name": "WORK/empty.trace", "records": 0, "lost": 0, "gaps": 0, "damaged": 0}
 ]
@@ -244,7 +244,7 @@ of_files() {
     sed 's/after [0-9]* records/after N records/' "$work/said"
     ls -A "$work/here" && cat "$work/here/page.html"
 }
-expect 'of files: the old page stays' of_files <<'EOF'
+expect 'an interrupted reading of files keeps the old page' of_files <<'EOF'
 status 130
 tracehost report: WORK/long.trace: received SIGINT after N records
 tracehost report: WORK/here/page.html was not written: received SIGINT
@@ -259,7 +259,7 @@ of_a_pipe() {
     of "$work/here/page.html" interrupted streams
     "$tracehost" report -o "$work/here/page.html" - <"$calls" && of "$work/here/page.html" interrupted
 }
-expect 'of what does not come again: the page tells' of_a_pipe <<'EOF'
+expect 'an interrupted reading of stdin writes a page that is marked' of_a_pipe <<'EOF'
 status 130
 page.html
 true

@@ -12,17 +12,17 @@ run() {
 
 # --- results ---
 
-expect 'a call' run json 'json:decode(<<"[1,2.5,null]">>)' <<'EOF'
+expect 'the result of a call is printed' run json 'json:decode(<<"[1,2.5,null]">>)' <<'EOF'
 [1,2.5,null]
 EOF
-expect 'expressions, one after the other, with variables and libraries' \
+expect 'expressions share variables, and call several libraries' \
     run json "$party" 'T = json:encode([1,2])' 'party:echo({T, json:decode(T)}). party:local(1).' <<'EOF'
 <<"[1,2]">>
 {<<"[1,2]">>,[1,2]}
 5
 EOF
 printf 'X = json:encode([]).\n{X, self() =:= party:self()}.\n' >"$work/file"
-expect 'from a file, before the others' run json "$party" 'byte_size(X).' -f "$work/file" <<'EOF'
+expect 'expressions of -f FILE are evaluated before the arguments' run json "$party" 'byte_size(X).' -f "$work/file" <<'EOF'
 <<"[]">>
 {<<"[]">>,true}
 2
@@ -30,30 +30,30 @@ EOF
 from_stdin() {
     echo 'json:decode(<<"{}">>).' | run json -
 }
-expect 'from stdin' from_stdin <<'EOF'
+expect 'expressions are read from stdin' from_stdin <<'EOF'
 #{}
 EOF
-expect 'a library of a folder' run -L "$BUILD_DIR/tests/plugins" party 'party:echo(ok)' <<'EOF'
+expect 'a library is found in a folder of -L' run -L "$BUILD_DIR/tests/plugins" party 'party:echo(ok)' <<'EOF'
 ok
 EOF
-expect 'on one scheduler' run --schedulers=1 "$party" \
+expect 'processes exchange messages on one scheduler' run --schedulers=1 "$party" \
     'party:spawns(2, party, sends, [self(), [x]]), [party:await(5000), party:await(5000)]' <<'EOF'
 [x,x]
 EOF
-expect 'q() ends it' run json '1.' 'q(), 2' '3.' <<'EOF'
+expect 'q() ends the run' run json '1.' 'q(), 2' '3.' <<'EOF'
 1
 EOF
 
 # --- exceptions ---
 
-expect 'an error' run json 'json:decode(<<"[1">>)' <<'EOF'
+expect 'an error is printed, and the status is 1' run json 'json:decode(<<"[1">>)' <<'EOF'
 -- stderr
 ** exception error: {2,unexpected_end}
      in function  json:decode/1
         called as json:decode(<<"[1">>)
 -- status 1
 EOF
-expect 'the first exception is the end' run "$party" 'first.' 'party:throws(ball)' 'third.' <<'EOF'
+expect 'the first exception ends the run' run "$party" 'first.' 'party:throws(ball)' 'third.' <<'EOF'
 first
 -- stderr
 ** exception throw: ball
@@ -61,24 +61,24 @@ first
         called as party:throws(ball)
 -- status 1
 EOF
-expect 'an exit' run "$party" 'party:exits(enough)' <<'EOF'
+expect 'an exit is printed, and the status is 1' run "$party" 'party:exits(enough)' <<'EOF'
 -- stderr
 ** exception exit: enough
      in function  party:exits/1
         called as party:exits(enough)
 -- status 1
 EOF
-expect 'no such function' run json 'json:decode(1, 2, 3)' <<'EOF'
+expect 'a call of an undefined function is an error' run json 'json:decode(1, 2, 3)' <<'EOF'
 -- stderr
 ** exception error: undefined function json:decode/3
 -- status 1
 EOF
-expect 'no such module' run json 'jason:decode(1)' <<'EOF'
+expect 'a call of an unknown module is an error' run json 'jason:decode(1)' <<'EOF'
 -- stderr
 ** exception error: undefined function jason:decode/1
 -- status 1
 EOF
-expect 'what is caught is none' run "$party" 'catch party:exits(enough)' <<'EOF'
+expect 'a caught exception is a result' run "$party" 'catch party:exits(enough)' <<'EOF'
 {'EXIT',enough}
 EOF
 expect 'a link ends the first process' run "$party" \
@@ -87,7 +87,7 @@ expect 'a link ends the first process' run "$party" \
 ** exception exit: because
 -- status 1
 EOF
-expect 'so does a signal' run "$party" 'party:signal(self(), kill), party:await(5000)' <<'EOF'
+expect 'an exit signal ends the first process' run "$party" 'party:signal(self(), kill), party:await(5000)' <<'EOF'
 -- stderr
 ** exception exit: killed
 -- status 1
@@ -95,34 +95,34 @@ EOF
 
 # --- ends ---
 
-expect 'who was spawned ends with the first process' run "$party" \
+expect 'spawned processes end with the first process' run "$party" \
     'party:spawns(100, party, server, [])' 'party:spawns(3, party, loop, [100000000000])' <<'EOF'
 100
 3
 EOF
-expect '--duration: a server' run --duration=100ms "$party" 'before.' 'party:server()' 'after_it.' <<'EOF'
+expect '--duration stops a server' run --duration=100ms "$party" 'before.' 'party:server()' 'after_it.' <<'EOF'
 before
 -- stderr
 tracehost run: stopped after 0.1 s (--duration)
 EOF
-expect '--duration: one that never waits' run --duration=100ms "$party" 'party:loop(100000000000)' <<'EOF'
+expect '--duration stops a process that never waits' run --duration=100ms "$party" 'party:loop(100000000000)' <<'EOF'
 -- stderr
 tracehost run: stopped after 0.1 s (--duration)
 EOF
-expect '--duration: a receive' run --duration=100ms "$party" 'receive never -> ok end' <<'EOF'
+expect '--duration stops a receive' run --duration=100ms "$party" 'receive never -> ok end' <<'EOF'
 -- stderr
 tracehost run: stopped after 0.1 s (--duration)
 EOF
-expect '--duration: no catch holds it up' run --duration=100ms "$party" 'catch party:server()' 'never.' <<'EOF'
+expect '--duration stops an expression with a catch' run --duration=100ms "$party" 'catch party:server()' 'never.' <<'EOF'
 -- stderr
 tracehost run: stopped after 0.1 s (--duration)
 EOF
-expect '--duration that is not reached' run --duration=1min "$party" 'party:echo(done)' <<'EOF'
+expect 'a run that ends before --duration is not stopped' run --duration=1min "$party" 'party:echo(done)' <<'EOF'
 done
 EOF
 
 # Signals come once it waits.
-expect 'SIGINT' tests/cli/lib/interrupt.py "$tracehost" run -t "text,output=$work/trace" "$party" \
+expect 'SIGINT stops the run with status 130' tests/cli/lib/interrupt.py "$tracehost" run -t "text,output=$work/trace" "$party" \
     'party:loop(100000000000)' <<'EOF'
 -- stderr
 tracehost run: received SIGINT
@@ -156,7 +156,7 @@ static ErlNifFunc functions[] = {{"sleeps", 1, sleeps, 0}, {"crashes", 1, crashe
 ERL_NIF_INIT(stuck, functions, NULL, NULL, NULL, NULL)
 C
 $CC -I plugin_api -DERL_NIF_MINOR_VERSION=16 -fPIC -shared -o "$work/stuck.so" "$work/stuck.c"
-expect '--duration: a function is not interrupted' run --duration=300ms "$work/stuck.so" 'stuck:sleeps(3)' <<'EOF'
+expect '--duration waits until a running function returns' run --duration=300ms "$work/stuck.so" 'stuck:sleeps(3)' <<'EOF'
 -- stderr
 tracehost run: waiting for running functions to return; a signal ends the program at once
 tracehost run: stopped after 0.3 s (--duration)
@@ -169,13 +169,13 @@ at_once() {
     kill -TERM $pid
     wait $pid 2>/dev/null
 }
-expect '... but by a signal' at_once <<'EOF'
+expect 'a signal ends the wait for a running function' at_once <<'EOF'
 -- stderr
 tracehost run: waiting for running functions to return; a signal ends the program at once
 -- status 143
 EOF
 
-expect '... nor that of another process, for ever' run --grace=300ms \
+expect '--grace limits the wait for a function of another process' run --grace=300ms \
     "$work/stuck.so" "$party" 'party:spawn(stuck, sleeps, [600], 0).' 'timer:sleep(200).' <<'EOF'
 <0.2.4096>
 ok
@@ -187,7 +187,7 @@ spawned_in_call() {
     "$tracehost" call --grace=1300ms "$work/stuck.so" "$party" 'party:spawn(stuck, sleeps, [600], 0).' \
         'timer:sleep(200).'
 }
-expect '... nor of a call' spawned_in_call <<'EOF'
+expect '--grace of tracehost call limits the wait for a running function' spawned_in_call <<'EOF'
 <0.2.4096>
 ok
 -- stderr
@@ -195,7 +195,7 @@ tracehost call: waiting for running functions to return; a signal ends the progr
 tracehost call: stuck:sleeps/1 has not returned after 1.3 s; the program ends without it
 -- status 6
 EOF
-expect '... and tracers write what they have' run -t count --grace=300ms --duration=300ms \
+expect 'tracers write their output although a function does not return' run -t count --grace=300ms --duration=300ms \
     "$work/stuck.so" 'here.' 'stuck:sleeps(600)' <<'EOF'
       events       %  tag
            1  100.00  call
@@ -211,7 +211,7 @@ tracehost run: stuck:sleeps/1 has not returned after 0.3 s; the program ends wit
 EOF
 
 case $BUILD_DIR in
-*asan | *tsan) skip 'a crash' 'sanitizers report crashes themselves' ;;
+*asan | *tsan) skip 'a crash names library and function' 'sanitizers report crashes themselves' ;;
 *)
     expect 'a crash names library and function' run "$work/stuck.so" '"before".' 'stuck:crashes(x).' <<'EOF'
 {x}
@@ -256,7 +256,7 @@ TH_TRACER_UNLOAD()
 }
 C
 $CC -I plugin_api -fPIC -shared -o "$work/herald.so" "$work/herald.c"
-expect 'results come behind what tracers write' "$tracehost" run --session one -t "$work/herald.so=1" \
+expect 'results are printed after the output of tracers' "$tracehost" run --session one -t "$work/herald.so=1" \
     --session two -L "$work" -t herald=2 json 'json:encode([])' 'json:decode(no)' <<'EOF'
 the tracer comes
 it begins, with state 1
@@ -269,7 +269,7 @@ the tracer goes
         called as json:decode(no)
 -- status 1
 EOF
-expect '--check' run --check "$BUILD_DIR/tests/plugins/sins.so" 'sins:same(1)' 'catch sins:raise_and_return()' 'yes.' <<'EOF'
+expect '--check reports misuse of the NIF API' run --check "$BUILD_DIR/tests/plugins/sins.so" 'sins:same(1)' 'catch sins:raise_and_return()' 'yes.' <<'EOF'
 1
 {'EXIT',{badarg,[{sins,raise_and_return,[],[{file,"tests/plugins/sins.c"},{line,N}]}]}}
 yes
@@ -280,7 +280,7 @@ EOF
 
 # --- usage ---
 
-expect 'run --help' "$tracehost" run --help <<'EOF'
+expect 'run --help prints the options' "$tracehost" run --help <<'EOF'
 Usage: tracehost run [OPTION...] LIBRARY... EXPRESSION...
 Runs functions of NIF libraries under trace.
 LIBRARY is a NIF library (NAME or ./PATH.so); EXPRESSION calls its functions.
@@ -342,63 +342,63 @@ Examples:
 
 --help=all shows all options; `man tracehost-run` describes them.
 EOF
-expect 'no expression' run json <<'EOF'
+expect 'a run without an expression is refused' run json <<'EOF'
 -- stderr
 tracehost run: argument EXPRESSION is missing
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-expect 'no such library' run jsn 'jsn:x()' <<'EOF'
+expect 'a library that does not exist is refused' run jsn 'jsn:x()' <<'EOF'
 -- stderr
 tracehost run: there is no library 'jsn'
   looked for jsn.so in BUILD/lib/tracehost/plugins (built in)
   did you mean 'json'?
 -- status 5
 EOF
-expect 'no such tracer' run -t txt json 'json:encode(1)' <<'EOF'
+expect 'a tracer that does not exist is refused' run -t txt json 'json:encode(1)' <<'EOF'
 -- stderr
 tracehost run: there is no library 'txt'
   looked for txt.so in BUILD/lib/tracehost/tracers (built in)
   did you mean 'text'?
 -- status 5
 EOF
-expect 'what cannot be read' run json 'json:encode(' <<'EOF'
+expect 'an expression that cannot be parsed is refused' run json 'json:encode(' <<'EOF'
 -- stderr
 tracehost run: cannot parse 'json:encode('
   line 1, column 13: expected an expression, found the end of the text
 -- status 3
 EOF
-expect 'too few frames' run --max-frames=0 json 'a:b()' <<'EOF'
+expect '--max-frames=0 is refused' run --max-frames=0 json 'a:b()' <<'EOF'
 -- stderr
 tracehost run: --max-frames must be at least 1, not '0'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-expect 'schedulers' run --schedulers=0 json 'a:b()' <<'EOF'
+expect '--schedulers=0 is refused' run --schedulers=0 json 'a:b()' <<'EOF'
 -- stderr
 tracehost run: --schedulers must be a number from 1 to 1024, not '0'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-expect 'duration' run --duration=-1 json 'a:b()' <<'EOF'
+expect 'a negative --duration is refused' run --duration=-1 json 'a:b()' <<'EOF'
 -- stderr
 tracehost run: --duration must be a time of 0 or more, not '-1'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-expect 'who is not there yet' run --processes=all,server json 'a:b()' <<'EOF'
+expect '--processes with a registered name is refused' run --processes=all,server json 'a:b()' <<'EOF'
 -- stderr
 tracehost run: --processes must be all, existing or new, not 'server', which does not exist yet
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-expect 'a pattern for nothing' run -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
+expect 'a pattern of an unknown module gives a warning' run -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
 <<"1">>
 -- stderr
 tracehost run: warning: -p jsn:_/_: there is no such function yet; did you mean 'json:_/_'?
 tracehost run: -p jsn:_/_: no such function was loaded
 EOF
-expect 'call is not among --flags' run --flags=send -p json:_/_ json 'a:b()' <<'EOF'
+expect 'a pattern without the flag call is refused' run --flags=send -p json:_/_ json 'a:b()' <<'EOF'
 -- stderr
 tracehost run: -p json:_/_ needs the flag call: add it to --flags=send
 Try `tracehost run --help' or `tracehost run --usage' for more information.

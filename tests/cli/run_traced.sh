@@ -24,7 +24,7 @@ sorted() {
 
 two="json:decode(json:encode([1,2]))"
 
-expect 'all calls, and the end' run json "$two" 'json:decode(<<"[">>)' <<'EOF'
+expect 'calls and the exit of the first process are delivered' run json "$two" 'json:decode(<<"[">>)' <<'EOF'
 <0.1.4096> call json:encode([1,2])
 <0.1.4096> call json:decode(<<"[1,2]">>)
 <0.1.4096> call json:decode(<<"[">>)
@@ -36,7 +36,7 @@ expect 'all calls, and the end' run json "$two" 'json:decode(<<"[">>)' <<'EOF'
         called as json:decode(<<"[">>)
 -- status 1
 EOF
-expect 'processes and messages' sorted --flags=procs,send,receive bank 'bank:start()' 'bank:open(savings, 5)' \
+expect 'events of processes and messages are delivered' sorted --flags=procs,send,receive bank 'bank:start()' 'bank:open(savings, 5)' \
     'bank:withdraw(savings, 3)' <<'EOF'
 2
 <0.1.4096> spawn <0.2.4096> as bank:run()
@@ -62,7 +62,7 @@ ok
 ok
 EOF
 counted=$BUILD_DIR/tests/tracers/counted.so
-expect 'a resource as the state of a tracer' run -p 'bank:deposit/2' -t "$counted=[counted:make()]" "$counted" bank \
+expect 'a resource may be the state of a tracer' run -p 'bank:deposit/2' -t "$counted=[counted:make()]" "$counted" bank \
     'bank:start()' 'bank:open(savings, 5)' 'bank:deposit(savings, 2)' <<'EOF'
 1 events
 ok
@@ -70,7 +70,7 @@ ok
 7
 EOF
 
-expect 'a process that exits with a link' sorted --flags=procs "$party" \
+expect 'exits of two linked processes are delivered' sorted --flags=procs "$party" \
     'party:spawn(party, exits, [because], 1), party:await(5000)' <<'EOF'
 <0.1.4096> spawn <0.2.4096> as party:exits(because)
 <0.1.4096> link <0.2.4096>
@@ -82,7 +82,7 @@ expect 'a process that exits with a link' sorted --flags=procs "$party" \
 ** exception exit: because
 -- status 1
 EOF
-expect 'a throw that nobody catches' run --flags=procs "$party" 'party:throws(ball)' <<'EOF'
+expect 'a throw that is not caught is an exit with nocatch' run --flags=procs "$party" 'party:throws(ball)' <<'EOF'
 <0.1.4096> exit {{nocatch,ball},[{party,throws,[ball],[{file,"tests/plugins/party.c"},{line,N}]}]}
 -- stderr
 ** exception throw: ball
@@ -90,7 +90,7 @@ expect 'a throw that nobody catches' run --flags=procs "$party" 'party:throws(ba
         called as party:throws(ball)
 -- status 1
 EOF
-expect 'those that are there: the first' sorted --flags=procs --processes=existing "$party" \
+expect '--processes=existing selects the first process' sorted --flags=procs --processes=existing "$party" \
     'party:spawns(2, party, echo, [x])' 'timer:sleep(100)' <<'EOF'
 2
 <0.1.4096> spawn <0.2.4096> as party:echo(x)
@@ -102,7 +102,7 @@ expect 'those that are there: the first' sorted --flags=procs --processes=existi
 <0.1.4096> exit normal
 ok
 EOF
-expect 'new ones: all others' sorted --flags=procs --processes=new "$party" \
+expect '--processes=new selects spawned processes' sorted --flags=procs --processes=new "$party" \
     'party:spawns(2, party, echo, [x])' 'timer:sleep(100)' <<'EOF'
 2
 <0.2.4096> spawned by <0.1.4096> as party:echo(x)
@@ -113,13 +113,13 @@ expect 'new ones: all others' sorted --flags=procs --processes=new "$party" \
 <0.3.4096> exit normal
 ok
 EOF
-expect 'who is left is killed, and nobody told' run --flags=procs --processes=new "$party" \
+expect 'the end of the run kills processes without an exit event' run --flags=procs --processes=new "$party" \
     'party:alive(party:spawn(party, server, [], 0))' 'timer:sleep(100)' <<'EOF'
 <0.2.4096> spawned by <0.1.4096> as party:server()
 1
 ok
 EOF
-expect 'no end after --duration' sorted --duration=100ms --flags=procs "$party" 'party:spawns(1, party, server, []), party:server()' <<'EOF'
+expect 'the end by --duration delivers no exit event' sorted --duration=100ms --flags=procs "$party" 'party:spawns(1, party, server, []), party:server()' <<'EOF'
 <0.1.4096> spawn <0.2.4096> as party:server()
 <0.1.4096> link <0.2.4096>
 <0.2.4096> spawned by <0.1.4096> as party:server()
@@ -130,13 +130,13 @@ EOF
 
 # --- patterns ---
 
-expect '-p: nothing but these' run -p json:encode/_ --return bank json "$two" 'bank:start()' <<'EOF'
+expect '-p delivers no other calls and no other events' run -p json:encode/_ --return bank json "$two" 'bank:start()' <<'EOF'
 <0.1.4096> call json:encode([1,2])
 <0.1.4096> return json:encode/1 -> <<"[1,2]">>
 [1,2]
 ok
 EOF
-expect '--exception' run -p json:decode/1 --exception json "$two" 'json:decode(<<"[">>)' <<'EOF'
+expect '--exception delivers returns and exceptions' run -p json:decode/1 --exception json "$two" 'json:decode(<<"[">>)' <<'EOF'
 <0.1.4096> call json:decode(<<"[1,2]">>)
 <0.1.4096> return json:decode/1 -> [1,2]
 <0.1.4096> call json:decode(<<"[">>)
@@ -148,7 +148,7 @@ expect '--exception' run -p json:decode/1 --exception json "$two" 'json:decode(<
         called as json:decode(<<"[">>)
 -- status 1
 EOF
-expect '--caller' run -p spec_example:_/_ --caller spec_example 'spec_example:rfoo()' <<'EOF'
+expect '--caller adds the caller through tail calls' run -p spec_example:_/_ --caller spec_example 'spec_example:rfoo()' <<'EOF'
 <0.1.4096> call spec_example:rfoo() [result undefined]
 <0.1.4096> call spec_example:rlots() [result {spec_example,rfoo,0}]
 <0.1.4096> call spec_example:rof() [result {spec_example,rfoo,0}]
@@ -159,13 +159,13 @@ expect '--caller' run -p spec_example:_/_ --caller spec_example 'spec_example:rf
 <0.1.4096> call spec_example:rbar(0) [result {spec_example,rfoo,0}]
 ok
 EOF
-expect '--match-spec' run -p json:_/_ --match-spec="[{['\$1'],[{is_binary,'\$1'}],[{return_trace},{message,{self}}]}]" \
+expect '--match-spec filters calls, and adds results and returns' run -p json:_/_ --match-spec="[{['\$1'],[{is_binary,'\$1'}],[{return_trace},{message,{self}}]}]" \
     json "$two" <<'EOF'
 <0.1.4096> call json:decode(<<"[1,2]">>) [result <0.1.4096>]
 <0.1.4096> return json:decode/1 -> [1,2]
 [1,2]
 EOF
-expect '--kind=count' run -p json:_/_ --kind=count json "$two" "$two" <<'EOF'
+expect '--kind=count counts the calls of each function' run -p json:_/_ --kind=count json "$two" "$two" <<'EOF'
        calls  function
            2  json:decode/1
            2  json:encode/1
@@ -173,29 +173,29 @@ expect '--kind=count' run -p json:_/_ --kind=count json "$two" "$two" <<'EOF'
 [1,2]
 [1,2]
 EOF
-expect '--kind=count, of many functions' run -p party:_/_ --kind=count "$party" 'party:echo(1)' <<'EOF'
+expect '--kind=count sums up functions without calls' run -p party:_/_ --kind=count "$party" 'party:echo(1)' <<'EOF'
        calls  function
            1  party:echo/1
            0  79 more functions
 1
 EOF
-expect '--kind=count,memory --format=json' run -p json:decode/1 --kind=count,memory --format=json json "$two" <<'EOF'
+expect '--kind=count,memory --format=json prints words of each process' run -p json:decode/1 --kind=count,memory --format=json json "$two" <<'EOF'
 {"session":null,"tracer":"text","functions":[{"function":"json:decode/1","calls":1,"memory":[{"process":"<0.1.4096>","calls":1,"words":4}]}]}
 [1,2]
 EOF
-expect 'a function that there is not' run -p json:nix/1 --kind=count json "$two" <<'EOF'
+expect 'a pattern of an unknown function gives a warning' run -p json:nix/1 --kind=count json "$two" <<'EOF'
 [1,2]
 -- stderr
 tracehost run: warning: -p json:nix/1: there is no such function yet
 tracehost run: -p json:nix/1: no such function was loaded
 EOF
-expect 'a meta tracer for a function that there is not' run -p json:nix/1 --kind=meta --meta-tracer=text json "$two" <<'EOF'
+expect 'a meta tracer of an unknown function gives a warning' run -p json:nix/1 --kind=meta --meta-tracer=text json "$two" <<'EOF'
 [1,2]
 -- stderr
 tracehost run: warning: -p json:nix/1: there is no such function yet
 tracehost run: -p json:nix/1: no such function was loaded
 EOF
-expect '--kind=local,global' run -p json:_/_ --kind=local,global json "$two" <<'EOF'
+expect '--kind=local,global is refused' run -p json:_/_ --kind=local,global json "$two" <<'EOF'
 -- stderr
 tracehost run: -p json:_/_: the kind global cannot be combined with another
 Try `tracehost run --help' or `tracehost run --usage' for more information.
@@ -205,25 +205,25 @@ EOF
 breakpoints() {
     run --stats "$@" 2>&1 | grep 'functions .*traced'
 }
-expect 'without --kind' breakpoints -p json:_/_ json "$two" <<'EOF'
+expect 'a pattern without --kind traces all calls' breakpoints -p json:_/_ json "$two" <<'EOF'
            3  functions whose calls are traced
            0  functions of which external calls are traced
 EOF
-expect '--kind=global of one that is named' breakpoints -p json:decode/1 --kind=global json "$two" <<'EOF'
+expect '--kind=global of a single function traces external calls' breakpoints -p json:decode/1 --kind=global json "$two" <<'EOF'
            0  functions whose calls are traced
            1  functions of which external calls are traced
 EOF
-expect 'counts are neither' breakpoints -p json:decode/1 --kind=count json "$two" <<'EOF'
+expect '--kind=count traces no calls' breakpoints -p json:decode/1 --kind=count json "$two" <<'EOF'
            0  functions whose calls are traced
            0  functions of which external calls are traced
 EOF
-expect 'what is not there is said once' run -t text -t text -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
+expect 'an unknown module is reported once for two tracers' run -t text -t text -p jsn:_/_ --kind=count json 'json:encode(1)' <<'EOF'
 <<"1">>
 -- stderr
 tracehost run: warning: -p jsn:_/_: there is no such function yet; did you mean 'json:_/_'?
 tracehost run: -p jsn:_/_: no such function was loaded
 EOF
-expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'
+expect 'a meta tracer gets the calls of its pattern' run -t text -p json:encode/1 -p json:_/_ --kind=meta --meta-tracer=count json "$two" <<'EOF'
 <0.1.4096> call json:encode([1,2])
       events       %  tag
            2  100.00  call
@@ -234,7 +234,7 @@ expect 'a meta tracer of its own' run -t text -p json:encode/1 -p json:_/_ --kin
            1   50.00  json:encode/1
 [1,2]
 EOF
-expect '--kind=meta: whoever calls' run -p json:decode/1 --kind=meta -t count json "$two" <<'EOF'
+expect '--kind=meta delivers calls to the tracer of the session' run -p json:decode/1 --kind=meta -t count json "$two" <<'EOF'
       events       %  tag
            1  100.00  call
            1  100.00  all
@@ -243,14 +243,14 @@ expect '--kind=meta: whoever calls' run -p json:decode/1 --kind=meta -t count js
            1  100.00  json:decode/1
 [1,2]
 EOF
-expect 'messages' run -p send --match-spec="[{['_',{balance,'_','_'}],[],[]}]" --flags=send bank \
+expect 'a pattern for sends filters messages' run -p send --match-spec="[{['_',{balance,'_','_'}],[],[]}]" --flags=send bank \
     'bank:start()' 'bank:open(savings, 5)' 'bank:deposit(savings, 1)' <<'EOF'
 <0.3.4096> send {balance,savings,6} -> <0.2.4096>
 ok
 ok
 6
 EOF
-expect 'sessions' run --session a -t count --processes=new --session b -p json:encode/1 --return json "$two" <<'EOF'
+expect 'each session has its own processes and patterns' run --session a -t count --processes=new --session b -p json:encode/1 --return json "$two" <<'EOF'
 <0.1.4096> call json:encode([1,2])
 <0.1.4096> return json:encode/1 -> <<"[1,2]">>
 [1,2]
@@ -260,7 +260,7 @@ EOF
 
 # --- losses ---
 
-expect '--max-frames' run -t count --flags=call -p party:_/_ --return --max-frames=10 --fail-on-loss "$party" 'party:down(100,[])' <<'EOF'
+expect 'calls beyond --max-frames have no return, and are counted' run -t count --flags=call -p party:_/_ --return --max-frames=10 --fail-on-loss "$party" 'party:down(100,[])' <<'EOF'
       events       %  tag
          101   90.99  call
           10    9.01  return_from
@@ -275,7 +275,7 @@ tracehost run: calls whose return was not delivered, as too many calls were open
 EOF
 
 locals=$BUILD_DIR/tests/plugins/gcc-O2/locals.so
-expect 'local calls without an end, and without a function' run -t count --flags=call -p locals:leaps/1 --return \
+expect 'calls ended by longjmp(), or of an unknown arity, are counted' run -t count --flags=call -p locals:leaps/1 --return \
     -p locals:pair/2 --fail-on-loss "$locals" 'locals:leap(2,1,0)' 'locals:forms(1,2,3,4,5), ok' <<'EOF'
       events       %  tag
            5  100.00  call
@@ -303,7 +303,7 @@ tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at addres
   event: {trace,<0.1.4096>,spawn,<0.2.4096>,{bank,run,[]}}
 -- status 6
 EOF
-    expect 'a tracer that hangs' run -L "$samples" -t crash_tracer,how=hang,in=trace_send --callback-timeout=300ms \
+    expect '--callback-timeout ends a run whose tracer hangs' run -L "$samples" -t crash_tracer,how=hang,in=trace_send --callback-timeout=300ms \
         "$party" 'party:sends(self(), [message])' <<'EOF'
 -- stderr
 tracehost: tracer 'crash_tracer' hangs: trace_send took more than 0.3 s
@@ -354,23 +354,23 @@ sorted_lined() {
     lined "$@" >"$work/run"
     sort -r "$work/run"
 }
-expect '--caller-line' lined -g -p lined:_/_ --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
+expect '--caller-line adds the file and line of the caller' lined -g -p lined:_/_ --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
 <0.1.4096> call lined:calls(lined,fails,1) [result undefined]
 <0.1.4096> call lined:fails(1) [result {lined,calls,3,{"lined.c",10}}]
 {'EXIT',{1,[{lined,fails,[1],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}}
 EOF
-expect 'a C function that is called raises it' lined -g -p lined:fails/1 "$work/lined.so" 'catch lined:asks(1)' <<'EOF'
+expect 'an exception of a C function is of the NIF that called it' lined -g -p lined:fails/1 "$work/lined.so" 'catch lined:asks(1)' <<'EOF'
 {'EXIT',{1,[{lined,asks,[1],[{file,"lined.c"},{line,17}]}]}}
 -- stderr
 tracehost run: warning: tracer 'text': no event matches -p lined:fails/1
 EOF
-expect 'a line that is not known' lined -g0 -p lined:fails/1 --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
+expect 'unknown lines of callers are counted' lined -g0 -p lined:fails/1 --caller-line "$work/lined.so" 'catch lined:calls(lined,fails,1)' <<'EOF'
 <0.1.4096> call lined:fails(1) [result {lined,calls,3,undefined}]
 {'EXIT',{1,[{lined,fails,[1],[]},{lined,calls,3,[]}]}}
 -- stderr
 tracehost run: tracer 'text': lines of callers unknown: 1
 EOF
-expect 'a process that ends' sorted_lined -g --flags=exiting "$party" "$work/lined.so" \
+expect 'the exit of a process by an error gives a warning with lines' sorted_lined -g --flags=exiting "$party" "$work/lined.so" \
     'party:spawn(lined, calls, [lined, fails, why], 2), receive {_, _, _, _, Why} -> Why end' <<'EOF'
 {why,[{lined,fails,[why],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}
 <0.2.4096> out_exited

@@ -2,7 +2,7 @@
 # Tests a tracer that waits for file descriptors during a replay.
 . tests/cli/lib/assertions.sh
 
-expect 'what is due is sent, what is selected is forgotten, the tracer is unloaded' \
+expect 'the end of a replay delivers due messages, stops selects and unloads the tracer' \
     "$tracehost" replay -L "$tracers" -t selecting=console "$recordings/s01_seed_local_caller.trace" <<'EOF'
 readable
 -- stderr

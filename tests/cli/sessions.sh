@@ -13,19 +13,19 @@ counted() {
 
 # --- whose flags ---
 
-expect 'all processes' counted --processes=all "$procs" <<'EOF'
+expect '--processes=all selects all processes' counted --processes=all "$procs" <<'EOF'
 47
 EOF
-expect 'those that are spawned in the recording' counted --processes=new "$procs" <<'EOF'
+expect '--processes=new selects processes that the recording spawns' counted --processes=new "$procs" <<'EOF'
 16
 EOF
-expect 'those that were there before' counted --processes=existing "$procs" <<'EOF'
+expect '--processes=existing selects processes from before the recording' counted --processes=existing "$procs" <<'EOF'
 31
 EOF
-expect 'both of them' counted --processes=new,existing "$procs" <<'EOF'
+expect '--processes=new,existing selects all processes' counted --processes=new,existing "$procs" <<'EOF'
 47
 EOF
-expect 'one' "$tracehost" replay --processes='<0.170.0>' "$procs" <<'EOF'
+expect '--processes=PID selects a single process' "$tracehost" replay --processes='<0.170.0>' "$procs" <<'EOF'
 <0.170.0>  spawned by <0.169.0> as erlang:apply(#Fun<wl.0.18326006>,[])
 <0.170.0>  getting_linked <0.169.0>
 <0.170.0>  getting_unlinked <0.169.0>
@@ -33,7 +33,7 @@ expect 'one' "$tracehost" replay --processes='<0.170.0>' "$procs" <<'EOF'
 <0.170.0>  receive die
 <0.170.0>  exit normal
 EOF
-expect 'whoever registers a name, from then on' \
+expect '--processes=NAME selects a process from its registration on' \
     "$tracehost" replay --processes=wlme,nobody --flags=procs --max-records=6 "$procs" <<'EOF'
 <0.169.0>  register wlme
 <0.169.0>  spawn <0.170.0> as erlang:apply(#Fun<wl.0.18326006>,[])
@@ -42,28 +42,28 @@ expect 'whoever registers a name, from then on' \
 -- stderr
 tracehost replay: warning: there is no event of nobody, which --processes or --ports names
 EOF
-expect 'a name that is a word, too' counted --processes="'new','all'" "$procs" <<'EOF'
+expect 'quoted names are not the words new and all' counted --processes="'new','all'" "$procs" <<'EOF'
 -- stderr
 tracehost replay: warning: there is no event of new and all, which --processes or --ports names
 EOF
-expect 'a name with a comma in it' counted --processes="'a,\\'b',wlme" "$procs" <<'EOF'
+expect 'a quoted name may contain a comma' counted --processes="'a,\\'b',wlme" "$procs" <<'EOF'
 30
 -- stderr
 tracehost replay: warning: there is no event of 'a,\'b', which --processes or --ports names
 EOF
-expect 'in each stream again' counted --processes='<0.170.0>' "$procs" "$procs" <<'EOF'
+expect '--processes=PID selects the process in each stream' counted --processes='<0.170.0>' "$procs" "$procs" <<'EOF'
 12
 EOF
-expect 'processes alone' counted --processes=all "$ports" <<'EOF'
+expect '--processes alone selects no ports' counted --processes=all "$ports" <<'EOF'
 15
 EOF
-expect 'ports alone' counted --ports=all "$ports" <<'EOF'
+expect '--ports alone selects no processes' counted --ports=all "$ports" <<'EOF'
 42
 EOF
-expect 'both' counted --ports=new --processes=all "$ports" <<'EOF'
+expect '--ports and --processes select both kinds of tracees' counted --ports=new --processes=all "$ports" <<'EOF'
 57
 EOF
-expect 'ports of before' counted --ports=existing "$ports" <<'EOF'
+expect '--ports=existing without such a port gives a warning' counted --ports=existing "$ports" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'count': no event matches --ports=existing; there are send, receive, procs, ports, running_ports events
 EOF
@@ -72,62 +72,62 @@ calls=$recordings/s01_seed_local_caller.trace
 unmatched() {
     "$tracehost" replay "$@"
 }
-expect 'no port' unmatched --ports=new "$calls" <<'EOF'
+expect '--ports=new without any port gives a warning' unmatched --ports=new "$calls" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'text': no event matches --ports=new; there are call events
 EOF
-expect 'no new process' unmatched --processes=new "$calls" <<'EOF'
+expect '--processes=new without such a process gives a warning' unmatched --processes=new "$calls" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'text': no event matches --processes=new; there are call events
 EOF
-expect 'no event of a flag' unmatched --flags=running,procs --processes=existing,new --ports=all "$calls" <<'EOF'
+expect 'several filters that match nothing give one warning' unmatched --flags=running,procs --processes=existing,new --ports=all "$calls" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'text': no event matches --flags=running,procs --processes=existing,new --ports=all; there are call events
 EOF
-expect 'no arguments that match' unmatched -p ex:bar/1 --match-spec='[{[99],[],[]}]' "$calls" <<'EOF'
+expect 'a pattern that matches no arguments gives a warning' unmatched -p ex:bar/1 --match-spec='[{[99],[],[]}]' "$calls" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'text': no event matches -p ex:bar/1 --match-spec=[{[99],[],[]}]; there are call events
 EOF
-expect 'no message that matches' unmatched --flags=send --processes=all -p send --match-spec="[{['_',stop],[],[]}]" "$ports" <<'EOF'
+expect 'a pattern that matches no message gives a warning' unmatched --flags=send --processes=all -p send --match-spec="[{['_',stop],[],[]}]" "$ports" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'text': no event matches --flags=send --processes=all -p send --match-spec=[{['_',stop],[],[]}]; there are send, receive, procs, ports, running_ports events
 EOF
-expect 'in one of two sessions' unmatched --session a -t count --ports=new --session b -t text --max-events=1 "$calls" <<'EOF'
+expect 'a session that gets no event gives a warning' unmatched --session a -t count --ports=new --session b -t text --max-events=1 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
 tracehost replay: warning: session 'a', tracer 'count': no event matches --ports=new; there are call events
 EOF
-expect 'in a report' "$tracehost" report -o /dev/null --flags=send "$calls" <<'EOF'
+expect 'a report that gets no event gives a warning' "$tracehost" report -o /dev/null --flags=send "$calls" <<'EOF'
 -- stderr
 tracehost report: warning: tracer 'report': no event matches --flags=send; there are call events
 EOF
 named() {
     "$tracehost" replay --stats -t msg --processes='<0.7.7>' --max-records=1 "$procs" 2>&1 | grep 'tracees seen'
 }
-expect 'one that is named but never there does not count as seen' named <<'EOF'
+expect 'a process that is named but has no event does not count as seen' named <<'EOF'
            1  tracees seen
 EOF
 
 # --- inheritance ---
 
-expect 'set_on_spawn' counted --processes='<0.169.0>' --flags=procs,set_on_spawn "$procs" <<'EOF'
+expect 'set_on_spawn passes flags to all spawned processes' counted --processes='<0.169.0>' --flags=procs,set_on_spawn "$procs" <<'EOF'
 30
 EOF
-expect 'set_on_first_spawn' counted --processes='<0.169.0>' --flags=procs,set_on_first_spawn \
+expect 'set_on_first_spawn passes flags to the first spawned process' counted --processes='<0.169.0>' --flags=procs,set_on_first_spawn \
     "$procs" <<'EOF'
 20
 EOF
-expect 'set_on_link' counted --processes='<0.169.0>' --flags=procs,set_on_link "$procs" <<'EOF'
+expect 'set_on_link passes flags to linked processes' counted --processes='<0.169.0>' --flags=procs,set_on_link "$procs" <<'EOF'
 21
 EOF
-expect 'what is left out by time is inherited all the same' \
+expect 'a spawn before --from passes flags' \
     counted --processes='<0.94.0>' --flags=procs,set_on_spawn --from=50us "$pingpong" <<'EOF'
 2
 EOF
 
 # --- sessions ---
 
-expect 'two sessions' "$tracehost" replay --session lives --processes=new --flags=procs \
+expect 'two sessions have their own tracers, processes and flags' "$tracehost" replay --session lives --processes=new --flags=procs \
     --session=calls -t count,top=1 --flags=call "$pingpong" <<'EOF'
 <0.95.0>   spawned by <0.94.0> as proc_lib:init_p(<0.94.0>,[],gen,init_it,[gen_server,<0.94.0>,<0.94.0>,wl,[],[]])
 <0.95.0>   getting_linked <0.94.0>
@@ -141,15 +141,15 @@ expect 'two sessions' "$tracehost" replay --session lives --processes=new --flag
           41    9.38  gen_server:decode_msg/9
          396   90.62  29 more
 EOF
-expect 'two sessions of one tracer' "$tracehost" replay --session a -t text --processes='<0.170.0>' \
+expect 'two sessions of one tracer have separate outputs: first session' "$tracehost" replay --session a -t text --processes='<0.170.0>' \
     --flags=receive --session b -t "text,output=$work/b" --processes=wlme --flags=send \
     --max-records=13 "$procs" <<'EOF'
 <0.170.0>  receive die
 EOF
-expect 'and what the other one has' cat "$work/b" <<'EOF'
+expect 'two sessions of one tracer have separate outputs: second session' cat "$work/b" <<'EOF'
 <0.169.0>  send die -> <0.170.0>
 EOF
-expect 'what stands before the first session is no part of it' "$tracehost" replay -t msg -t msg \
+expect 'options before the first --session are a session of their own' "$tracehost" replay -t msg -t msg \
     --flags=send --session b -t text --flags=receive --max-records=12 "$procs" <<'EOF'
 <0.169.0>  receive {go,<0.9.0>,fun wl:procs/0}
 <0.169.0> -> <0.170.0>
@@ -160,7 +160,7 @@ EOF
 summary() {
     "$tracehost" replay --stats "$@" 2>&1 >/dev/null | sed -n '/^session/,$p' | grep -v '  0 '
 }
-expect 'summaries name the session' summary --session quiet -t text --flags=call,silent \
+expect '--stats names each session' summary --session quiet -t text --flags=call,silent \
     --session plain -t text --flags=return_to,send "$pingpong" <<'EOF'
 session 'quiet', tracer 'text'
          437  calls of its enabled callbacks
@@ -179,7 +179,7 @@ crash() {
     "$tracehost" replay -L "$samples" --session fine -t msg --session bad -t crash_tracer,how=segv "$pingpong" 2>&1 |
         grep session
 }
-expect 'a crash is told with the session' crash <<'EOF'
+expect 'the report of a crash names the session' crash <<'EOF'
   session 'bad'
 EOF
 
@@ -188,38 +188,38 @@ EOF
 refused() {
     "$tracehost" replay "$@" "$procs" 2>&1 | sed '/^Try/,$d'
 }
-expect 'two tracers in a session' refused --session a -t text -t msg <<'EOF'
+expect 'two tracers in a session are refused' refused --session a -t text -t msg <<'EOF'
 tracehost replay: session 'a' has the tracer 'text' already; begin another --session for 'msg'
 EOF
-expect 'two sessions of a name' refused --session a --session b --session a <<'EOF'
+expect 'two sessions of one name are refused' refused --session a --session b --session a <<'EOF'
 tracehost replay: session 'a' exists already: choose another name
 EOF
-expect 'no name' refused --session= <<'EOF'
+expect 'a session without a name is refused' refused --session= <<'EOF'
 tracehost replay: --session needs a name
 EOF
-expect 'flags without a session' refused --flags=call --session a <<'EOF'
+expect '--flags before the first --session is refused' refused --flags=call --session a <<'EOF'
 tracehost replay: --flags must follow the --session to which it applies
 EOF
-expect 'processes without a session' refused --processes=new --session a <<'EOF'
+expect '--processes before the first --session is refused' refused --processes=new --session a <<'EOF'
 tracehost replay: --processes must follow the --session to which it applies
 EOF
-expect 'no process' refused --processes=new,Boss <<'EOF'
+expect '--processes with a variable is refused' refused --processes=new,Boss <<'EOF'
 tracehost replay: --processes must be all, existing, new, processes such as <0.95.0> or registered names, not 'Boss'
 EOF
-expect 'no port' refused --ports='<0.95.0>' <<'EOF'
+expect '--ports with a pid is refused' refused --ports='<0.95.0>' <<'EOF'
 tracehost replay: --ports must be all, existing, new, ports such as #Port<0.5> or registered names, not '<0.95.0>'
 EOF
-expect 'nobody' refused --processes=all, <<'EOF'
+expect '--processes with an empty name is refused' refused --processes=all, <<'EOF'
 tracehost replay: --processes must be all, existing, new, processes such as <0.95.0> or registered names, not ''
 EOF
-expect 'CPU time of some' "$tracehost" replay --session a --processes=new --flags=send,cpu_timestamp "$procs" <<'EOF'
+expect 'the flag cpu_timestamp for some processes is refused' "$tracehost" replay --session a --processes=new --flags=send,cpu_timestamp "$procs" <<'EOF'
 -- stderr
 tracehost replay: cannot start session 'a'
   --processes cannot be combined with --flags=send,cpu_timestamp
   the flag cpu_timestamp can be set only for all processes or ports at once
 -- status 2
 EOF
-expect 'a tracer that is not there' "$tracehost" replay --session a -t nowhere/to.so "$procs" <<'EOF'
+expect 'a tracer that does not exist is refused' "$tracehost" replay --session a -t nowhere/to.so "$procs" <<'EOF'
 -- stderr
 tracehost replay: cannot start session 'a'
   cannot open nowhere/to.so

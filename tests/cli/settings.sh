@@ -18,7 +18,7 @@ refused() {
         [ "$(cat "$work/kept")" = old ] || echo 'something was written'
     done
 }
-expect 'refused: settings' refused count,tops=3 flame,title=x 'count=#{1 => 2}' otlp,"args=full,trace=calls" <<'LINES'
+expect 'an unknown setting is refused' refused count,tops=3 flame,title=x 'count=#{1 => 2}' otlp,"args=full,trace=calls" <<'LINES'
 count,tops=3: status 2
 tracer 'count' has no setting 'tops'
 did you mean 'top'?
@@ -32,7 +32,7 @@ otlp,args=full,trace=calls: status 2
 tracer 'otlp' has no setting 'trace'
 did you mean 'traces'?
 LINES
-expect 'refused: settings that are no atoms' refused 'count=#{"top" => 3}' 'count=#{<<"tops">> => 3}' 'count=#{{top} => 3}' \
+expect 'a setting whose name is not an atom is refused' refused 'count=#{"top" => 3}' 'count=#{<<"tops">> => 3}' 'count=#{{top} => 3}' \
     'count=#{[] => 3}' <<'LINES'
 count=#{"top" => 3}: status 2
 tracer 'count' has no setting "top": the name of a setting must be an atom
@@ -52,19 +52,19 @@ twice() {
     "$tracehost" replay -t "text,output=$work/kept" -t "$1" "$one"
     echo "status $?, $(cat "$work/kept")"
 }
-expect 'refused: a setting that is given twice' twice count,top=2,by=tag,top=3 <<'LINES'
+expect 'a setting that is given twice is refused' twice count,top=2,by=tag,top=3 <<'LINES'
 status 2, old
 -- stderr
 tracehost replay: cannot use -t 'count,top=2,by=tag,top=3'
   the setting 'top' is given twice
 LINES
-expect 'refused: the same of a tracer that declares none' twice "$tracers/recordings.so,a=1,a=1" <<'LINES'
+expect 'a setting that is given twice to a tracer without declarations is refused' twice "$tracers/recordings.so,a=1,a=1" <<'LINES'
 status 2, old
 -- stderr
 tracehost replay: cannot use -t 'BUILD/tests/tracers/recordings.so,a=1,a=1'
   the setting 'a' is given twice
 LINES
-expect 'refused: values' refused count,top=x count,top=-1 count,top=4294967296 count,format=xml text,color=nver \
+expect 'a value that a setting does not allow is refused' refused count,top=x count,top=-1 count,top=4294967296 count,format=xml text,color=nver \
     'text=#{output => {a}}' text,output= 'text=#{output => []}' 'count=#{output => <<>>}' report,output= count=abc <<'LINES'
 count,top=x: status 2
 tracer 'count': the setting 'top' cannot be 'x'
@@ -99,7 +99,7 @@ the setting must be a file, or - for stdout
 count=abc: status 2
 the state of tracer 'count' must be a map of settings
 LINES
-expect "refused: other people's tracers" refused declaring,levl=2 declaring,format=jso <<'LINES'
+expect "settings of a tracer that is not shipped are checked" refused declaring,levl=2 declaring,format=jso <<'LINES'
 declaring,levl=2: status 2
 tracer 'declaring' has no setting 'levl'
 did you mean 'level'?
@@ -113,7 +113,7 @@ taken() {
         "$tracehost" replay -L "$tracers" -t "$tracer" --max-events=1 "$one" 2>&1 | head -n 1
     done
 }
-expect 'taken' taken <<'LINES'
+expect 'valid states reach the tracer' taken <<'LINES'
 state #{format => <<"json">>,level => 2,name => 5}
 state #{name => ["a",<<"b">>]}
 state []
@@ -124,7 +124,7 @@ numbers_are_texts() {
     (cd "$work" && "$TRACEHOST" replay -t text,output=5 "$copy") && "$tracehost" replay -t text "$one" | cmp - "$work/5" &&
         "$tracehost" replay -t report,title=2024 "$one" | grep -c '^"title":"2024",$'
 }
-expect 'a number is a text, too' numbers_are_texts <<'LINES'
+expect 'a number is a valid value of a text setting' numbers_are_texts <<'LINES'
 1
 LINES
 
@@ -137,7 +137,7 @@ over_stream() {
     done
     cmp "$one" "$copy"
 }
-expect 'not over a stream that is read' over_stream <<'LINES'
+expect 'an output that would overwrite a stream is refused' over_stream <<'LINES'
 tracehost replay: cannot attach tracer 'jsonl'
   the output would overwrite the stream WORK/copy.trace
 status 2
@@ -181,7 +181,7 @@ pointers() {
         damaged "{\"a\"}, {$row}, {0}"
     done
 }
-expect 'pointers that lead nowhere' pointers <<'LINES'
+expect 'a declaration with an invalid pointer is refused' pointers <<'LINES'
 tracehost tracers: WORK/damaged.so was refused
   row 2 of th_tracer_settings is damaged
   the pointer to the setting's name is 0x10, which is not the address of readable memory
@@ -215,7 +215,7 @@ rows() {
     damaged '{"x", TH_SETTING_WORD}, {0}'
     damaged '{"x", TH_SETTING_WORD, "  "}, {0}'
 }
-expect 'rows that mean nothing' rows <<'LINES'
+expect 'a declaration with an invalid type, name or word list is refused' rows <<'LINES'
 tracehost tracers: WORK/damaged.so was refused
   row 1 of th_tracer_settings is damaged
   the type must be from 0 to 4, not 9
@@ -246,7 +246,7 @@ no_end() {
     damaged '{"x"}, {"y"}'
     damaged '{"x"}, {"y"}, {0}, {(char *)16}' | sed -n '/^setting/,$p'
 }
-expect 'no end, and more after it' no_end <<'LINES'
+expect 'a declaration without an end is refused, and rows after the end are ignored' no_end <<'LINES'
 tracehost tracers: WORK/damaged.so was refused
   th_tracer_settings has no end: none of its 2 rows is {0}
 status 5
@@ -266,7 +266,7 @@ shown() {
     "$tracehost" tracers -L "$tracers" declaring | sed -n '/^setting/,/^$/p'
     ! "$tracehost" tracers usdt | grep '^setting'
 }
-expect 'shown' shown <<'LINES'
+expect 'tracehost tracers prints the settings of a tracer' shown <<'LINES'
 setting       may be
 level         a number from 0 to 4294967295 (default: 1)
               how much is shown
@@ -280,7 +280,7 @@ completed() {
         echo "$line: $("$tracehost" complete "tracehost replay -L $tracers -t $line" ' =:' | tr '\037\n' ':;')"
     done
 }
-expect 'completed' completed <<'LINES'
+expect 'names and values of settings are completed' completed <<'LINES'
 declaring,: part:level=:declaring,;part:format=:declaring,;part:name=:declaring,;
 declaring,f: part:format=:declaring,;
 declaring,format=: word:text:;word:json:;

@@ -8,7 +8,7 @@ signalled=tests/cli/lib/send_signals.py
 
 # --- while the program waits for input ---
 
-expect 'SIGINT during replay: tracers write what they have left' \
+expect 'SIGINT during replay: tracers write their remaining output' \
     $signalled INT "$calls" 500 "$tracehost" replay -t text -t count - <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
@@ -30,20 +30,20 @@ expect 'SIGINT during replay: tracers write what they have left' \
 tracehost replay: stdin: received SIGINT after 6 records
 -- status 130
 EOF
-expect 'SIGTERM during replay' $signalled TERM "$calls" 100 "$tracehost" replay - <<'EOF'
+expect 'SIGTERM ends replay with the records read so far' $signalled TERM "$calls" 100 "$tracehost" replay - <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
 tracehost replay: stdin: received SIGTERM after 1 record
 -- status 143
 EOF
-expect 'SIGHUP during dump' $signalled HUP "$calls" 200 "$tracehost" dump - <<'EOF'
+expect 'SIGHUP ends dump with the records read so far' $signalled HUP "$calls" 200 "$tracehost" dump - <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 {trace,<0.79.0>,call,{ex,lots,[]},{ex,foo,0}}.
 -- stderr
 tracehost dump: stdin: received SIGHUP after 2 records
 -- status 129
 EOF
-expect 'SIGINT during info' $signalled INT "$calls" 200 "$tracehost" info - <<'EOF'
+expect 'SIGINT ends info with the records read so far' $signalled INT "$calls" 200 "$tracehost" info - <<'EOF'
 stream      stdin (trace-port)
 node        nonode@nohost
 records     2, 162 bytes
@@ -62,7 +62,7 @@ time        none recorded
 tracehost info: stdin: received SIGINT after 2 records
 -- status 130
 EOF
-expect 'SIGINT during convert to stdout' $signalled INT "$calls" 200 "$tracehost" convert --to=jsonl - - <<'EOF'
+expect 'SIGINT ends convert to stdout with the records read so far' $signalled INT "$calls" 200 "$tracehost" convert --to=jsonl - - <<'EOF'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 {"tracee":"<0.79.0>","tag":"call","term":"{ex,foo,[]}","match_spec_result":"{rec,w,0}"}
 {"tracee":"<0.79.0>","tag":"call","term":"{ex,lots,[]}","match_spec_result":"{ex,foo,0}"}
@@ -70,13 +70,13 @@ expect 'SIGINT during convert to stdout' $signalled INT "$calls" 200 "$tracehost
 tracehost convert: stdin: received SIGINT after 2 records
 -- status 130
 EOF
-expect 'SIGTERM before the first byte' $signalled TERM "$calls" 0 "$tracehost" dump - <<'EOF'
+expect 'SIGTERM before the first byte ends dump' $signalled TERM "$calls" 0 "$tracehost" dump - <<'EOF'
 -- stderr
 tracehost dump: stdin: received SIGTERM after 0 records
 -- status 143
 EOF
 mkfifo "$work/pipe"
-expect 'SIGINT while a pipe has no writer' $signalled INT "$calls" 0 "$tracehost" dump "$work/pipe" <<'EOF'
+expect 'SIGINT ends the wait for a writer of a pipe' $signalled INT "$calls" 0 "$tracehost" dump "$work/pipe" <<'EOF'
 -- stderr
 tracehost dump: WORK/pipe: received SIGINT after 0 records
 -- status 130
@@ -90,7 +90,7 @@ no_reader() {
     test -p "$work/unread" && return $status
 }
 for command in 'dump -o FIFO CALLS' 'convert --to=jsonl CALLS FIFO' 'report -o FIFO CALLS'; do
-    expect "SIGINT while nobody reads: $command" no_reader $(echo "$command" | sed "s|CALLS|$calls|; s|FIFO|$work/unread|") <<EOF
+    expect "SIGINT ends the wait for a reader: $command" no_reader $(echo "$command" | sed "s|CALLS|$calls|; s|FIFO|$work/unread|") <<EOF
 -- stderr
 tracehost ${command%% *}: cannot write WORK/unread: no reader has opened it
 -- status 130
@@ -98,7 +98,7 @@ EOF
 done
 for command in "replay $calls" 'run fib fib:fib(2).'; do
     for options in '' "--control=$work/unread.socket"; do
-        expect "SIGINT while nobody reads: ${command%% *} $options" \
+        expect "SIGINT ends the wait for a reader: ${command%% *} $options" \
             no_reader ${command%% *} -t text,output="$work/unread" $options ${command#* } <<EOF
 -- stderr
 tracehost ${command%% *}: cannot attach tracer 'text'
@@ -107,7 +107,7 @@ tracehost ${command%% *}: cannot attach tracer 'text'
 EOF
     done
 done
-expect 'SIGINT ends all streams' $signalled INT "$calls" 0 "$tracehost" replay - "$calls" "$calls" <<'EOF'
+expect 'SIGINT in the first stream ends the replay of all streams' $signalled INT "$calls" 0 "$tracehost" replay - "$calls" "$calls" <<'EOF'
 -- stderr
 tracehost replay: stdin: received SIGINT after 0 records
 -- status 130
@@ -116,7 +116,7 @@ lines() {
     "$tracehost" convert "$calls" "$work/calls.jsonl"
     $signalled INT "$work/calls.jsonl" 200 "$tracehost" replay -
 }
-expect 'SIGINT in the middle of a line' lines <<'EOF'
+expect 'SIGINT in the middle of a JSON line ends replay before the line' lines <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 -- stderr
 tracehost replay: stdin: received SIGINT after 1 record
@@ -155,7 +155,7 @@ endless() {
     counted=$(sed -n 's/^ *\([0-9]*\) .* all$/\1/p' "$work/out")
     if [ "$read" -gt 1000 ] && [ "$read" = "$counted" ]; then echo 'the same number'; else cat "$work/err"; fi
 }
-expect 'SIGINT during endless input' endless <<'EOF'
+expect 'SIGINT during endless input: each record read is delivered' endless <<'EOF'
 status 130
 the same number
 EOF
@@ -172,7 +172,7 @@ ignored() {
         $signalled HUP "$calls" 200 "$tracehost" replay -
     )
 }
-expect 'what is ignored stays ignored' ignored <<'EOF'
+expect 'a signal that the parent ignores stays ignored' ignored <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 -- stderr
@@ -192,15 +192,15 @@ to_head() {
     } | head -n 1
     cat "$work/status" "$work/err"
 }
-expect 'dump to a pipe that is closed' to_head dump "$long" <<'EOF'
+expect 'dump to a closed pipe ends by SIGPIPE' to_head dump "$long" <<'EOF'
 {trace_ts,<0.79.0>,call,{wl,id,[{1,<<"some payload">>}]},{1795,233755,505065}}.
 status 141
 EOF
-expect 'convert to a pipe that is closed' to_head convert --to=jsonl "$recordings/s09_collections_return.trace" - <<'EOF'
+expect 'convert to a closed pipe ends by SIGPIPE' to_head convert --to=jsonl "$recordings/s09_collections_return.trace" - <<'EOF'
 {"tracehost":1,"node":"nonode@nohost","creation":0}
 status 141
 EOF
-expect 'replay to a pipe that is closed' to_head replay "$recordings/s09_collections_return.trace" <<'EOF'
+expect 'replay to a closed pipe ends by SIGPIPE' to_head replay "$recordings/s09_collections_return.trace" <<'EOF'
 0.000000 <0.129.0>  call lists:seq(1,20) [result {wl,coll,0}]
 status 141
 EOF
@@ -263,12 +263,12 @@ drawing() {
     [ ! -e "$work/half" ] || echo 'half of a file is left'
     return $status
 }
-expect 'a tracer that draws at its end, and a second signal of another kind' drawing HUP <<'EOF'
+expect 'another signal ends unload(), and no partial file is left' drawing HUP <<'EOF'
 tracehost replay: received SIGTERM; tracers write their remaining output; another signal ends the program at once
 it draws
 -- status 129
 EOF
-expect 'a tracer that draws at its end, and the same signal again' drawing TERM <<'EOF'
+expect 'the same signal again ends unload(), and no partial file is left' drawing TERM <<'EOF'
 tracehost replay: received SIGTERM; tracers write their remaining output; another signal ends the program at once
 it draws
 -- status 143

@@ -32,7 +32,7 @@ replayed() {
     )
 }
 
-expect 'the latest ones are kept' replayed 100000 unlimited --max-frames=1000 --fail-on-loss <<'EOF'
+expect '--max-frames keeps the latest return requests' replayed 100000 unlimited --max-frames=1000 --fail-on-loss <<'EOF'
       events       %  tag
       100001   99.01  call
         1000    0.99  return_from
@@ -49,12 +49,12 @@ EOF
 case $BUILD_DIR in
 *release) ;;
 *)
-    skip 'three million' 'takes too long, or too much memory, in this mode'
+    skip 'a million return requests of three million calls fit in 96 MiB' 'takes too long, or too much memory, in this mode'
     finish
     ;;
 esac
 # A million are remembered; room for two would be 112 MiB.
-expect 'three million, in 96 MiB' replayed 3000000 98304 <<'EOF'
+expect 'a million return requests of three million calls fit in 96 MiB' replayed 3000000 98304 <<'EOF'
       events       %  tag
      3000001   75.00  call
      1000000   25.00  return_from

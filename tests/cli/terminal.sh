@@ -21,7 +21,7 @@ figures() {
 waiting() {
     $terminal 1.2 "$tracehost" dump "$recordings/s22_killed_vm.trace" | grep -v '^{trace' | figures
 }
-expect 'progress, which makes way for what else there is to say' waiting <<'EOF'
+expect 'progress is erased before a message' waiting <<'EOF'
 ...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records, N/s\e[K\r\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
   the input ends after 48 of the record's 109 bytes
 tracehost dump: samples/recordings/s22_killed_vm.trace: recovered 1156 records
@@ -38,7 +38,7 @@ slow() {
 unprinted() {
     slow $terminal both "$tracehost" replay -t count,top=1 - | figures
 }
-expect 'progress of a pipe, as long as tracers print nothing' unprinted <<'EOF'
+expect 'progress of a pipe is shown until tracers print' unprinted <<'EOF'
 stdin: 0.1 MB, N records, N/s\e[K\r\r\e[K      events       %  tag
          874   60.78  call
          212   14.74  return_from
@@ -59,7 +59,7 @@ EOF
 printed() {
     slow $terminal both "$tracehost" replay -t msg - | grep -c 'records'
 }
-expect 'no progress between what tracers print' printed <<'EOF'
+expect 'no progress is shown once tracers print' printed <<'EOF'
 0
 -- status 1
 EOF
@@ -67,20 +67,20 @@ narrow() {
     WIDTH=40 $terminal 1.2 "$tracehost" dump --allow-partial "$recordings/s22_killed_vm.trace" | grep -v '^{trace' |
         sed 's/\\e\[K\\r.*//' | awk '{ print (length($0) < 40 ? "fits" : "does not fit") ": " $0 }' | figures | head -n 1
 }
-expect 'what does not fit 40 columns is left out' narrow <<'EOF'
+expect 'progress is cut to the width of the terminal' narrow <<'EOF'
 fits: N% of 0.1 MB, N records, N/s
 EOF
 never() {
     $terminal 1.2 "$tracehost" dump --progress=never --allow-partial "$recordings/s22_killed_vm.trace" | grep -c 'records, '
 }
-expect '--progress=never' never <<'EOF'
+expect '--progress=never shows no progress' never <<'EOF'
 0
 -- status 1
 EOF
 drawn_on() {
     RAW=1 $terminal 1.2 "$tracehost" dump --allow-partial "$recordings/s22_killed_vm.trace" | grep -c 'records, '
 }
-expect 'nothing is written into the screen of a pager' drawn_on <<'EOF'
+expect 'no progress is shown on a terminal in raw mode' drawn_on <<'EOF'
 0
 -- status 1
 EOF
@@ -89,17 +89,17 @@ reader_gone() {
     (cd "$work" && "$OLDPWD/$terminal" gone "$tracehost" dump long | figures)
     echo
 }
-expect 'nothing is left of it when the reader ends' reader_gone <<'EOF'
+expect 'progress is erased when the reader of stdout ends' reader_gone <<'EOF'
 long: N% of 1.0 MB, N records, N/s\e[K\r\r\e[K
 EOF
 always() {
     until grep -qs records "$work/told"; do cat "$many"; done | "$tracehost" replay --progress=always -t count - >"$work/counts" 2>"$work/told"
     figures <"$work/told" | sed 's/[0-9.]* MB/N MB/'
 }
-expect '--progress=always, where there is no terminal' always <<'EOF'
+expect '--progress=always shows progress without a terminal' always <<'EOF'
 stdin: N MB, N records, N/s
 EOF
-expect 'no progress of what is done at once' $terminal 0 "$tracehost" replay -t count,top=1 "$many" <<'EOF'
+expect 'no progress is shown in the first second' $terminal 0 "$tracehost" replay -t count,top=1 "$many" <<'EOF'
       events       %  tag
          437   60.78  call
          106   14.74  return_from
@@ -123,31 +123,31 @@ EOF
 coloured() {
     $terminal both "$tracehost" replay --max-events=1 "$@" "$calls"
 }
-expect 'colours on a terminal' coloured <<'EOF'
+expect 'text has colours on a terminal' coloured <<'EOF'
 <0.79.0>   \e[32mcall\e[0m ex:foo()\e[2m [result {rec,w,0}]\e[0m
 EOF
-expect 'unless they are not wanted' coloured --color=never <<'EOF'
+expect '--color=never removes colours on a terminal' coloured --color=never <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 EOF
 without() {
     NO_COLOR=1 coloured "$@"
 }
-expect 'unless NO_COLOR is set' without <<'EOF'
+expect 'NO_COLOR removes colours on a terminal' without <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 EOF
-expect '--color is stronger' without --color=always <<'EOF'
+expect '--color=always overrides NO_COLOR' without --color=always <<'EOF'
 <0.79.0>   \e[32mcall\e[0m ex:foo()\e[2m [result {rec,w,0}]\e[0m
 EOF
-expect '--color=auto is not' without --color=auto <<'EOF'
+expect '--color=auto does not override NO_COLOR' without --color=auto <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 EOF
-expect 'no colours elsewhere' "$tracehost" replay --max-events=1 "$calls" <<'EOF'
+expect 'text has no colours without a terminal' "$tracehost" replay --max-events=1 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 EOF
 elsewhere() {
     "$tracehost" replay --max-events=1 --color=always "$calls" | cat -v
 }
-expect 'unless they are wanted' elsewhere <<'EOF'
+expect '--color=always adds colours without a terminal' elsewhere <<'EOF'
 <0.79.0>   ^[[32mcall^[[0m ex:foo()^[[2m [result {rec,w,0}]^[[0m
 EOF
 

@@ -70,19 +70,19 @@ presses() {
 
 # --- refusals ---
 
-expect 'not without a terminal' "$tracehost" run --top fib 'fib:fib(1)' <<'EOF'
+expect '--top without a terminal is refused' "$tracehost" run --top fib 'fib:fib(1)' <<'EOF'
 -- stderr
 tracehost run: --top needs a terminal: stderr is not a terminal
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-expect 'no patterns that only a tracer could obey' "$tracehost" run --top -p fib:_ --return fib 'fib:fib(1)' <<'EOF'
+expect '--top with --return and without a tracer is refused' "$tracehost" run --top -p fib:_ --return fib 'fib:fib(1)' <<'EOF'
 -- stderr
 tracehost run: --top only counts calls and their time: for --return and --exception, give a tracer with -t
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-expect 'no times that nobody could see' "$tracehost" run --top=10ms fib 'fib:fib(1)' <<'EOF'
+expect '--top of less than 100 ms is refused' "$tracehost" run --top=10ms fib 'fib:fib(1)' <<'EOF'
 -- stderr
 tracehost run: --top must be a time of at least 100ms, not '10ms'
 Try `tracehost run --help' or `tracehost run --usage' for more information.
@@ -92,7 +92,7 @@ dumb() {
     opens "env TERM=dumb tracehost replay --top $recordings/s13_procs.trace" 120
     sees 'the type in $TERM is' && left 2
 }
-check 'not on a dumb terminal' dumb
+check '--top on a dumb terminal is refused' dumb
 
 # --- a recording ---
 
@@ -105,7 +105,7 @@ pingpong=samples/recordings/s04_genserver_pingpong.trace
 plays() {
     opens "tracehost replay --top=100ms $* $pingpong" && at_the_end
 }
-expect 'a recording, at its end' plays <<'EOF'
+expect 'the view stays after the end of a recording' plays <<'EOF'
 tracehost replay  N:NN  0 calls/s  437 calls  30 of 30 functions called  ENDED
 100% of 0.1 MB, 719 records, 0/s: samples/recordings/s04_genserver_pingpong.trac
 
@@ -127,7 +127,7 @@ by_time() {
     presses t
     sees '28.5  gen_server:loop' && screen | sed -n '5,7p'
 }
-expect 't sorts by time' by_time <<'EOF'
+expect 'the key t sorts by time' by_time <<'EOF'
       0           41     0.000577    28.5  gen_server:loop/7
       0           20     0.000436    21.5  gen_server:call/2
       0           21     0.000320    15.8  wl:'-pingpong/1-lc$^2/1-2-'/1
@@ -136,7 +136,7 @@ scrolled() {
     presses c End
     sees 'wl:terminate/2' && presses Up Up k j Up && sees 'wl:handle_call/3' && screen | sed -n '5,6p;15,$p'
 }
-expect 'c and keys that scroll' scrolled <<'EOF'
+expect 'the key c sorts by calls, and arrows, k, j and End scroll' scrolled <<'EOF'
       0           20     0.000026     1.3  wl:handle_call/3
       0           20     0.000041     2.0  wl:handle_cast/2
       0            1     0.000008     0.4  gen_server:try_terminate/3
@@ -146,7 +146,7 @@ resized() {
     tmux resize-window -x 40 -y 8
     sees '^       calls  function' && presses Home && sees decode_msg && screen | sed '1s/[0-9]*:[0-9][0-9]/N:NN/'
 }
-expect 'in a small window there are fewer columns and lines' resized <<'EOF'
+expect 'a small window shows fewer columns and lines' resized <<'EOF'
 tracehost replay  N:NN  0 calls/s  437 c
 100% of 0.1 MB, 719 records, 0/s: sample
 
@@ -161,7 +161,7 @@ ends() {
     presses q
     left 0 && screen | grep -A3 function
 }
-expect 'q ends it, and the counts stand on stdout' ends <<'EOF'
+expect 'the key q ends the view, and the counts are printed on stdout' ends <<'EOF'
        calls       seconds  function
           41      0.000070  gen_server:decode_msg/9
           41      0.000577  gen_server:loop/7
@@ -172,7 +172,7 @@ some() {
     presses r
     sees ' 0 calls  0 of 8 functions' && presses q && left 0
 }
-expect 'chosen functions, counted only, and again from 0' some <<'EOF'
+expect '--kind=count shows no time, and the key r resets the counts' some <<'EOF'
 tracehost replay  N:NN  0 calls/s  106 calls  8 of 8 functions called  ENDED
 calls/s        calls % calls  function
       0           21    19.8  wl:'-pingpong/1-lc$^0/1-0-'/2
@@ -187,7 +187,7 @@ EOF
 interrupted() {
     plays >/dev/null && presses C-c && left 130
 }
-check 'Ctrl-C ends it as a signal' interrupted
+check 'Ctrl-C ends the replay with status 130' interrupted
 
 # --- the output of others ---
 
@@ -197,7 +197,7 @@ beside() {
     presses q
     left 0 && screen | grep 'call ex'
 }
-expect 'what a tracer prints on the same terminal comes afterwards' beside <<'EOF'
+expect 'output of a tracer on the same terminal is printed after the view' beside <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -206,7 +206,7 @@ aside() {
     opens "tracehost replay --top -t text --flags=call --max-events=3 $recordings/s01_seed_local_caller.trace >$work/out" &&
         sees ENDED && presses q && left 0 && grep 'call ex' "$work/out"
 }
-expect 'what it prints elsewhere is there at once' aside <<'EOF'
+expect 'output of a tracer to a file is not lost' aside <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
@@ -215,7 +215,7 @@ torn() {
     opens "tracehost replay --top $recordings/s22_killed_vm.trace" 100 && sees 'missing: 1 places that are damaged' &&
         presses q && left 4 && sees 'recovered 1156 records'
 }
-check 'damage is told in the view, and afterwards' torn
+check 'damage is reported in the view and at the end' torn
 
 connected() {
     cat >"$work/connect" <<'EOF'
@@ -225,7 +225,7 @@ EOF
     sees '  437 calls  30 of 30' && sees '0.1 MB, 719 records, 0/s: tcp://127.0.0.1:' && ! screen | grep ENDED &&
         presses q && left 0
 }
-check 'what a node sends, while it is connected' connected
+check 'events of a connected node are counted, and the view stays live' connected
 
 # --- a run ---
 
@@ -235,7 +235,7 @@ runs() {
     opens "tracehost run --top=200ms --schedulers=2 $* bank $waits" && sees 'bank:deposit/2' && sees '  0 calls/s' &&
         screen | sed '1s/[0-9]*:[0-9][0-9]/N:NN/; s/ [0-9.]* *[0-9.]*  bank/ ...  bank/'
 }
-expect 'functions that run' runs -p bank:_ <<'EOF'
+expect 'the view of a run shows its functions, processes and schedulers' runs -p bank:_ <<'EOF'
 tracehost run  N:NN  0 calls/s  10 calls  5 of 15 functions called
 4 processes, 2 schedulers
 
@@ -257,20 +257,20 @@ pauses() {
     presses p
     sees 'PAUSED' && presses p && sees 'p pause' && ! screen | grep PAUSED
 }
-check 'p pauses, and goes on' pauses
+check 'the key p pauses and resumes the view' pauses
 stops() {
     presses C-z
     sees 'Stopped' && shows_the_shell && presses fg Enter && sees 'bank:deposit/2' &&
         kill -CONT "$(cat "$work/pid")" && presses t && sees '^q end run' && presses q &&
         sees 'received a request to stop' && shows_the_shell
 }
-check 'Ctrl-Z stops it, fg goes on, q ends it' stops
+check 'Ctrl-Z stops the view, fg resumes the view, and q ends the run' stops
 busy() {
     opens "tracehost run --top=100ms -t count --duration=1500ms fib 'fib:fib(92)' --grace=0" &&
         sees '[1-9][0-9]* k calls/s .* calls  1 of 5' && sees 'has not returned' && left 6 &&
         sees 'call$'
 }
-check 'beside a tracer, while a function runs that never returns' busy
+check '--top works with a tracer while a function does not return' busy
 
 controlled() {
     runs --control="$work/socket" >/dev/null
@@ -279,7 +279,7 @@ controlled() {
     "$tracehost" ctl "$work/socket" tracers | grep -e --top
     sees 'bank:deposit/2' >/dev/null && presses q && left 0
 }
-expect 'under control, which leaves its session alone' controlled <<'EOF'
+expect 'ctl detach cannot end the session of --top' controlled <<'EOF'
 session  tracer  traced  discarded  breakpoints  flags
       1  --top        0          0           15  call
 -- stderr
@@ -291,19 +291,19 @@ EOF
 signalled() {
     runs >/dev/null && kill "-$1" "$(cat "$work/pid")" && left "$2"
 }
-check 'SIGTERM' signalled TERM 143
-check 'SIGHUP' signalled HUP 129
-check 'SIGQUIT' signalled QUIT 131
+check 'SIGTERM ends the run and restores the terminal' signalled TERM 143
+check 'SIGHUP ends the run and restores the terminal' signalled HUP 129
+check 'SIGQUIT ends the run and restores the terminal' signalled QUIT 131
 
 # crashes COMMAND HOW: a tracer does, with a text held back.
 crashes() {
     opens "tracehost $1 --top -t text -t crash_tracer,how=$2,after=2 $3" 120 30 && sees "$4" && left 6 &&
         sees 'call '
 }
-check 'a tracer that crashes in a run' crashes "run -L '$samples'" segv \
+check 'a tracer that crashes in a run leaves the terminal restored' crashes "run -L '$samples'" segv \
     "fib 'fib:fib(1)' 'fib:fib(1)' 'fib:fib(1)'" "'crash_tracer' crashed: SIGSEGV"
-check 'in a replay' crashes "replay -L '$samples'" abort "$pingpong" "'crash_tracer' crashed: SIGABRT"
-check 'that ends the program' crashes "replay -L '$samples'" exit "$pingpong" "'crash_tracer' ended the program"
+check 'a tracer that crashes in a replay leaves the terminal restored' crashes "replay -L '$samples'" abort "$pingpong" "'crash_tracer' crashed: SIGABRT"
+check 'a tracer that ends the program leaves the terminal restored' crashes "replay -L '$samples'" exit "$pingpong" "'crash_tracer' ended the program"
 
 # --- no thread is to be had ---
 
@@ -334,8 +334,8 @@ without_one() {
     return 1
 }
 case $BUILD_DIR in
-*/asan | */tsan) skip 'without a thread the reason is seen' 'the sanitizer starts threads itself' ;;
-*) check 'without a thread the reason is seen' without_one ;;
+*/asan | */tsan) skip 'a thread that cannot start is reported after the view' 'the sanitizer starts threads itself' ;;
+*) check 'a thread that cannot start is reported after the view' without_one ;;
 esac
 
 finish

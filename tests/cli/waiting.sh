@@ -34,7 +34,7 @@ waited() {
     until_traced 1
     end
 }
-expect 'run: patterns wait for their module, and the end tells which never came' waited <<'EOF'
+expect 'run: patterns wait for their module, and the end reports missing functions' waited <<'EOF'
 "waiting":["counter:new/0","counter:nix/1","counter:watch/_"]
 counter           1  loaded  BUILD/samples/counter.so
 <0.1.4096> call counter:new()
@@ -58,7 +58,7 @@ all_that_comes() {
     end >"$work/ended"
     plain "$work/ended"
 }
-expect 'run: all functions that come' all_that_comes <<'EOF'
+expect 'run: on_load traces each function that is loaded' all_that_comes <<'EOF'
 counter           1  loaded  BUILD/samples/counter.so
 <0.1.4096> call counter:new()
 <0.1.4096> return counter:new/0 -> {ok,REF}
@@ -69,7 +69,7 @@ stderr: tracehost run: received a request to stop
 status 0
 EOF
 
-expect 'run: none comes' "$tracehost" run -p on_load json '1 + 1.' <<'EOF'
+expect 'run: on_load without a loaded function is reported at the end' "$tracehost" run -p on_load json '1 + 1.' <<'EOF'
 2
 -- stderr
 tracehost run: -p on_load: no such function was loaded
@@ -90,7 +90,7 @@ asked() {
     end
     plain "$work/told"
 }
-expect 'ctl: patterns wait for what is loaded' asked <<'EOF'
+expect 'ctl: patterns wait for their module, and can be withdrawn' asked <<'EOF'
 session 1, tracer 'text': flags call
   waits for code: -p on_load
   waits for code: -p counter:nix/1
@@ -123,14 +123,14 @@ for command in 'pattern on_load' 'pattern nosuch:_/_' sessions 'detach 1'; do
         ctl --json $command | conforms "${command%% *}"
         end >"$work/ended"
     }
-    expect "ctl: the answer to $command has the schema's form" answered <<EOF
+    expect "ctl: the answer to $command conforms to the schema" answered <<EOF
 ${command%% *} conforms
 EOF
 done
 
 # --- recordings, whose functions are there once they are seen ---
 
-expect 'replay: all functions that are seen' "$tracehost" replay -p on_load --kind=count \
+expect 'replay: on_load applies to each function of the recording' "$tracehost" replay -p on_load --kind=count \
     "$recordings/s01_seed_local_caller.trace" <<'EOF'
        calls  function
           11  ex:bar/1

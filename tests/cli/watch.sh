@@ -99,33 +99,33 @@ replaced() {
     wait_for "^$1 $2" "$work/out" && wait_for 'is in use' "$work/err" "$3"
 }
 
-check 'the first one is told' wait_for '^one loaded' "$work/out"
+check 'the first tracer gets events' wait_for '^one loaded' "$work/out"
 make "$tracer" two -DUPGRADES
-check 'compiled anew, it is upgraded' replaced two upgraded 1
-check 'with the private data of the old one' grep -q '^two upgrades loaded' "$work/out"
-check 'which is unloaded' wait_for '^one ends' "$work/out"
+check 'a recompiled tracer with upgrade() replaces the first' replaced two upgraded 1
+check 'upgrade() gets the private data of the old tracer' grep -q '^two upgrades loaded' "$work/out"
+check 'the old tracer is unloaded after the upgrade' wait_for '^one ends' "$work/out"
 make "$folder/fresh.so" three
 mv "$folder/fresh.so" "$tracer"
-check 'one that was moved there is loaded' replaced three loaded 2
-check 'in its turn' wait_for '^two ends' "$work/out"
+check 'a tracer file that is moved into place is loaded' replaced three loaded 2
+check 'the replaced tracer is unloaded after the move' wait_for '^two ends' "$work/out"
 
 refused() {
     wait_for "$1" "$work/err" && goes_on three
 }
 echo 'no library' >"$folder/broken"
 mv "$folder/broken" "$tracer"
-check 'what is no library leaves the old one' refused 'stays in use'
+check 'a file that is not a library leaves the old tracer in use' refused 'stays in use'
 make "$tracer" four -DANSWER=7
-check 'so does one with a veto' refused 'load() returned 7'
+check 'a tracer whose load() fails leaves the old tracer in use' refused 'load() returned 7'
 make "$tracer" five -DTRACE='"show"'
-check 'and one that lacks a callback' refused 'trace/5'
-check 'nothing else is said' test "$(grep -c '^tracehost' "$work/err")" = 5
+check 'a tracer without trace/5 leaves the old tracer in use' refused 'trace/5'
+check 'replacements and refusals are reported once each' test "$(grep -c '^tracehost' "$work/err")" = 5
 
 make "$tracer" six
-check 'the next good one is taken' replaced six loaded 3
+check 'a valid tracer after refusals is loaded' replaced six loaded 3
 printf x >>"$tracer"
-check 'one that was written in place is another' wait_for 'is in use' "$work/err" 4
-check 'and goes on' goes_on six
+check 'a tracer file that is written in place is loaded' wait_for 'is in use' "$work/err" 4
+check 'the tracer written in place gets events' goes_on six
 
 i=0
 while [ $i -lt 20 ]; do
@@ -140,19 +140,19 @@ for i in range(20):
 EOF
 }
 rename_all
-check 'a burst is replaced' wait_for 'is in use' "$work/err" 5
+check 'a burst of renames replaces the tracer' wait_for 'is in use' "$work/err" 5
 goes_on six >/dev/null
-check 'a few times at most' test "$(grep -c 'is in use' "$work/err")" -lt 9
+check 'a burst of renames replaces the tracer a few times at most' test "$(grep -c 'is in use' "$work/err")" -lt 9
 
 before=$(grep -c 'is in use' "$work/err")
 rm -r "$folder"
 mkdir "$folder"
 make "$tracer" seven
-check 'in a folder that was made again' replaced seven loaded $((before + 1))
+check 'a tracer in a recreated folder is loaded' replaced seven loaded $((before + 1))
 kill -TERM $host
 wait $host
-check 'the run ends as without' test $? = 143
-check 'the last one is unloaded' grep -q '^seven ends' "$work/out"
+check 'SIGTERM ends a watched run with status 143' test $? = 143
+check 'the last tracer of a run is unloaded' grep -q '^seven ends' "$work/out"
 
 # --- a replay ---
 
@@ -171,16 +171,16 @@ head -1 "$work/events" >&3
     done
 } &
 feeder=$!
-check 'a replay begins' wait_for '^one loaded' "$work/out"
+check 'the first tracer of a replay gets events' wait_for '^one loaded' "$work/out"
 make "$tracer" two
-check 'and goes on with the new one' replaced two loaded 1
-check 'the old one has gone' wait_for '^one ends' "$work/out"
+check 'a replay replaces its tracer' replaced two loaded 1
+check 'the old tracer of a replay is unloaded' wait_for '^one ends' "$work/out"
 touch "$work/enough"
 wait $feeder
 exec 3>&-
 wait $host
-check 'it ends' test $? = 0
-check 'with the new one' grep -q '^two ends' "$work/out"
+check 'a replay with a replaced tracer has status 0' test $? = 0
+check 'the new tracer of a replay is unloaded' grep -q '^two ends' "$work/out"
 
 # --- by command, without a changed file ---
 
@@ -192,31 +192,31 @@ host=$!
 ctl() {
     "$tracehost" ctl "$work/socket" "$@"
 }
-check 'a run under control' wait_for '^first loaded' "$work/out"
-check 'replace' ctl replace first second
-check 'the new one is told' wait_for '^second upgraded' "$work/out"
+check 'the first tracer of a run under control gets events' wait_for '^first loaded' "$work/out"
+check 'ctl replace takes another tracer' ctl replace first second
+check 'the tracer of ctl replace gets events' wait_for '^second upgraded' "$work/out"
 make "$folder/second.so" third -DUPGRADES
-check 'and watched' wait_for '^third upgraded' "$work/out"
-check 'replace, by the same file' ctl replace second second
-check 'is an upgrade' wait_for '^third upgrades upgraded' "$work/out"
-check 'which goes on' goes_on third
-expect 'a session that is not there' ctl replace nobody second <<'EOF'
+check 'the file of the tracer of ctl replace is watched' wait_for '^third upgraded' "$work/out"
+check 'ctl replace takes the same file again' ctl replace second second
+check 'ctl replace with the same file calls upgrade()' wait_for '^third upgrades upgraded' "$work/out"
+check 'the tracer reloaded by ctl replace gets events' goes_on third
+expect 'ctl replace of an unknown session is refused' ctl replace nobody second <<'EOF'
 -- stderr
 tracehost ctl: there is no session or tracer 'nobody'
 -- status 2
 EOF
-expect 'which tracer?' ctl replace second <<'EOF'
+expect 'ctl replace without a tracer is refused' ctl replace second <<'EOF'
 -- stderr
 tracehost ctl: arguments SESSION and TRACER are needed; `sessions` and `tracers` list them
 -- status 2
 EOF
-check 'stop' ctl stop
+check 'ctl stop succeeds' ctl stop
 wait $host
-check 'the last one is unloaded, too' grep -q '^third ends' "$work/out"
+check 'ctl stop unloads the last tracer' grep -q '^third ends' "$work/out"
 
 # --- where nothing changes ---
 
-expect 'nothing changes' "$tracehost" run --watch json 'json:encode(1)' <<'EOF'
+expect '--watch without changed files changes no output' "$tracehost" run --watch json 'json:encode(1)' <<'EOF'
 <0.1.4096> call json:encode(1)
 <0.1.4096> exit normal
 <<"1">>

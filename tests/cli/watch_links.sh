@@ -43,41 +43,41 @@ relink() {
     mv -T "$work/relinked" "$2"
 }
 
-check 'the host runs' prints one
+check 'the first tracer gets events' prints one
 put "$work/tracer.two" real/tracer.so
-check 'another file takes the place of the last one' prints two
+check 'a new file at the end of the links is loaded' prints two
 cat "$work/tracer.three" >real/tracer.so
-check 'which is written in place' prints three
+check 'a file behind links that is written in place is loaded' prints three
 cp "$work/tracer.four" other/tracer.so
 relink ../other/tracer.so middle/link.so
-check 'a link in the middle leads elsewhere' prints four
+check 'a changed link in the middle loads the new target' prints four
 put "$work/tracer.five" other/tracer.so
-check 'where another file comes' prints five
+check 'a new file at the new target is loaded' prints five
 rm at/tracer.so
 ln -s "$folder/real/six.so" at/tracer.so
 put "$work/tracer.six" real/six.so
-check 'the first link leads to a file that comes later' prints six
+check 'a changed first link loads its target once the file exists' prints six
 exec 5>real/seven.so # which is closed below
 head -c 5000 "$work/tracer.seven" >&5
 relink ../real/seven.so at/tracer.so
 cp "$work/plugin.two" release2/plugin.so
 relink release2 current
-check 'a folder that is a link leads elsewhere' prints 'plugin two'
+check 'a changed link to a folder loads the plugin in the new folder' prints 'plugin two'
 tail -c +5001 "$work/tracer.seven" >&5
 exec 5>&-
-check 'a file that is being written is awaited' prints seven
+check 'a file that is being written is loaded when it is closed' prints seven
 put "$work/plugin.three" release2/plugin.so
-check 'in that folder another file comes' prints 'plugin three'
+check 'a new plugin in the new folder is loaded' prints 'plugin three'
 said() {
     sed 's/, generation .*//' "$work/err" | sort | uniq -c | sed 's/^ *//'
 }
 cd "$OLDPWD" || exit 1
-expect 'nothing else is said' said <<'EOF'
+expect 'each replacement is reported once, and nothing else' said <<'EOF'
 2 tracehost run: the new ./current/plugin.so is loaded: module plugin
 6 tracehost run: the new at/tracer.so is in use
 EOF
 kill -TERM $host
 wait $host
-check 'it ends as told' test $? = 143
+check 'SIGTERM ends the run with status 143' test $? = 143
 
 finish

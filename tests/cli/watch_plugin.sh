@@ -132,55 +132,55 @@ make "$plugin" one
 begin "$tracehost" run --watch --control="$socket" --load-info=1.5 -t "text=#{output => <<\"$work/text\">>}" \
     -p edited:word/0 --return -f "$work/long" "$plugin"
 
-check 'the first one runs' returns one
+check 'the first plugin runs under trace' returns one
 link "$plugin" two
-check 'compiled anew: it lacks an upgrade()' said 'cannot load the new .*: the old code stays in use'
-check 'which is told' said 'has no upgrade()'
-check 'the old one goes on' returns one
+check 'a recompiled plugin without upgrade() leaves the old code in use' said 'cannot load the new .*: the old code stays in use'
+check 'the missing upgrade() is reported' said 'has no upgrade()'
+check 'the first plugin still runs' returns one
 make "$plugin" three -DUPGRADES
-check 'one that was moved there is loaded' said 'edited.so is loaded: module edited, generation 2'
-check 'and runs, traced' returns three
+check 'a plugin that is moved into place is loaded as generation 2' said 'edited.so is loaded: module edited, generation 2'
+check 'generation 2 runs under trace' returns three
 
 make "$plugin" four -DUPGRADES
-check 'old code is in use' said 'cannot load the new .* yet: old code of its module is in use'
-check 'by whom, is told' said 'in edited:stay/0; purge the module hard'
-check 'the current one goes on' returns three
+check 'a new plugin is not loaded while old code is in use' said 'cannot load the new .* yet: old code of its module is in use'
+check 'the function that uses the old code is reported' said 'in edited:stay/0; purge the module hard'
+check 'generation 2 still runs' returns three
 purged() {
     ctl purge --hard edited
 }
-check 'the old code is purged' purged
-check 'then the new is loaded' said 'edited.so is loaded: module edited, generation 3'
-check 'and runs' returns four
-check 'that it waited was told once' test "$(grep -c 'cannot load the new .* yet' "$work/host.err")" = 1
+check 'ctl purge --hard removes the old code' purged
+check 'the waiting plugin is loaded after the purge' said 'edited.so is loaded: module edited, generation 3'
+check 'generation 3 runs under trace' returns four
+check 'the wait for old code is reported once' test "$(grep -c 'cannot load the new .* yet' "$work/host.err")" = 1
 
 echo 'no library' >"$folder/broken"
 mv "$folder/broken" "$plugin"
-check 'what is no library leaves the old code' said 'the file is text, not a shared object'
+check 'a file that is not a library is refused' said 'the file is text, not a shared object'
 make "$plugin" five -DUPGRADES -DANSWER=7
-check 'so does one with a veto' said 'upgrade() returned 7'
-check 'the old one still goes on' returns four
+check 'a plugin whose upgrade() fails is refused' said 'upgrade() returned 7'
+check 'generation 3 still runs after refusals' returns four
 link "$work/six.so" six -DUPGRADES
 cp "$work/six.so" "$plugin"
-check 'one that was written in place is taken' said 'edited.so is loaded: module edited, generation 4'
-check 'and harms nobody' returns six
+check 'a plugin that is written in place is loaded as generation 4' said 'edited.so is loaded: module edited, generation 4'
+check 'generation 4 runs under trace' returns six
 
 # --- one that is loaded by a command ---
 
 mkdir "$work/other"
 make "$work/other/edited.so" seven -DUPGRADES
-check 'a command loads one from elsewhere' ctl load "$work/other/edited.so"
-check 'it runs' returns seven
+check 'ctl load takes a plugin from another folder' ctl load "$work/other/edited.so"
+check 'the plugin of ctl load runs under trace' returns seven
 make "$work/other/edited.so" eight -DUPGRADES
-check 'and is watched' said 'other/edited.so is loaded: module edited, generation 6'
-check 'the new one runs' returns eight
+check 'the file of ctl load is watched' said 'other/edited.so is loaded: module edited, generation 6'
+check 'generation 6 runs under trace' returns eight
 
 before=$(grep -c . "$work/host.err")
 rm -r "$work/other"
 mkdir "$work/other"
 make "$work/other/edited.so" nine -DUPGRADES
-check 'in a folder that was made again' said 'module edited, generation 7'
-check 'it runs' returns nine
-check 'nothing else is said' test "$(grep -c . "$work/host.err")" = $((before + 1))
+check 'a plugin in a recreated folder is loaded' said 'module edited, generation 7'
+check 'generation 7 runs under trace' returns nine
+check 'only the replacement in the recreated folder is reported' test "$(grep -c . "$work/host.err")" = $((before + 1))
 
 # --- one with a thread of its own ---
 
@@ -192,26 +192,26 @@ beats_more() {
     [ "$(grep -c . "$work/beats.$1")" -gt "$beats" ]
 }
 make "$work/other/edited.so" ten -DUPGRADES -DBEATS="\"$work/beats.ten\"" -pthread
-check 'it is loaded' said 'module edited, generation 8'
-check 'its thread runs' beats ten
+check 'a plugin with a thread is loaded' said 'module edited, generation 8'
+check 'the thread of generation 8 runs' beats ten
 make "$work/other/edited.so" eleven -DUPGRADES -DBEATS="\"$work/beats.eleven\"" -pthread
-check 'it is replaced' said 'module edited, generation 9'
+check 'a plugin with a thread is replaced' said 'module edited, generation 9'
 make "$work/other/edited.so" twelve -DUPGRADES -DBEATS="\"$work/beats.twelve\"" -pthread
-check 'and purged, when the next one comes' said 'module edited, generation 10'
+check 'a plugin with a thread is purged before the next one is loaded' said 'module edited, generation 10'
 stays='warning: .*other/edited.so was replaced, but stays in memory: the library uses pthread_create: a thread of the library may still run'
-check 'what stays in memory is said' said "$stays"
-check 'as its thread goes on' beats ten
+check 'a purged plugin that stays in memory is reported' said "$stays"
+check 'the thread of purged generation 8 still runs' beats ten
 make "$work/other/edited.so" thirteen -DUPGRADES
-check 'it is replaced once more' said 'module edited, generation 11'
-check 'the new one runs' returns thirteen
-check 'the threads go on' beats ten
-check 'of all that are in memory' beats eleven
-check 'which is said once' test "$(grep -c "$stays" "$work/host.err")" = 1
+check 'a second plugin with a thread is replaced' said 'module edited, generation 11'
+check 'generation 11 runs under trace' returns thirteen
+check 'the thread of generation 8 still runs after the second purge' beats ten
+check 'the thread of generation 9 still runs after the second purge' beats eleven
+check 'plugins that stay in memory are reported once' test "$(grep -c "$stays" "$work/host.err")" = 1
 
 ctl stop >/dev/null
 ended >"$work/end"
 no_failures() {
     ! grep -v -e '^stderr' -e '^status 0$' -e '^ok$' -e '^<' "$work/end" | grep -qvx 'one\|three\|four\|six\|seven\|eight\|nine\|ten\|eleven\|twelve\|thirteen'
 }
-check 'no call has failed' no_failures
+check 'no call failed during all replacements' no_failures
 finish

@@ -39,7 +39,7 @@ prints() {
     until_so prints_more "$1"
 }
 
-check 'the host runs' prints one
+check 'the first tracers get events' prints one
 
 # --- a file that is open for writing ---
 
@@ -49,31 +49,31 @@ move() {
     mv "$work/moved" "$2"
 }
 move "$work/tracer.two" "$second"
-check 'a tracer is replaced' said 'the new .*/second/tracer.so is in use'
+check 'a tracer that is moved into place is loaded' said 'the new .*/second/tracer.so is in use'
 rm "$first"
 exec 5>"$first" # which is closed below
 head -c 5000 "$work/tracer.two" >&5
 move "$work/plugin.two" "$plugin"
-check 'a plugin, too' said 'the new .*/plugin.so is loaded'
+check 'a plugin is loaded while another file is half written' said 'the new .*/plugin.so is loaded'
 move "$work/tracer.three" "$second"
-check 'and the tracer again' said 'the new .*/second/tracer.so is in use' 2
+check 'a tracer is loaded while another file is half written' said 'the new .*/second/tracer.so is in use' 2
 silent() {
     ! grep 'the new .*/first/tracer.so' "$work/err"
 }
-check 'what is half written is not looked at' silent
+check 'a half-written file is neither loaded nor reported' silent
 tail -c +5001 "$work/tracer.two" >&5
 exec 5>&-
-check 'it is when it is closed' said 'the new .*/first/tracer.so is in use'
+check 'a half-written file is loaded when it is closed' said 'the new .*/first/tracer.so is in use'
 rm "$first"
 ln "$work/tracer.three" "$first"
-check 'a link is whole at once' said 'the new .*/first/tracer.so is in use' 2
+check 'a hard link to a complete file is loaded' said 'the new .*/first/tracer.so is in use' 2
 rm "$first"
 ln -s "$work/tracer.two" "$first"
-check 'also a symbolic one' said 'the new .*/first/tracer.so is in use' 3
+check 'a symbolic link to a complete file is loaded' said 'the new .*/first/tracer.so is in use' 3
 nothing_else() {
     [ "$(grep -c . "$work/err")" = 6 ]
 }
-check 'nothing else is said' nothing_else
+check 'each replacement is reported once, and nothing else' nothing_else
 
 # --- a folder that is made anew, in which a file is open for writing ---
 
@@ -85,14 +85,14 @@ mv "$work/anew" "$folder/first"
 rm -r "$folder/second"
 mkdir "$folder/second"
 move "$work/tracer.one" "$second"
-check 'in another such folder one is replaced' said 'the new .*/second/tracer.so is in use' 3
+check 'a tracer in a recreated folder is loaded' said 'the new .*/second/tracer.so is in use' 3
 half_silent() {
     [ "$(grep -c 'the new .*/first/tracer.so' "$work/err")" = 3 ]
 }
-check 'what is half written is not looked at there either' half_silent
+check 'a half-written file in a recreated folder is not loaded' half_silent
 tail -c +5001 "$work/tracer.three" >&5
 exec 5>&-
-check 'but when it is closed' said 'the new .*/first/tracer.so is in use' 4
+check 'a half-written file in a recreated folder is loaded when it is closed' said 'the new .*/first/tracer.so is in use' 4
 
 # --- files that are written again and again ---
 
@@ -127,16 +127,16 @@ for word in four five six; do
     make tracer $word "$first"
     make plugin $word "$plugin"
 done
-check 'the host outlives that' kill -0 $host
+check 'the host outlives files that are rewritten again and again' kill -0 $host
 cp "$work/tracer.last" "$first"
 cp "$work/tracer.last" "$second"
 cp "$work/plugin.last" "$plugin"
 all_last() {
     [ "$(tail -n 20 "$work/out" | sort -u)" = last ]
 }
-check 'the last ones are at work' until_so all_last
+check 'the last tracers and the last plugin run' until_so all_last
 kill -TERM $host
 wait $host
-check 'it ends as told' test $? = 143
+check 'SIGTERM ends the run with status 143' test $? = 143
 
 finish
