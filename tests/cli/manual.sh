@@ -20,12 +20,12 @@ expect 'each command and each header has a manual page' echo "$pages" <<EOF
 $(expected | sort | tr '\n' ' ' | sed 's/ $//')
 EOF
 
-# --- Their text
+# --- the text of the pages
 
 expect 'the pages of commands match --help' tests/cli/lib/compare_manual.py compare "$tracehost" "$man" </dev/null
 expect 'each page that is referred to exists' tests/cli/lib/compare_manual.py references "$man" </dev/null
 
-# A comparison that finds nothing may not look.
+# A comparison that reports nothing may be broken: these pages have known faults.
 worse() {
     cp -r "$man" "$work/man"
     (
@@ -62,7 +62,7 @@ tracehost.7: there is no tracehost-call(1)
 -- status 1
 EOF
 
-# The fields that the host reads and writes: those of the first line, and those of its table.
+# The fields that the host reads and writes: the fields of the header, and the fields of the table of JSON lines.
 fields() {
     sed -n '/^void th_replay_json_write_header/,/^}/ s/.*put_field(root, "\([a-z]*\)".*/\1/p' host/replay/json_writer.c
     sed -n 's/^    X(\([a-z_]*\), TH_JSON.*/\1/p' host/replay/json_lines.h
@@ -71,9 +71,9 @@ expect 'tracehost-jsonl(5) has every field' tests/cli/lib/compare_manual.py fiel
 $(fields)
 EOF
 
-# --- Their words
+# --- the form of the pages
 
-# warnings PAGE: of all that formats it; and lines that are too wide.
+# warnings PAGE: prints the warnings of all formatters of the page, and lines that are too wide.
 warnings() {
     LC_ALL=C.UTF-8 man --warnings -E UTF-8 -l -Tutf8 "$1" 2>&1 >/dev/null
     groff -t -man -ww -Kutf8 -Tutf8 "$1" 2>&1 >/dev/null
@@ -108,7 +108,7 @@ MAN/man5/tracehost-jsonl.5
 MAN/man3/tracehost.h.3
 EOF
 
-# --- Their sources
+# --- the sources of the pages
 
 # Each function of a header that is declared, or defined by a macro, has a declaration in the header's page.
 undeclared() {
@@ -122,7 +122,7 @@ undeclared() {
 }
 expect 'the pages of headers describe all functions' undeclared </dev/null
 
-# header: the declarations of a header from stdin, as make_page takes them.
+# header: prints the declarations of a header from stdin, as make_page takes them.
 header() {
     cat >"$work/header.h"
     python3 -B - "$work/header.h" <<'EOF'
@@ -295,7 +295,7 @@ Makes.
 .RE
 EOF
 
-# markdown: a page of Markdown from stdin, as make_page takes it.
+# markdown: prints a page of Markdown from stdin, as make_page takes it.
 markdown() {
     cat >"$work/page.1.md"
     python3 - "$work/page.1.md" 2>&1 <<'EOF'
@@ -409,7 +409,7 @@ EOF
 
 # --- The examples of --help
 
-# They run in a folder that looks like the top of the source tree. An example that ends with & starts
+# The examples run in a folder that looks like the top of the source tree. An example that ends with & starts
 # a host with a socket.
 mkdir "$work/examples"
 ln -s "$PWD/samples" "$work/examples/samples"

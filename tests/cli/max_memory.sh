@@ -26,7 +26,7 @@ for name, make, middle in (
         file.write(make(small) + middle + make(small))
 EOF
 
-# bounded COMMAND...: with 100 MB of memory, which would not be enough.
+# bounded COMMAND...: runs the command with 100 MB of memory, which would not be enough without --max-memory.
 bounded() {
     case $BUILD_DIR in
     *asan | *tsan) "$tracehost" "$@" ;;
@@ -149,7 +149,7 @@ tracehost report: WORK/list.trace: record 2 at byte 89 is damaged
 tracehost report: WORK/list.trace: recovered 2 records, skipped 1
 -- status 4
 EOF
-# An event that fits once always fits, also if a command reads it twice.
+# fitting FILE: prints the status of each command; some commands read a record twice.
 fitting() {
     for command in replay info dump 'convert --to=trace' 'convert --to=jsonl'; do
         case $command in

@@ -10,7 +10,7 @@ done >"$work/long.trace"
 "$tracehost" convert "$recording" "$work/short.jsonl"
 "$tracehost" convert "$work/long.trace" "$work/long.jsonl"
 
-# peak COMMAND...: the most KiB that it had in memory.
+# peak COMMAND...: prints the peak memory of the command, in KiB.
 peak() {
     python3 -c '
 import os, sys
@@ -20,7 +20,7 @@ _, status, usage = os.wait4(child, 0)
 print(usage.ru_maxrss if status == 0 else "failed")' "$tracehost" "$@"
 }
 
-# flat SHORT LONG COMMAND...
+# flat SHORT LONG COMMAND...: succeeds if LONG needs at most 2 MiB more memory than SHORT, and at most 32 MiB.
 flat() {
     short=$1
     long=$2
@@ -44,14 +44,14 @@ for command in 'replay -t count' 'replay -t text' dump info; do
 done
 # --- no memory ---
 
-# A record of ten million characters, as a list: 160 MB are more than there is.
+# A record of ten million characters, as a list: 160 MB, which is more than the limit of memory.
 python3 - >"$work/huge.jsonl" <<'EOF'
 event = '{"tracee":"<0.94.0>","tag":"send","term":"%s","extra":"<0.95.0>"}'
 print('{"tracehost":1,"node":"nonode@nohost","creation":0}')
 print(event % 'small')
 print(event % (r'\"' + 'x' * 10000000 + r'\"'))
 EOF
-# starved COMMAND...
+# starved COMMAND...: runs the command with 120 MB of addresses.
 starved() {
     (ulimit -v 120000 && MALLOC_ARENA_MAX=1 "$tracehost" "$@") 2>"$work/err"
     status=$?

@@ -4,12 +4,12 @@
 
 compile "$work/spec_example.so" plugins/spec_example/spec_example.c "$CC" -O2 || exit 1
 
-# One call, with the options of all functions.
+# foo OPTION...: runs one call of foo(), with a pattern for all functions.
 foo() {
     run -p spec_example:_/_ "$@" "$work/spec_example.so" 'spec_example:foo()'
 }
 
-# calls [SUFFIX]: the first has no caller that is traced.
+# calls [SUFFIX]: prints the calls below foo(), each with SUFFIX.
 calls() {
     for call in "lots()" "'of'()" "indirections()" "bar(10)" "bar(9)" "bar(8)" "bar(7)" "bar(6)" "bar(5)" "bar(4)" \
         "bar(3)" "bar(2)" "bar(1)" "bar(0)"; do
@@ -30,7 +30,7 @@ returns() {
 } >"$work/with_callers"
 expect 'a pattern traces all 15 calls if the functions have room' foo --caller <"$work/with_callers"
 expect '--kind=local traces all 15 calls' foo --caller --kind=local <"$work/with_callers"
-# Which of them is named depends on the order in which the compiler has put them.
+# The compiler's order of the functions decides which skipped function the warning names.
 external() {
     foo --kind=global 2>"$work/warning"
     sed 's/skips .* and 3 more/skips four/' "$work/warning" >&2

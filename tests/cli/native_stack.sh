@@ -3,13 +3,13 @@
 # breakpoint whose handler calls the body. tests/breakpoint/native_stack.sh tests single instructions.
 . tests/cli/lib/compiled_plugins.sh
 
-# LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.
+# LeakSanitizer fails under gdb. perf keeps a cache below HOME.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"
 
-# Compiled by gcc, so that gdb can wait for the library: its breakpoint replaces a NOP of one byte.
+# The plugin is compiled by gcc, so that gdb can wait for the library: gdb's breakpoint replaces a NOP of one byte.
 compile "$work/fib.so" plugins/fib/fib.c gcc -O2 -g 2>"$work/said" || { echo 'no gcc here'; exit 77; }
 
-# in_gdb FILE EXPRESSION COMMAND...: prints the output of the run and of gdb.
+# in_gdb FILE EXPRESSION COMMAND...: runs EXPRESSION in gdb, and writes the output of the run and of gdb to FILE.
 in_gdb() {
     said=$1
     expression=$2
@@ -23,20 +23,20 @@ in_gdb() {
         "$work/fib.so" "$expression" </dev/null >"$said" 2>&1
 }
 
-# The functions of a backtrace, in a line, the innermost first: the plugin's, the handlers' frames, and the
-# scheduler's. How it comes to call them is left out.
+# functions_of_backtrace FILE: prints the functions of a backtrace in a line, the innermost first: the plugin's
+# functions, the frames of handlers, and the scheduler's function. Other functions are left out.
 functions_of_backtrace() {
     sed -n -e 's/^#[0-9]* *\(0x[0-9a-f]* in \)\{0,1\}\([a-z_0-9]*\) .*/\2/p' "$1" | grep -x 'down\|frame_1\|scheduler_run_thread' |
         tr '\n' ' '
 }
 
-# Calls and returns, as they come without gdb.
+# is_whole: succeeds if the trace has the calls and returns of a run without gdb.
 is_whole() {
     "$tracehost" run --schedulers=1 -t text,color=never -p fib:_/_ --return "$work/fib.so" 'fib:depth(5)' >"$work/whole"
     [ "$(grep -c ' call ' "$work/whole")" = 7 ] && sed '$d' "$work/whole" | cmp - "$work/traced"
 }
 
-# gdb's breakpoint is at the function before the host's is, since the library is loaded.
+# gdb sets its breakpoint when the library is loaded, before the host sets its own.
 stops_in_a_function() {
     in_gdb "$work/gdb" 'fib:depth(5)' 'break -qualified down' 'ignore 1 3' run backtrace delete continue
     functions=$(functions_of_backtrace "$work/gdb"; echo .)
@@ -47,7 +47,7 @@ stops_in_a_function() {
     return 1
 }
 
-# Both at each call, to the end.
+# Both breakpoints are hit at each call, to the end of the run.
 stops_at_each_call() {
     in_gdb "$work/gdb" 'fib:depth(5)' 'break -qualified down' 'ignore 1 1000' run 'info breakpoints'
     grep -q 'already hit 6 times' "$work/gdb" && grep -q 'exited normally' "$work/gdb" && is_whole && return
@@ -55,7 +55,7 @@ stops_at_each_call() {
     return 1
 }
 
-# Samples, of which each is a paragraph; those of calls: with whole stacks, and handlers in them.
+# samples_are_whole: each sample is a paragraph. Samples of fib() have whole stacks, and some have several handlers.
 samples_are_whole() {
     perf script -i "$work/perf.data" -F ip,sym >"$work/samples" 2>"$work/perf" || return
     awk 'BEGIN { RS = "" }

@@ -2,7 +2,7 @@
 # Tests streams of nodes: streams of two nodes are refused, streams of one node are parts of one recording.
 . tests/cli/lib/assertions.sh
 
-# A stream of NODE, started CREATION times, in which <0.9.0> sends WHAT at the time TS.
+# of_node NODE CREATION TERM TS: prints a stream of NODE's start number CREATION, in which <0.9.0> sends TERM at the time TS.
 of_node() {
     printf '%s\n' "{\"tracehost\":1,\"node\":\"$1\",\"creation\":$2}" \
         "{\"ts\":$4,\"tracee\":\"<0.9.0>\",\"tag\":\"send\",\"term\":\"$3\",\"extra\":\"<0.10.0>\"}"
@@ -93,7 +93,7 @@ tracehost replay: cannot read none.trace
 -- status 3
 EOF
 
-# made NODE CREATION TERM: JSON lines of one event.
+# made NODE CREATION TERM: prints JSON lines of one event.
 made() {
     printf '{"tracehost":1,"node":"%s","creation":%s}\n' "$1" "$2"
     printf '{"tracee":"<0.9.0>","tag":"send","term":"%s","extra":"<0.10.0>"}\n' "$3"

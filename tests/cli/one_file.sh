@@ -9,7 +9,7 @@ ln -s nowhere/../k "$work/astray"
 mkdir "$work/folder"
 ln -s ../k "$work/folder/link"
 
-# both FILE FILE: by tracers of two libraries.
+# both FILE FILE: replays into two files by tracers of two libraries.
 both() {
     (cd "$work" && "$tracehost" replay -t "count,output=$1" -t "text,output=$2" "$OLDPWD/$one")
     status=$?
@@ -46,7 +46,7 @@ tracehost replay: cannot attach tracer 'trace_port'
 -- status 2
 LINES
 
-# Nothing of a file gets lost in these.
+# Devices, FIFOs and stdout lose no data if two tracers write.
 shared() {
     mkfifo "$work/fifo"
     cat "$work/fifo" >"$work/through" &
@@ -62,7 +62,7 @@ alone() {
 alone >"$work/wanted"
 expect 'devices, FIFOs and stdout may be shared by tracers' shared <"$work/wanted"
 
-# Breakpoints with the same meta tracer are one tracer's.
+# Patterns with the same meta tracer and the same state share the tracer.
 meta() {
     "$tracehost" run -t "$1" --flags=call -p fib:fib/1 -p fib:fib/1 --kind=meta --meta-tracer="$2" -p fib:depth/1 --kind=meta \
         --meta-tracer="$3" fib 'fib:fib(3), fib:depth(2).'
@@ -92,7 +92,7 @@ tracehost run: cannot set -p fib:depth/1
 -- status 2
 LINES
 
-# While it runs.
+# The same checks apply to commands of ctl during a run.
 under_control() {
     a_bank -t text,output="$work/k" -p bank:open/2
     ctl attach count,output="$work/link" -p bank:open/2
@@ -119,7 +119,7 @@ tracehost ctl: cannot set -p bank:deposit/2
   give each tracer an output of its own
 LINES
 
-# Nor is a stream that is read, or will be.
+# A stream that the replay reads, now or later, is not overwritten, either.
 over_stream() {
     cp "$one" "$work/stream"
     mkfifo "$work/first"
@@ -137,7 +137,7 @@ tracehost ctl: cannot attach tracer 'text'
 LINES
 
 # The file of stdin, stdout or stderr is not overwritten, either.
-# as_was COMMAND: FILE is `s`, whose content stays the same.
+# as_was COMMAND: runs the command in a folder with the recording `s`, and checks that `s` stays the same.
 as_was() {
     cp "$OLDPWD/$one" s
     (
@@ -205,7 +205,7 @@ LINES
 
 # --- tracers that are replaced ---
 
-# deposit: a call, which the state of a tracer makes.
+# deposit: the state of a tracer calls bank:deposit/2.
 deposit() {
     ctl attach 'as_state=begin bank:deposit(alice, 1), trace end' -p bank:open/2 --session=deposit >/dev/null
     ctl detach deposit >/dev/null
@@ -251,7 +251,7 @@ tracehost ctl: cannot replace the tracer: the session keeps its tracer
   the new tracer has no upgrade(), so it cannot take over the file: detach the old tracer first, or give the new one another output
 LINES
 
-# By one of another module, with another output; by one that takes the file over.
+# A tracer with upgrade() takes the file over; another tracer does not.
 cat >"$work/keeps.c" <<'CODE'
 #include <erl_tracer.h>
 const struct th_tracer_setting th_tracer_settings[] = {{"output", TH_SETTING_OUTPUT}, {0}};
@@ -316,7 +316,7 @@ LINES
 
 # --- FIFOs ---
 
-# Without a reader: refused at once, so that nobody waits. A reader reads all that comes.
+# A FIFO without a reader is refused at once, so that ctl does not wait. A reader gets the whole output.
 unread() {
     a_bank -L "$tracers" -t count,output=/dev/null -p bank:open/2
     ctl attach text,output="$work/fifo" -p bank:deposit/2

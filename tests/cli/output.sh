@@ -133,7 +133,7 @@ EOF
 
 # --- a full disk ---
 
-# full COMMAND...: its stdout is a full disk.
+# full COMMAND...: runs the command with a full disk as stdout.
 full() {
     "$tracehost" "$@" >/dev/full
 }
@@ -213,7 +213,7 @@ tracehost replay: tracer 'text' failed: cannot write /dev/full: No space left on
 -- status 1
 EOF
 
-# Files may grow to 4 KiB.
+# limited COMMAND...: runs the command with files limited to 4 KiB.
 limited() {
     mkdir -p "$work/limited"
     echo old >"$work/limited/file"

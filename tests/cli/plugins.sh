@@ -7,7 +7,7 @@ compile() {
     "$CC" -fPIC -shared -Iplugin_api -o "$work/$1.so" "$work/$1.c"
 }
 
-# --- one ---
+# --- a single library ---
 
 compile shapes <<'EOF'
 #include <erl_nif.h>
@@ -57,7 +57,7 @@ remarks
   its module is called Elixir.Shapes
 EOF
 
-# With debug information each has its place.
+# With debug information each function has its place.
 places() {
     (cd "$work" && "$CC" -g "$@" -fPIC -shared -I"$OLDPWD/plugin_api" -o placed.so shapes.c)
     "$tracehost" plugins "$work/placed.so" | sed -n '/^functions/,/^$/p'
@@ -79,8 +79,8 @@ functions: 4
 
 EOF
 
-# Functions of the table and the library's own; some with room at their entry, some without, each in
-# its way.
+# Functions of the table, and local functions of the library. Some have room at their entry, and some lack room,
+# each for another reason.
 compile mixed <<'EOF'
 #include <nif_module.h>
 
@@ -171,7 +171,7 @@ remarks
   its module is called old_entry
 EOF
 
-# Compiled for a version whose functions it does not keep to.
+# The library is compiled for NIF 2.16, but calls a function of NIF 2.17.
 "$CC" -fPIC -shared -Iplugin_api -DERL_NIF_MINOR_VERSION=16 -o "$work/hasty.so" "$work/shapes.c"
 hasty() {
     "$tracehost" plugins "$work/hasty.so" | sed -n '/^form/p; /^remarks/,$p'

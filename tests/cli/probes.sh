@@ -23,7 +23,7 @@ erlang:efile_drv__int_entry(int thread_id, int tag, int command)
 erlang:message__send(char *sender, char *receiver, uint32_t size, int token_label, int token_previous, int token_current)
 END
 
-# A library with other probes: of no semaphore, in two places, of a name that the table has with other arguments.
+# A library with other probes: without semaphores, in two places, and with a name of the table but other arguments.
 cat >"$work/mine.c" <<'END'
 #include <sys/sdt.h>
 void f(long a, short b)

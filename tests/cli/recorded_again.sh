@@ -5,8 +5,8 @@
 
 plugins=$BUILD_DIR/tests/plugins
 
-# again NAME LINES LIBRARY EXPRESSION OPTION...: at least so many lines are recorded, and replayed into jsonl they are
-# the same again. Another tracer of the run and of the replay prints the same, if there are no times.
+# again NAME LINES LIBRARY EXPRESSION OPTION...: at least LINES lines are recorded, and a replay into jsonl records the
+# same lines. The tracer echo prints the same lines in the run and in the replay.
 again() {
     name=$1 least=$2 library=$3 expression=$4
     shift 4

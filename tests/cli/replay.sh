@@ -79,7 +79,7 @@ tracehost replay: cannot use -t 'text={a'
 -- status 2
 EOF
 
-# state STATE: as the tracer sees it.
+# state STATE: prints STATE as the tracer gets it.
 state() {
     "$tracehost" replay -L "$BUILD_DIR/tests/tracers" -t "echo=$1" --max-events=1 "$calls" | head -n 1
 }
@@ -145,7 +145,7 @@ EOF
 
 # --- flags ---
 
-# tags RECORDING FLAG...: counts of tags, for each flag.
+# tags RECORDING FLAG...: prints the counts of tags, for each flag.
 tags() {
     recording=$1
     shift
@@ -350,7 +350,7 @@ EOF
 
 # --- from, to, max-events ---
 
-# The times of the events that pass.
+# passing OPTION...: prints the times of the delivered events.
 passing() {
     "$tracehost" replay -L "$tracers" -t clock "$@" | sed 's/, now.*//'
 }

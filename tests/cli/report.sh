@@ -9,11 +9,11 @@ cp "$recordings/s01_seed_local_caller.trace" "$recordings/s22_killed_vm.trace" "
 page_data=$PWD/tests/shipped/page_data
 mkdir "$work/here" && cd "$work/here" || exit 1
 
-# of FILE MEMBER...
+# of FILE MEMBER...: prints members of the data of a page.
 of() {
     python3 "$page_data" "$@"
 }
-# named STREAM...: runs, and lists the files that exist afterwards.
+# named STREAM...: runs a report, and lists the files that exist afterwards.
 named() {
     "$tracehost" report "$@" && ls && rm -f -- *.html
 }
@@ -233,7 +233,7 @@ old_ones() {
     rm -f "$work"/here/*
     echo old >"$work/here/page.html"
 }
-# Files can be read again. These take longer than the signal.
+# Files can be read again, so an interrupted report writes no page. The files take longer to read than the signal to arrive.
 of_files() {
     old_ones
     for _ in $(seq 200); do cat "$recordings/s04_genserver_pingpong.trace"; done >"$work/long.trace"

@@ -5,7 +5,7 @@
 party=$BUILD_DIR/tests/plugins/party.so
 ulimit -c 0
 
-# run ARGUMENT...: tracers write elsewhere.
+# run ARGUMENT...: runs with a tracer that writes to a file.
 run() {
     "$tracehost" run -t "text,output=$work/trace" "$@"
 }
@@ -121,7 +121,7 @@ expect 'a run that ends before --duration is not stopped' run --duration=1min "$
 done
 EOF
 
-# Signals come once it waits.
+# The signal is sent once the run waits.
 expect 'SIGINT stops the run with status 130' tests/cli/lib/interrupt.py "$tracehost" run -t "text,output=$work/trace" "$party" \
     'party:loop(100000000000)' <<'EOF'
 -- stderr
@@ -129,7 +129,7 @@ tracehost run: received SIGINT
 -- status 130
 EOF
 
-# A function that does not return is waited for, and signals end that.
+# The run waits for a function that does not return, and a signal ends the wait.
 cat >"$work/stuck.c" <<'C'
 #include <erl_nif.h>
 #include <signal.h>
@@ -161,7 +161,7 @@ expect '--duration waits until a running function returns' run --duration=300ms 
 tracehost run: waiting for running functions to return; a signal ends the program at once
 tracehost run: stopped after 0.3 s (--duration)
 EOF
-# After the program has printed that it waits.
+# at_once: sends the signal after the run has printed that it waits.
 at_once() {
     "$tracehost" run -t "text,output=$work/trace" --duration=300ms "$work/stuck.so" 'stuck:sleeps(600)' &
     pid=$!

@@ -5,7 +5,7 @@
 party=$BUILD_DIR/tests/plugins/party.so
 ulimit -c 0
 
-# run ARGUMENT...: references have the same names in every run.
+# run ARGUMENT...: runs on one scheduler, and replaces references, which differ from run to run.
 run() {
     "$tracehost" run --schedulers=1 "$@" >"$work/out" 2>"$work/err"
     status=$?
@@ -14,7 +14,7 @@ run() {
     return $status
 }
 
-# The same, process by process.
+# sorted ARGUMENT...: runs, and sorts the output by process.
 sorted() {
     run "$@" >"$work/run"
     status=$?
@@ -344,7 +344,7 @@ static ErlNifFunc functions[] = {{"fails", 1, fails, 0}, {"calls", 3, calls, 0},
 
 ERL_NIF_INIT(lined, functions, NULL, NULL, NULL, NULL)
 EOF
-# lined FLAGS ARGUMENT...
+# lined FLAG ARGUMENT...: compiles the library with FLAG, then runs.
 lined() {
     (cd "$work" && "$CC" -O0 "$1" -fPIC -shared -I"$OLDPWD/plugin_api" -o lined.so lined.c)
     shift

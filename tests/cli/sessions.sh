@@ -6,12 +6,12 @@ procs=$recordings/s13_procs.trace
 pingpong=$recordings/s04_genserver_pingpong.trace
 ports=$recordings/s06_ports.trace
 
-# Prints the number of records that a replay with these options delivers to `count`.
+# counted ARGUMENT...: prints the number of events that a replay delivers to `count`.
 counted() {
     "$tracehost" replay -t count "$@" | sed -n 's/  100.00  all//p' | tr -d ' '
 }
 
-# --- whose flags ---
+# --- tracees with flags ---
 
 expect '--processes=all selects all processes' counted --processes=all "$procs" <<'EOF'
 47

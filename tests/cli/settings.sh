@@ -154,7 +154,7 @@ LINES
 
 # --- declarations that are damaged ---
 
-# declares NAME ROWS: a tracer NAME.so with these rows of settings.
+# declares NAME ROWS: compiles a tracer NAME.so with these rows of settings.
 declares() {
     cat >"$work/$1.c" <<CODE
 #include <erl_tracer.h>

@@ -147,7 +147,7 @@ EOF
 
 # --- while it works ---
 
-# The tracer counts exactly the records that were read.
+# The tracer gets exactly the records that were read.
 endless() {
     $signalled INT "$calls" endless "$tracehost" replay -t count - >"$work/out" 2>"$work/err"
     echo "status $?"
@@ -205,9 +205,9 @@ expect 'replay to a closed pipe ends by SIGPIPE' to_head replay "$recordings/s09
 status 141
 EOF
 
-# --- tracers that take long at their end ---
+# --- tracers whose unload() takes long ---
 
-# A tracer whose unload() begins a file and does not end before it is ended.
+# A tracer whose unload() begins a file and never returns.
 cat >"$work/draws.c" <<'EOF'
 #include <erl_tracer.h>
 #include <nif_module.h>
@@ -240,7 +240,7 @@ TH_TRACER_UNLOAD()
 }
 EOF
 "$CC" -fPIC -shared -Iplugin_api -DHALF="\"$work/half\"" -o "$work/draws.so" "$work/draws.c"
-# drawing SIGNAL: sends SIGTERM, and SIGNAL after the message about the remaining output. No part of a file is left.
+# drawing SIGNAL: sends SIGTERM, and SIGNAL after the message about the remaining output; reports a partial file.
 drawing() {
     rm -f "$work/endless" "$work/told"
     mkfifo "$work/endless" "$work/told"

@@ -20,7 +20,7 @@ write(b'{"tracee":"<0.1.0>","tag":"return_from","term":"{m,f,1}","extra":"done"}
 END
 }
 
-# replayed N KIB OPTION...: in so much memory at most.
+# replayed N KIB OPTION...: replays N tail calls in at most KIB KiB of addresses.
 replayed() {
     calls=$1
     limit=$2
@@ -53,7 +53,7 @@ case $BUILD_DIR in
     finish
     ;;
 esac
-# A million are remembered; room for two would be 112 MiB.
+# A million return requests are kept; room for two million would be 112 MiB.
 expect 'a million return requests of three million calls fit in 96 MiB' replayed 3000000 98304 <<'EOF'
       events       %  tag
      3000001   75.00  call

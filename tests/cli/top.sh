@@ -35,7 +35,8 @@ sees() {
     return 1
 }
 
-# opens COMMAND: runs in a terminal of 80 columns and 16 lines, then prints its status and the terminal's state.
+# opens COMMAND [COLUMNS LINES]: runs the command in a terminal, of 80 columns and 16 lines by default, then prints its
+# status; the state of the terminal before and after the command is saved in files.
 opens() {
     tmux kill-server 2>/dev/null
     cat >"$work/script" <<EOF
@@ -52,7 +53,7 @@ EOF
     tmux send-keys " clear; . $work/script" Enter
 }
 
-# left STATUS: the command has ended so, and the terminal is as it was before.
+# left STATUS: waits until the command has ended with STATUS; succeeds if the terminal is as before.
 left() {
     sees "^status $1\$" && cmp "$work/before" "$work/after" && shows_the_shell
 }
@@ -96,7 +97,7 @@ check '--top on a dumb terminal is refused' dumb
 
 # --- a recording ---
 
-# The time that it took is not the same each time.
+# at_the_end: waits for the end of a replay, then prints the screen without the time, which differs from run to run.
 at_the_end() {
     sees '  0 calls/s .* ENDED' && sees ', 0/s: ' &&
         screen | sed '1s/[0-9]*:[0-9][0-9]/N:NN/; 2s|[^ ]*/samples|SOURCE/samples|'
@@ -229,7 +230,7 @@ check 'events of a connected node are counted, and the view stays live' connecte
 
 # --- a run ---
 
-# The first process waits, so that there is something to see.
+# The first process waits, so that the view stays.
 waits="'bank:start(), bank:open(rent, 100), bank:open(food, 0), [bank:deposit(rent, 1), bank:deposit(food, 2)], timer:sleep(100000)'"
 runs() {
     opens "tracehost run --top=200ms --schedulers=2 $* bank $waits" && sees 'bank:deposit/2' && sees '  0 calls/s' &&
@@ -295,7 +296,7 @@ check 'SIGTERM ends the run and restores the terminal' signalled TERM 143
 check 'SIGHUP ends the run and restores the terminal' signalled HUP 129
 check 'SIGQUIT ends the run and restores the terminal' signalled QUIT 131
 
-# crashes COMMAND HOW: a tracer does, with a text held back.
+# crashes COMMAND HOW ARGUMENTS TEXT: a tracer crashes or exits, with output held back; TEXT appears on the screen.
 crashes() {
     opens "tracehost $1 --top -t text -t crash_tracer,how=$2,after=2 $3" 120 30 && sees "$4" && left 6 &&
         sees 'call '
@@ -305,7 +306,7 @@ check 'a tracer that crashes in a run leaves the terminal restored' crashes "run
 check 'a tracer that crashes in a replay leaves the terminal restored' crashes "replay -L '$samples'" abort "$pingpong" "'crash_tracer' crashed: SIGABRT"
 check 'a tracer that ends the program leaves the terminal restored' crashes "replay -L '$samples'" exit "$pingpong" "'crash_tracer' ended the program"
 
-# --- no thread is to be had ---
+# --- threads that cannot start ---
 
 cat >"$work/no_thread.c" <<'EOF'
 #define _GNU_SOURCE
@@ -322,7 +323,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(vo
     return number++ == atoi(getenv("NO_THREAD")) ? EAGAIN : usual(thread, how, run, context);
 }
 EOF
-# without_one: each thread in turn that a run begins with is not to be had.
+# without_one: the start of each thread of a run fails in turn.
 without_one() {
     $CC -shared -fPIC -o "$work/no_thread.so" "$work/no_thread.c" -ldl || return
     for number in $(seq 0 20); do

@@ -3,14 +3,14 @@
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
 
-# begun PATTERN...: a host that calls counter:new/0 as soon as there is one.
+# begun PATTERN...: starts a host that calls counter:new/0 as soon as the function is loaded.
 begun() {
     begin "$tracehost" run --control="$socket" --schedulers=2 "$@" bank 'bank:start().' \
         "New = fun(New) -> case catch counter:new() of {'EXIT', _} -> timer:sleep(10), New(New); _ -> done end end, New(New)." \
         'timer:sleep(3600000).'
 }
 
-# traced COUNT: the only session has got that many calls and returns.
+# traced COUNT: succeeds if the only session got COUNT calls and returns.
 traced() {
     "$tracehost" ctl "$socket" sessions | grep -q "^ *[0-9]*  text *$1 "
 }
@@ -22,7 +22,7 @@ load() {
     ctl load "$samples/counter.so" | sed -n "2s|$BUILD_DIR|BUILD|p"
 }
 
-# References are numbered.
+# plain FILE: prints FILE with all references replaced, as their numbers differ from run to run.
 plain() {
     sed 's/#Ref<[^>]*>/REF/' "$1"
 }
@@ -128,7 +128,7 @@ ${command%% *} conforms
 EOF
 done
 
-# --- recordings, whose functions are there once they are seen ---
+# --- recordings, whose functions exist once an event has them ---
 
 expect 'replay: on_load applies to each function of the recording' "$tracehost" replay -p on_load --kind=count \
     "$recordings/s01_seed_local_caller.trace" <<'EOF'

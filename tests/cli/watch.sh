@@ -61,7 +61,7 @@ static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {TRACE, 5, trace, 0
 ERL_NIF_INIT(edited, functions, load, NULL, upgrade, unload)
 EOF
 
-# make FILE WORD [FLAG...]
+# make FILE WORD [FLAG...]: compiles a tracer that prints WORD.
 make() {
     made=$1
     word=$2
@@ -69,7 +69,7 @@ make() {
     "$CC" -fPIC -shared -Iplugin_api -DWORD="\"$word\"" "$@" -o "$made" "$work/edited.c"
 }
 
-# wait_for TEXT FILE [TIMES]: as many lines have it.
+# wait_for TEXT FILE [TIMES]: waits until TIMES lines of FILE have TEXT.
 wait_for() {
     for _ in $(seq 600); do
         [ "$(grep -c -- "$1" "$2")" -ge "${3:-1}" ] && return 0
@@ -81,7 +81,7 @@ wait_for() {
     return 1
 }
 
-# Some more events.
+# goes_on WORD: waits until the tracer has printed WORD for three more events.
 goes_on() {
     wait_for "^$1 " "$work/out" $(($(grep -c "^$1 " "$work/out") + 3))
 }
@@ -164,7 +164,7 @@ host=$!
 exec 3>"$work/stream"
 head -1 "$work/events" >&3
 
-# More events all the time, as of a node that runs.
+# Events are sent all the time, as by a node that runs.
 {
     while tail -n +2 "$work/events" >&3 2>/dev/null && [ ! -e "$work/enough" ]; do
         sleep 0.02
@@ -214,7 +214,7 @@ check 'ctl stop succeeds' ctl stop
 wait $host
 check 'ctl stop unloads the last tracer' grep -q '^third ends' "$work/out"
 
-# --- where nothing changes ---
+# --- files that do not change ---
 
 expect '--watch without changed files changes no output' "$tracehost" run --watch json 'json:encode(1)' <<'EOF'
 <0.1.4096> call json:encode(1)

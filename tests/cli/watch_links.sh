@@ -23,7 +23,7 @@ done >"$work/forms"
 "$tracehost" run --watch -t at/tracer.so -p plugin:_/_ -f "$work/forms" ./current/plugin.so >"$work/out" 2>"$work/err" &
 host=$!
 
-# A line of its own, as often as new ones are printed.
+# prints_more LINE: succeeds if LINE was printed more than three times since `prints` was called.
 prints_more() {
     [ "$(grep -cx "$1" "$work/out")" -gt $((printed + 3)) ]
 }
@@ -32,12 +32,12 @@ prints() {
     until_so prints_more "$1"
 }
 
-# put WHAT FILE: at once.
+# put SOURCE FILE: replaces FILE at once.
 put() {
     cp "$1" "$work/moved"
     mv "$work/moved" "$2"
 }
-# relink TARGET LINK: at once.
+# relink TARGET LINK: replaces LINK at once.
 relink() {
     ln -s "$1" "$work/relinked"
     mv -T "$work/relinked" "$2"

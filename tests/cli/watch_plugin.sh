@@ -110,7 +110,7 @@ said() {
 said_now() {
     [ "$(grep -c -- "$1" "$work/host.err")" -ge "${2:-1}" ]
 }
-# returns WORD: the plugin's function does, again and again.
+# returns WORD: waits until the plugin's function has returned WORD several more times.
 returns() {
     count=$(counted "$1")
     until_so returns_more "$1"
@@ -164,7 +164,7 @@ cp "$work/six.so" "$plugin"
 check 'a plugin that is written in place is loaded as generation 4' said 'edited.so is loaded: module edited, generation 4'
 check 'generation 4 runs under trace' returns six
 
-# --- one that is loaded by a command ---
+# --- a plugin that is loaded by a command ---
 
 mkdir "$work/other"
 make "$work/other/edited.so" seven -DUPGRADES
@@ -182,7 +182,7 @@ check 'a plugin in a recreated folder is loaded' said 'module edited, generation
 check 'generation 7 runs under trace' returns nine
 check 'only the replacement in the recreated folder is reported' test "$(grep -c . "$work/host.err")" = $((before + 1))
 
-# --- one with a thread of its own ---
+# --- a plugin with a thread of its own ---
 
 beats() {
     beats=$(grep -c . "$work/beats.$1")

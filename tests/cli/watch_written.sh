@@ -23,14 +23,14 @@ done >"$work/forms"
     >"$work/out" 2>"$work/err" &
 host=$!
 
-# said TEXT: waits until stderr has TEXT, TIMES times.
+# said TEXT [TIMES]: waits until TIMES lines of stderr have TEXT.
 said_now() {
     [ "$(grep -c -- "$1" "$work/err")" -ge "${2:-1}" ]
 }
 said() {
     until_so said_now "$@"
 }
-# prints WORD: more and more lines.
+# prints WORD: waits until WORD was printed several more times.
 prints_more() {
     [ "$(grep -cx "$1" "$work/out")" -gt $((printed + 3)) ]
 }
@@ -43,7 +43,7 @@ check 'the first tracers get events' prints one
 
 # --- a file that is open for writing ---
 
-# move WHAT FILE
+# move SOURCE FILE: replaces FILE at once.
 move() {
     cp "$1" "$work/moved"
     mv "$work/moved" "$2"
@@ -75,7 +75,7 @@ nothing_else() {
 }
 check 'each replacement is reported once, and nothing else' nothing_else
 
-# --- a folder that is made anew, in which a file is open for writing ---
+# --- a recreated folder, in which a file is open for writing ---
 
 mkdir "$work/anew"
 exec 5>"$work/anew/tracer.so" # which is closed below
@@ -96,7 +96,7 @@ check 'a half-written file in a recreated folder is loaded when it is closed' sa
 
 # --- files that are written again and again ---
 
-# put HOW WHAT FILE: as linkers do, cp, install, mv, and a shell.
+# put HOW SOURCE FILE: writes FILE as cp, install, mv, a linker or a shell does.
 put() {
     case $1 in
     0) cp "$2" "$3" ;;
