@@ -16,7 +16,7 @@ static char *printed(FILE *file, char **text)
     return *text;
 }
 
-static void messages_are_lines(void **state)
+static void each_message_is_printed_on_its_own_line(void **state)
 {
     char *text;
     size_t size;
@@ -36,7 +36,7 @@ static void messages_are_lines(void **state)
     th_env_release(&env);
 }
 
-static void a_long_message_is_one_line(void **state)
+static void a_long_message_is_printed_on_one_line(void **state)
 {
     char *text;
     size_t size;
@@ -57,7 +57,7 @@ static void a_long_message_is_one_line(void **state)
     th_env_release(&env);
 }
 
-static void there_is_one_console(void **state)
+static void the_console_survives_a_reset_of_the_world(void **state)
 {
     (void)state;
     assert_term_equal(th_process_console_pid(), th_process_console_pid());
@@ -69,9 +69,9 @@ static void there_is_one_console(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(messages_are_lines),
-        cmocka_unit_test(a_long_message_is_one_line),
-        cmocka_unit_test(there_is_one_console),
+        cmocka_unit_test(each_message_is_printed_on_its_own_line),
+        cmocka_unit_test(a_long_message_is_printed_on_one_line),
+        cmocka_unit_test(the_console_survives_a_reset_of_the_world),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void receive(void *context, th_term message)
     mailbox->last = message;
 }
 
-static void mail_is_received(void **state)
+static void a_live_process_receives_messages(void **state)
 {
     struct mailbox mailbox = {0};
     struct th_mailbox *process = th_process_start(receive, &mailbox);
@@ -57,7 +57,7 @@ static void a_stopped_process_is_dead_for_ever(void **state)
 }
 
 /* Identifiers that no process has had, in an allocated page and beyond all pages. */
-static void a_process_that_never_was_is_dead(void **state)
+static void an_identifier_that_was_never_used_is_dead(void **state)
 {
     struct mailbox mailbox = {0};
     struct th_mailbox *process = th_process_start(receive, &mailbox);
@@ -76,7 +76,7 @@ static void a_process_that_never_was_is_dead(void **state)
     th_process_exit(process, TH_AM(normal));
 }
 
-static void many_processes_are_told_apart(void **state)
+static void each_of_many_processes_gets_its_own_message(void **state)
 {
     static struct mailbox mailboxes[PROCESSES];
     struct th_mailbox *processes[PROCESSES];
@@ -93,7 +93,7 @@ static void many_processes_are_told_apart(void **state)
     }
 }
 
-static void mail_to_recorded_processes_is_counted_and_dropped(void **state)
+static void messages_to_recorded_processes_are_counted_and_dropped(void **state)
 {
     uint64_t before = th_process_mail_dropped();
 
@@ -106,7 +106,7 @@ static void mail_to_recorded_processes_is_counted_and_dropped(void **state)
     assert_int_equal(th_process_mail_dropped(), before + 1);
 }
 
-static void only_processes_of_this_node_get_mail(void **state)
+static void only_pids_of_this_node_can_receive_messages(void **state)
 {
     (void)state;
     assert_false(th_process_send(TH_AM(console), TH_AM(ok)));
@@ -154,7 +154,7 @@ static size_t run_senders(th_term pid, void (*meanwhile)(void *), void *context)
     return sent;
 }
 
-static void messages_of_several_threads_come_one_at_a_time(void **state)
+static void no_message_of_parallel_senders_is_lost(void **state)
 {
     struct mailbox mailbox = {0};
     struct th_mailbox *process = th_process_start(receive, &mailbox);
@@ -170,7 +170,7 @@ static void stop(void *process)
     th_process_exit(process, TH_AM(normal));
 }
 
-static void no_message_comes_after_the_stop(void **state)
+static void no_message_is_delivered_after_the_exit(void **state)
 {
     struct mailbox mailbox = {0};
     struct th_mailbox *process = th_process_start(receive, &mailbox);
@@ -188,7 +188,7 @@ static void end_many(void *unused)
     th_process_world_end(th_local_pid(1, 0));
 }
 
-static void others_may_ask_while_the_world_changes(void **state)
+static void threads_can_send_while_recorded_processes_end(void **state)
 {
     (void)state;
     th_process_world_reset(NULL);
@@ -199,16 +199,16 @@ static void others_may_ask_while_the_world_changes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mail_is_received),
+        cmocka_unit_test(a_live_process_receives_messages),
         cmocka_unit_test(a_stopped_process_is_dead_for_ever),
-        cmocka_unit_test(a_process_that_never_was_is_dead),
-        cmocka_unit_test(many_processes_are_told_apart),
-        cmocka_unit_test(mail_to_recorded_processes_is_counted_and_dropped),
-        cmocka_unit_test(only_processes_of_this_node_get_mail),
+        cmocka_unit_test(an_identifier_that_was_never_used_is_dead),
+        cmocka_unit_test(each_of_many_processes_gets_its_own_message),
+        cmocka_unit_test(messages_to_recorded_processes_are_counted_and_dropped),
+        cmocka_unit_test(only_pids_of_this_node_can_receive_messages),
         cmocka_unit_test(host_processes_survive_a_new_world),
-        cmocka_unit_test(messages_of_several_threads_come_one_at_a_time),
-        cmocka_unit_test(no_message_comes_after_the_stop),
-        cmocka_unit_test(others_may_ask_while_the_world_changes),
+        cmocka_unit_test(no_message_of_parallel_senders_is_lost),
+        cmocka_unit_test(no_message_is_delivered_after_the_exit),
+        cmocka_unit_test(threads_can_send_while_recorded_processes_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static void messages_wait_in_order(void **state)
     th_process_exit(process, TH_AM(normal));
 }
 
-static void arriving_is_told_when_the_mailbox_was_empty(void **state)
+static void an_arrival_is_reported_if_the_mailbox_was_empty(void **state)
 {
     struct th_mailbox *process = start();
     struct th_message *mail;
@@ -95,7 +95,7 @@ static th_term make_message(th_env *to)
                             th_make_uint64(to, UINT64_MAX));
 }
 
-static void a_message_outlives_what_it_was_made_from(void **state)
+static void a_message_outlives_the_environment_of_its_term(void **state)
 {
     struct th_mailbox *process = start();
     struct th_message *mail;
@@ -111,7 +111,7 @@ static void a_message_outlives_what_it_was_made_from(void **state)
     th_process_exit(process, TH_AM(normal));
 }
 
-static void a_message_that_is_made_is_sent_as_it_is(void **state)
+static void a_ready_message_is_sent_without_a_copy(void **state)
 {
     struct th_mailbox *process = start();
     struct th_message *made = th_process_message_create(TH_AM(ok));
@@ -138,7 +138,7 @@ static void release(struct th_offheap *self)
     object_released = th_magic_owner(self);
 }
 
-static void what_is_shared_is_let_go_with_the_message(void **state)
+static void a_freed_message_releases_shared_binaries_and_objects(void **state)
 {
     const uint32_t words[3] = {1, 2, 3};
     struct th_binary *binary = th_binary_create(SHARED_SIZE);
@@ -172,7 +172,7 @@ static void a_message_is_one_allocation(void **state)
     assert_int_equal(th_alloc_count(), before + 1);
 }
 
-static void the_dead_leave_no_mail(void **state)
+static void an_ended_process_leaves_no_messages(void **state)
 {
     struct th_mailbox *process = start(), *next;
     th_term pid = th_process_pid(process);
@@ -269,7 +269,7 @@ static void a_sleeping_reader_misses_nothing(void **state)
     th_process_exit(reader.process, TH_AM(normal));
 }
 
-static void a_mailbox_may_go_while_others_send(void **state)
+static void a_process_can_exit_while_other_threads_send_to_it(void **state)
 {
     (void)state;
     for (int round = 0; round < 20; round++) {
@@ -289,14 +289,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(messages_wait_in_order, begin, end),
-        cmocka_unit_test_setup_teardown(arriving_is_told_when_the_mailbox_was_empty, begin, end),
-        cmocka_unit_test_setup_teardown(a_message_outlives_what_it_was_made_from, begin, end),
-        cmocka_unit_test_setup_teardown(a_message_that_is_made_is_sent_as_it_is, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_shared_is_let_go_with_the_message, begin, end),
+        cmocka_unit_test_setup_teardown(an_arrival_is_reported_if_the_mailbox_was_empty, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_message_outlives_the_environment_of_its_term, begin, end),
+        cmocka_unit_test_setup_teardown(a_ready_message_is_sent_without_a_copy, begin, end),
+        cmocka_unit_test_setup_teardown(a_freed_message_releases_shared_binaries_and_objects, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(a_message_is_one_allocation, begin, end),
-        cmocka_unit_test_setup_teardown(the_dead_leave_no_mail, begin, end),
+        cmocka_unit_test_setup_teardown(an_ended_process_leaves_no_messages, begin, end),
         cmocka_unit_test_setup_teardown(a_sleeping_reader_misses_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(a_mailbox_may_go_while_others_send, begin, end),
+        cmocka_unit_test_setup_teardown(a_process_can_exit_while_other_threads_send_to_it, begin,
+                                        end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

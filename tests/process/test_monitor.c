@@ -53,7 +53,7 @@ static int begin(void **state)
     return 0;
 }
 
-static void who_watches_is_told_once(void **state)
+static void a_monitor_reports_an_exit_once(void **state)
 {
     struct th_mailbox *process = start();
     struct watcher watcher;
@@ -79,7 +79,7 @@ static void stopping_is_a_normal_end(void **state)
     assert_term_equal(watcher.reason, TH_AM(normal));
 }
 
-static void who_has_stopped_watching_is_not_told(void **state)
+static void a_stopped_monitor_reports_nothing(void **state)
 {
     struct th_mailbox *process = start();
     struct watcher watcher;
@@ -92,7 +92,7 @@ static void who_has_stopped_watching_is_not_told(void **state)
     assert_int_equal(watcher.told, 0);
 }
 
-static void what_is_not_alive_is_not_watched(void **state)
+static void a_monitor_of_a_dead_process_is_refused(void **state)
 {
     struct th_mailbox *process = start();
     th_term pid = th_process_pid(process);
@@ -108,7 +108,7 @@ static void what_is_not_alive_is_not_watched(void **state)
     assert_int_equal(watcher.told, 0);
 }
 
-static void the_end_of_what_was_recorded_is_told(void **state)
+static void the_end_of_recorded_processes_and_ports_is_reported(void **state)
 {
     struct watcher process, port, other;
 
@@ -128,7 +128,7 @@ static void the_end_of_what_was_recorded_is_told(void **state)
     assert_true(th_process_monitor_stop(&other.monitor));
 }
 
-static void a_world_that_goes_ends_all_that_was_in_it(void **state)
+static void a_reset_of_the_world_ends_all_recorded_processes(void **state)
 {
     struct th_mailbox *process = start();
     struct watcher recorded, own;
@@ -146,7 +146,7 @@ static void a_world_that_goes_ends_all_that_was_in_it(void **state)
     assert_int_equal(own.told, 1);
 }
 
-static void many_may_watch_many(void **state)
+static void many_monitors_can_watch_many_processes(void **state)
 {
     static struct watcher watchers[MANY];
 
@@ -175,7 +175,7 @@ static void stop_the_other(struct th_monitor *self, th_term reason)
     assert_true(th_process_monitor_start(self, th_local_pid(6, 0)));
 }
 
-static void who_is_told_may_start_and_stop_monitors(void **state)
+static void a_down_callback_can_start_and_stop_monitors(void **state)
 {
     struct watcher one, two;
 
@@ -198,7 +198,7 @@ static void watch_the_next_world(struct th_monitor *self, th_term reason)
     assert_true(th_process_monitor_start(self, th_local_pid(5, 0)));
 }
 
-static void the_next_world_may_be_watched_at_once(void **state)
+static void a_down_callback_can_monitor_the_next_world(void **state)
 {
     struct watcher watcher;
 
@@ -217,7 +217,7 @@ static void free_self(struct th_monitor *self, th_term reason)
     free(self);
 }
 
-static void who_is_told_may_free_itself(void **state)
+static void a_down_callback_can_free_its_monitor(void **state)
 {
     struct th_mailbox *process = start();
 
@@ -266,7 +266,7 @@ static void *start_and_stop(void *context)
 }
 
 /* In each interleaving, a started monitor either fires or is stopped, never both. */
-static void starting_and_stopping_race_with_the_end(void **state)
+static void monitors_start_and_stop_while_processes_end(void **state)
 {
     static struct race race;
     pthread_t thread;
@@ -304,7 +304,7 @@ static void *watch_recorded(void *context)
     return NULL;
 }
 
-static void the_recording_goes_on_while_others_watch(void **state)
+static void monitors_start_and_stop_while_a_recording_is_read(void **state)
 {
     static struct attempt attempts[2][ROUNDS];
     pthread_t threads[2];
@@ -325,18 +325,18 @@ static void the_recording_goes_on_while_others_watch(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(who_watches_is_told_once, begin),
+        cmocka_unit_test_setup(a_monitor_reports_an_exit_once, begin),
         cmocka_unit_test_setup(stopping_is_a_normal_end, begin),
-        cmocka_unit_test_setup(who_has_stopped_watching_is_not_told, begin),
-        cmocka_unit_test_setup(what_is_not_alive_is_not_watched, begin),
-        cmocka_unit_test_setup(the_end_of_what_was_recorded_is_told, begin),
-        cmocka_unit_test_setup(a_world_that_goes_ends_all_that_was_in_it, begin),
-        cmocka_unit_test_setup(many_may_watch_many, begin),
-        cmocka_unit_test_setup(who_is_told_may_start_and_stop_monitors, begin),
-        cmocka_unit_test_setup(the_next_world_may_be_watched_at_once, begin),
-        cmocka_unit_test_setup(who_is_told_may_free_itself, begin),
-        cmocka_unit_test_setup(starting_and_stopping_race_with_the_end, begin),
-        cmocka_unit_test_setup(the_recording_goes_on_while_others_watch, begin),
+        cmocka_unit_test_setup(a_stopped_monitor_reports_nothing, begin),
+        cmocka_unit_test_setup(a_monitor_of_a_dead_process_is_refused, begin),
+        cmocka_unit_test_setup(the_end_of_recorded_processes_and_ports_is_reported, begin),
+        cmocka_unit_test_setup(a_reset_of_the_world_ends_all_recorded_processes, begin),
+        cmocka_unit_test_setup(many_monitors_can_watch_many_processes, begin),
+        cmocka_unit_test_setup(a_down_callback_can_start_and_stop_monitors, begin),
+        cmocka_unit_test_setup(a_down_callback_can_monitor_the_next_world, begin),
+        cmocka_unit_test_setup(a_down_callback_can_free_its_monitor, begin),
+        cmocka_unit_test_setup(monitors_start_and_stop_while_processes_end, begin),
+        cmocka_unit_test_setup(monitors_start_and_stop_while_a_recording_is_read, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,7 +39,7 @@ static int begin(void **state)
     return 0;
 }
 
-static void a_process_of_the_host_may_have_a_name(void **state)
+static void a_host_process_can_have_a_name(void **state)
 {
     struct th_mailbox *process = start();
     th_term pid = th_process_pid(process);
@@ -54,7 +54,7 @@ static void a_process_of_the_host_may_have_a_name(void **state)
     th_process_exit(process, TH_AM(normal));
 }
 
-static void names_are_refused(void **state)
+static void invalid_and_taken_names_are_refused(void **state)
 {
     struct th_mailbox *one = start(), *two = start();
     th_term a = th_process_pid(one), b = th_process_pid(two);
@@ -79,7 +79,7 @@ static void names_are_refused(void **state)
     th_process_exit(one, TH_AM(normal));
 }
 
-static void a_name_goes_with_its_process(void **state)
+static void a_name_is_free_after_its_process_has_ended(void **state)
 {
     struct th_mailbox *one = start(), *two;
 
@@ -109,7 +109,7 @@ static void names_of_the_recording_hide_the_host_s(void **state)
     th_process_exit(process, TH_AM(normal));
 }
 
-static void what_has_no_number_of_a_beam_has_no_name(void **state)
+static void a_pid_number_beyond_a_beam_s_range_gets_no_name(void **state)
 {
     th_env env;
     th_term big;
@@ -125,7 +125,7 @@ static void what_has_no_number_of_a_beam_has_no_name(void **state)
     th_env_release(&env);
 }
 
-static void many_names_are_told_apart(void **state)
+static void each_of_many_names_finds_its_process(void **state)
 {
     (void)state;
     for (size_t i = 0; i < MANY; i++)
@@ -146,7 +146,7 @@ static double seconds(void)
 }
 
 /* Names that were removed leave nothing behind that later look-ups would have to skip. */
-static void a_million_names_that_come_and_go_take_little_time(void **state)
+static void a_million_registrations_take_little_time(void **state)
 {
     static th_term names[MANY];
     double before;
@@ -188,7 +188,7 @@ static void *read_all_along(void *unused)
     return (void *)wrong;
 }
 
-static void readers_see_what_is_true(void **state)
+static void a_name_is_found_while_other_names_change(void **state)
 {
     static th_term names[MANY];
     pthread_t threads[READERS];
@@ -228,7 +228,7 @@ static void *ask_all_along(void *context)
 }
 
 /* One thread changes the host's names, one those of the recording, and one looks names up. */
-static void names_are_asked_for_while_they_change(void **state)
+static void names_can_be_looked_up_while_they_change(void **state)
 {
     struct th_mailbox *process = start();
     th_term pid = th_process_pid(process);
@@ -254,15 +254,15 @@ static void names_are_asked_for_while_they_change(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_process_of_the_host_may_have_a_name, begin),
-        cmocka_unit_test_setup(names_are_refused, begin),
-        cmocka_unit_test_setup(a_name_goes_with_its_process, begin),
+        cmocka_unit_test_setup(a_host_process_can_have_a_name, begin),
+        cmocka_unit_test_setup(invalid_and_taken_names_are_refused, begin),
+        cmocka_unit_test_setup(a_name_is_free_after_its_process_has_ended, begin),
         cmocka_unit_test_setup(names_of_the_recording_hide_the_host_s, begin),
-        cmocka_unit_test_setup(what_has_no_number_of_a_beam_has_no_name, begin),
-        cmocka_unit_test_setup(many_names_are_told_apart, begin),
-        cmocka_unit_test_setup(a_million_names_that_come_and_go_take_little_time, begin),
-        cmocka_unit_test_setup(readers_see_what_is_true, begin),
-        cmocka_unit_test_setup(names_are_asked_for_while_they_change, begin),
+        cmocka_unit_test_setup(a_pid_number_beyond_a_beam_s_range_gets_no_name, begin),
+        cmocka_unit_test_setup(each_of_many_names_finds_its_process, begin),
+        cmocka_unit_test_setup(a_million_registrations_take_little_time, begin),
+        cmocka_unit_test_setup(a_name_is_found_while_other_names_change, begin),
+        cmocka_unit_test_setup(names_can_be_looked_up_while_they_change, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

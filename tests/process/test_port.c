@@ -105,7 +105,7 @@ static void commands_are_written_in_order(void **state)
     assert_contents("one two three");
 }
 
-static void what_is_no_iodata_is_refused_as_a_whole(void **state)
+static void a_command_that_is_no_iodata_is_refused_as_a_whole(void **state)
 {
     unsigned char *data;
     th_term bits = th_make_heap_binary(&env, 7, &data);
@@ -149,7 +149,7 @@ static void a_port_lives_until_it_is_closed(void **state)
     assert_contents("");
 }
 
-static void ports_and_processes_have_identifiers_of_their_own(void **state)
+static void commands_to_terms_that_are_no_host_port_are_refused(void **state)
 {
     th_term port = open_port(), console = th_process_console_pid();
 
@@ -180,7 +180,7 @@ static void down(struct th_monitor *self, th_term reason)
     watcher->file_was_there = stat(path, &unused) == 0;
 }
 
-static void a_port_may_have_a_name_and_be_watched(void **state)
+static void a_port_can_have_a_name_and_a_monitor(void **state)
 {
     th_term port = open_port();
     struct watcher watcher = {.monitor.down = down};
@@ -195,7 +195,7 @@ static void a_port_may_have_a_name_and_be_watched(void **state)
     assert_term_equal(th_process_whereis(TH_AM(output)), TH_NONE);
 }
 
-static void a_file_that_cannot_be_made_is_told(void **state)
+static void a_file_that_cannot_be_opened_is_reported(void **state)
 {
     th_term port = TH_NONE;
 
@@ -205,7 +205,7 @@ static void a_file_that_cannot_be_made_is_told(void **state)
     assert_term_equal(port, TH_NONE);
 }
 
-static void what_could_not_be_written_is_told_at_the_end(void **state)
+static void a_failed_write_is_reported_when_the_port_is_closed(void **state)
 {
     th_term port;
 
@@ -233,7 +233,7 @@ static void ports_left_open_are_closed_at_the_end(void **state)
     assert_true(th_process_alive(th_process_port_console()));
 }
 
-static void depth_needs_no_stack(void **state)
+static void deeply_nested_iodata_needs_no_stack(void **state)
 {
     th_term port = open_port();
     th_term list = text("x");
@@ -254,7 +254,7 @@ static void depth_needs_no_stack(void **state)
     free(bytes);
 }
 
-static void a_large_command_keeps_no_memory_to_itself(void **state)
+static void a_large_command_is_written_whole(void **state)
 {
     th_term port = open_port();
     unsigned char *data;
@@ -270,7 +270,7 @@ static void a_large_command_keeps_no_memory_to_itself(void **state)
     assert_int_equal(size, LARGE + 1);
 }
 
-static void the_console_s_port_writes_where_the_console_prints(void **state)
+static void the_console_s_port_writes_to_the_console_s_output(void **state)
 {
     char *printed;
     size_t size;
@@ -341,7 +341,7 @@ static void commands_of_several_threads_do_not_mix(void **state)
     assert_lines(THREADS * COMMANDS);
 }
 
-static void a_port_may_be_closed_while_others_command_it(void **state)
+static void a_port_can_be_closed_while_threads_write_to_it(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++) {
@@ -361,7 +361,7 @@ static void note_end(struct th_monitor *self, th_term reason)
 }
 
 /* The port is alive for others, but takes no commands. */
-static void a_port_may_take_no_commands(void **state)
+static void a_port_without_a_file_refuses_commands(void **state)
 {
     struct th_monitor monitor = {.down = note_end};
     th_term port = th_process_port_begin("of a test", TH_NONE);
@@ -383,19 +383,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(commands_are_written_in_order),
-        TEST(what_is_no_iodata_is_refused_as_a_whole),
+        TEST(a_command_that_is_no_iodata_is_refused_as_a_whole),
         TEST(a_port_lives_until_it_is_closed),
-        TEST(ports_and_processes_have_identifiers_of_their_own),
-        TEST(a_port_may_have_a_name_and_be_watched),
-        TEST(a_file_that_cannot_be_made_is_told),
-        TEST(what_could_not_be_written_is_told_at_the_end),
+        TEST(commands_to_terms_that_are_no_host_port_are_refused),
+        TEST(a_port_can_have_a_name_and_a_monitor),
+        TEST(a_file_that_cannot_be_opened_is_reported),
+        TEST(a_failed_write_is_reported_when_the_port_is_closed),
         TEST(ports_left_open_are_closed_at_the_end),
-        TEST(depth_needs_no_stack),
-        TEST(a_large_command_keeps_no_memory_to_itself),
-        TEST(the_console_s_port_writes_where_the_console_prints),
+        TEST(deeply_nested_iodata_needs_no_stack),
+        TEST(a_large_command_is_written_whole),
+        TEST(the_console_s_port_writes_to_the_console_s_output),
         TEST(commands_of_several_threads_do_not_mix),
-        TEST(a_port_may_be_closed_while_others_command_it),
-        TEST(a_port_may_take_no_commands),
+        TEST(a_port_can_be_closed_while_threads_write_to_it),
+        TEST(a_port_without_a_file_refuses_commands),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

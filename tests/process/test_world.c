@@ -53,7 +53,7 @@ static void a_port_is_not_the_process_of_the_same_number(void **state)
     assert_true(th_process_alive(th_local_port(7)));
 }
 
-static void alive_from_the_start_until_the_end(void **state)
+static void a_recorded_process_is_alive_until_its_end(void **state)
 {
     (void)state;
     assert_true(th_process_alive(pid(5))); /* never seen */
@@ -78,7 +78,7 @@ static void the_dead_stay_dead_when_seen_again(void **state)
     assert_int_equal(th_process_world_counts().seen, 1);
 }
 
-static void what_is_no_local_identifier_is_not_alive(void **state)
+static void a_term_that_is_no_local_identifier_is_not_alive(void **state)
 {
     th_env env;
 
@@ -90,7 +90,7 @@ static void what_is_no_local_identifier_is_not_alive(void **state)
     th_env_release(&env);
 }
 
-static void numbers_that_no_node_gives_out_are_told_apart(void **state)
+static void pids_with_huge_numbers_are_distinct(void **state)
 {
     th_env env;
     th_term big, other;
@@ -112,7 +112,7 @@ static void numbers_that_no_node_gives_out_are_told_apart(void **state)
     th_env_release(&env);
 }
 
-static void dropping_is_told_for_what_has_tracing(void **state)
+static void dropping_a_process_that_has_tracing_is_reported(void **state)
 {
     struct th_recorded_process *a = th_process_world_see(pid(1));
 
@@ -126,7 +126,7 @@ static void dropping_is_told_for_what_has_tracing(void **state)
     assert_ptr_equal(last_dropped, a);
 }
 
-static void a_new_world_knows_nothing(void **state)
+static void a_reset_forgets_all_processes_and_names(void **state)
 {
     (void)state;
     th_process_world_see(pid(1))->tracing = &dropped;
@@ -145,7 +145,7 @@ static void a_new_world_knows_nothing(void **state)
     assert_false(th_process_alive(pid(3)));
 }
 
-static void a_name_belongs_to_one(void **state)
+static void a_name_belongs_to_the_latest_process(void **state)
 {
     (void)state;
     th_process_world_register(pid(1), TH_AM(ok));
@@ -171,7 +171,7 @@ static void a_process_has_one_name(void **state)
     assert_term_equal(th_process_world_see(pid(1))->name, TH_NONE);
 }
 
-static void the_end_frees_the_name(void **state)
+static void the_end_of_a_process_frees_its_name(void **state)
 {
     (void)state;
     th_process_world_register(pid(1), TH_AM(ok));
@@ -180,7 +180,7 @@ static void the_end_frees_the_name(void **state)
     assert_term_equal(th_process_world_see(pid(1))->name, TH_NONE);
 }
 
-static void the_node_is_told(void **state)
+static void the_world_keeps_its_node_and_creation(void **state)
 {
     struct th_etf_node node = {TH_AM(nonode), 0xFFFFFFFFu};
 
@@ -191,7 +191,7 @@ static void the_node_is_told(void **state)
     assert_int_equal(th_process_world_node().creation, 0xFFFFFFFFu);
 }
 
-static void idle_processes_are_dropped_the_rest_is_kept(void **state)
+static void idle_processes_are_dropped_and_others_are_kept(void **state)
 {
     (void)state;
     th_process_world_see(pid(1))->tracing = &dropped;
@@ -226,7 +226,7 @@ static void a_known_process_costs_no_memory(void **state)
     assert_int_equal(th_alloc_count(), before);
 }
 
-static void all_of_many_ends_are_remembered(void **state)
+static void the_ends_of_many_processes_are_remembered(void **state)
 {
     (void)state;
     for (uint32_t i = 0; i < MANY; i += 2)
@@ -244,7 +244,7 @@ static bool may_be_recorded(th_term id)
                                 : th_local_pid_serial(id) < TH_HOST_SERIAL;
 }
 
-static void identifiers_that_differ_in_one_bit_are_told_apart(void **state)
+static void identifiers_that_differ_in_one_bit_are_distinct(void **state)
 {
     const th_term ids[] = {pid(0), th_local_port(0), th_local_pid(0x7FFFFFF, TH_HOST_SERIAL - 1)};
 
@@ -271,20 +271,20 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_process_has_one_struct, begin),
         cmocka_unit_test_setup(a_port_is_not_the_process_of_the_same_number, begin),
-        cmocka_unit_test_setup(alive_from_the_start_until_the_end, begin),
+        cmocka_unit_test_setup(a_recorded_process_is_alive_until_its_end, begin),
         cmocka_unit_test_setup(the_dead_stay_dead_when_seen_again, begin),
-        cmocka_unit_test_setup(what_is_no_local_identifier_is_not_alive, begin),
-        cmocka_unit_test_setup(numbers_that_no_node_gives_out_are_told_apart, begin),
-        cmocka_unit_test_setup(dropping_is_told_for_what_has_tracing, begin),
-        cmocka_unit_test_setup(a_new_world_knows_nothing, begin),
-        cmocka_unit_test_setup(a_name_belongs_to_one, begin),
+        cmocka_unit_test_setup(a_term_that_is_no_local_identifier_is_not_alive, begin),
+        cmocka_unit_test_setup(pids_with_huge_numbers_are_distinct, begin),
+        cmocka_unit_test_setup(dropping_a_process_that_has_tracing_is_reported, begin),
+        cmocka_unit_test_setup(a_reset_forgets_all_processes_and_names, begin),
+        cmocka_unit_test_setup(a_name_belongs_to_the_latest_process, begin),
         cmocka_unit_test_setup(a_process_has_one_name, begin),
-        cmocka_unit_test_setup(the_end_frees_the_name, begin),
-        cmocka_unit_test_setup(the_node_is_told, begin),
-        cmocka_unit_test_setup(idle_processes_are_dropped_the_rest_is_kept, begin),
+        cmocka_unit_test_setup(the_end_of_a_process_frees_its_name, begin),
+        cmocka_unit_test_setup(the_world_keeps_its_node_and_creation, begin),
+        cmocka_unit_test_setup(idle_processes_are_dropped_and_others_are_kept, begin),
         cmocka_unit_test_setup(a_known_process_costs_no_memory, begin),
-        cmocka_unit_test_setup(all_of_many_ends_are_remembered, begin),
-        cmocka_unit_test_setup(identifiers_that_differ_in_one_bit_are_told_apart, begin),
+        cmocka_unit_test_setup(the_ends_of_many_processes_are_remembered, begin),
+        cmocka_unit_test_setup(identifiers_that_differ_in_one_bit_are_distinct, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
