@@ -134,7 +134,7 @@ static void happen(void)
     scene_log();
 }
 
-static void a_lot_happens(void **state)
+static void random_control_calls_reach_no_ended_session(void **state)
 {
     (void)state;
     for (seed = 1; seed <= 3; seed++) {
@@ -161,7 +161,7 @@ static void a_lot_happens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_lot_happens),
+        cmocka_unit_test(random_control_calls_reach_no_ended_session),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,7 +44,7 @@ static bool wait_for_active(const char *function, uint32_t active)
     return info.active == active;
 }
 
-static void disarmed_when_asked(void **state)
+static void a_breakpoint_is_disarmed_in_enabled(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
@@ -56,7 +56,7 @@ static void disarmed_when_asked(void **state)
     expect(CALL("{m,f,[]}"), "");
 }
 
-static void disarmed_when_told(void **state)
+static void a_breakpoint_is_disarmed_in_trace(void **state)
 {
     (void)state;
     set("m", "f", 0, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL, 1);
@@ -69,7 +69,7 @@ static void disarmed_when_told(void **state)
     expect(CALL("{m,f,[]}"), "");
 }
 
-static void armed_again(void **state)
+static void a_disarmed_breakpoint_can_be_armed_again(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
@@ -85,7 +85,7 @@ static void armed_again(void **state)
                                    "#{match_spec_result => again}) self\n");
 }
 
-static void other_functions_go_on(void **state)
+static void a_disarm_leaves_other_functions_armed(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
@@ -128,7 +128,7 @@ static void kinds_are_disarmed_by_themselves(void **state)
     assert_int_equal(calls_of("m", "f", 0), 4);
 }
 
-static void other_sessions_go_on(void **state)
+static void a_disarm_leaves_other_sessions_armed(void **state)
 {
     struct th_session *other = scene_create("t");
     struct th_pattern all = pattern("_", "_", TH_ANY_ARITY);
@@ -151,7 +151,7 @@ static void other_sessions_go_on(void **state)
 
 /* --- Nothing to disarm ------------------------------------------------------------------------ */
 
-static void nothing_without_patterns(void **state)
+static void a_call_without_patterns_cannot_be_disarmed(void **state)
 {
     (void)state;
     scene_act(NULL, "s", disarm);
@@ -240,7 +240,7 @@ static void disarm_of_inner(void)
 }
 
 /* A session created in a call's callback gets a call for the trace status, not for the call. */
-static void nothing_of_the_callback_around_it(void **state)
+static void a_nested_callback_cannot_disarm_the_outer_call(void **state)
 {
     (void)state;
     inner = NULL;
@@ -257,18 +257,18 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_disarm, end)
     const struct CMUnitTest tests[] = {
-        TEST(disarmed_when_asked),
-        TEST(disarmed_when_told),
-        TEST(armed_again),
-        TEST(other_functions_go_on),
+        TEST(a_breakpoint_is_disarmed_in_enabled),
+        TEST(a_breakpoint_is_disarmed_in_trace),
+        TEST(a_disarmed_breakpoint_can_be_armed_again),
+        TEST(a_disarm_leaves_other_functions_armed),
         TEST(kinds_are_disarmed_by_themselves),
-        TEST(other_sessions_go_on),
-        TEST(nothing_without_patterns),
+        TEST(a_disarm_leaves_other_sessions_armed),
+        TEST(a_call_without_patterns_cannot_be_disarmed),
         TEST(nothing_in_other_events),
         TEST(nothing_outside_of_callbacks),
         TEST(nothing_by_another_environment),
         TEST(nothing_by_another_thread),
-        TEST(nothing_of_the_callback_around_it),
+        TEST(a_nested_callback_cannot_disarm_the_outer_call),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -198,7 +198,7 @@ static void trace_call_without_enabled_call(void **state)
 
 /* --- Flags ------------------------------------------------------------------------------------ */
 
-static void flags_hold_events_back(void **state)
+static void missing_flags_hold_events_back(void **state)
 {
     (void)state;
     scene_answer("enabled", "trace");
@@ -211,7 +211,7 @@ static void flags_hold_events_back(void **state)
     assert_int_equal(th_trace_session_counts(th_trace_session(scene_tracing(), 1)).filtered, 1);
 }
 
-static void flags_say_how_events_look(void **state)
+static void flags_decide_how_events_look(void **state)
 {
     (void)state;
     scene_attach("t", TH_FLAG_CALL | TH_FLAG_ARITY | TH_FLAG_TIMESTAMP | TH_FLAG_MONOTONIC);
@@ -260,7 +260,7 @@ static void terms_are_decoded_once_for_all_sessions(void **state)
 
 /* --- Sessions --------------------------------------------------------------------------------- */
 
-static void one_session_is_removed_the_other_stays(void **state)
+static void remove_ends_the_tracing_of_one_session_only(void **state)
 {
     (void)state;
     scene_attach("t", TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
@@ -274,7 +274,7 @@ static void one_session_is_removed_the_other_stays(void **state)
                                            "trace_receive('receive',t,<0.2.0>,hi,#{})\n");
 }
 
-static void a_session_whose_state_dies_is_asked(void **state)
+static void a_session_is_asked_for_its_status_when_its_state_ends(void **state)
 {
     (void)state;
     scene_attach("<0.7.0>", TH_FLAG_SEND);
@@ -485,12 +485,12 @@ int main(void)
         OWN_SCENE(only_enabled_and_trace_are_used_for_all),
         OWN_SCENE(enabled_call_without_trace_call),
         OWN_SCENE(trace_call_without_enabled_call),
-        WITH_SCENE(flags_hold_events_back),
-        WITH_SCENE(flags_say_how_events_look),
+        WITH_SCENE(missing_flags_hold_events_back),
+        WITH_SCENE(flags_decide_how_events_look),
         WITH_SCENE(discarded_events_decode_and_allocate_nothing),
         WITH_SCENE(terms_are_decoded_once_for_all_sessions),
-        WITH_SCENE(one_session_is_removed_the_other_stays),
-        WITH_SCENE(a_session_whose_state_dies_is_asked),
+        WITH_SCENE(remove_ends_the_tracing_of_one_session_only),
+        WITH_SCENE(a_session_is_asked_for_its_status_when_its_state_ends),
         WITH_SCENE(a_port_has_no_calls),
         WITH_SCENE(only_the_returns_of_wanted_calls_come),
         WITH_SCENE(a_return_to_comes_if_one_of_its_calls_was_wanted),

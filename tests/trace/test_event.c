@@ -114,7 +114,7 @@ static void messages_of_each_shape(void **state)
     expect("{drop,2243}", false, "drop dropped=2243");
 }
 
-static void every_tag_has_its_atom(void **state)
+static void every_tag_has_an_atom(void **state)
 {
     struct th_event event = {0};
 
@@ -152,7 +152,7 @@ static void optional_elements(void **state)
 }
 
 /* A term that is no trace message is kept unchanged. */
-static void no_messages(void **state)
+static void terms_that_are_no_trace_messages_are_refused(void **state)
 {
     static const struct {
         const char *tuple, *why;
@@ -199,7 +199,7 @@ static void no_messages(void **state)
     }
 }
 
-static void times(void **state)
+static void timestamps_are_read(void **state)
 {
     static const struct {
         const char *text;
@@ -239,7 +239,7 @@ static void times(void **state)
     assert_term_equal(th_trace_event_time_term(&time, &env), TH_NONE);
 }
 
-static void functions(void **state)
+static void calls_name_functions_by_arity_or_arguments(void **state)
 {
     static const struct {
         const char *text;
@@ -281,11 +281,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(messages_of_each_shape, begin, end),
-        cmocka_unit_test_setup_teardown(every_tag_has_its_atom, begin, end),
+        cmocka_unit_test_setup_teardown(every_tag_has_an_atom, begin, end),
         cmocka_unit_test_setup_teardown(optional_elements, begin, end),
-        cmocka_unit_test_setup_teardown(no_messages, begin, end),
-        cmocka_unit_test_setup_teardown(times, begin, end),
-        cmocka_unit_test_setup_teardown(functions, begin, end),
+        cmocka_unit_test_setup_teardown(terms_that_are_no_trace_messages_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(timestamps_are_read, begin, end),
+        cmocka_unit_test_setup_teardown(calls_name_functions_by_arity_or_arguments, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static bool is(const struct th_caller *caller, const char *name)
            caller->function.function == executed_function(name).function;
 }
 
-static void all_callers_of_a_process_that_was_spawned(void **state)
+static void all_callers_of_a_spawned_process_are_known(void **state)
 {
     struct th_caller found[TH_EXECUTION_CALLERS];
 
@@ -52,7 +52,7 @@ static void all_callers_of_a_process_that_was_spawned(void **state)
     assert_true(is(&found[6], "f") && is(&found[7], "h"));
 }
 
-static void callers_up_to_one_who_is_unknown(void **state)
+static void callers_are_known_up_to_an_unknown_one(void **state)
 {
     struct th_caller found[TH_EXECUTION_CALLERS];
 
@@ -63,7 +63,7 @@ static void callers_up_to_one_who_is_unknown(void **state)
     assert_int_equal(found[1].kind, TH_CALLER_UNKNOWN);
 }
 
-static void a_recorded_caller_tells_of_no_other_one(void **state)
+static void a_recorded_caller_proves_no_further_callers(void **state)
 {
     struct th_recorded_call call = {
         executed_function("g"), TH_UNKNOWN, {TH_CALLER_FUNCTION, executed_function("f")}};
@@ -84,7 +84,7 @@ static void a_recorded_caller_tells_of_no_other_one(void **state)
 
 /* --- Executions: recordings with `tail` ------------------------------------------------------- */
 
-static void a_caller_is_what_will_be_returned_to(void **state)
+static void the_caller_is_the_function_that_a_call_returns_to(void **state)
 {
     (void)state;
     executed_expect("+w_ +foo +lots =of =ind =bar =bar -bar -foo",
@@ -102,14 +102,14 @@ static void other_tail_calls_have_other_callers(void **state)
                     "-bar -bar -ind -of >lots -lots -foo >w");
 }
 
-static void calls_after_a_return_are_of_who_is_returned_to(void **state)
+static void calls_after_a_return_have_the_resumed_function_as_caller(void **state)
 {
     (void)state;
     executed_expect("+w_ +f +g -g +h =i -i =j -j",
                     "w<? f<w g<f -g >f h<f i<f -i -h >f j<w -j -f >w");
 }
 
-static void recursion(void **state)
+static void recursive_calls_have_the_function_itself_as_caller(void **state)
 {
     (void)state;
     executed_expect("+w_ +f +f +f -f +f =g -g -f -f",
@@ -144,7 +144,7 @@ static void exceptions_end_frames_until_one_catches(void **state)
     assert_int_equal(executed_counts().repaired, 0);
 }
 
-static void frames_without_a_record_end_untold(void **state)
+static void frames_without_a_record_end_without_an_event(void **state)
 {
     (void)state;
     /* The exception ends with the catcher's return_from, or with a return_to the catcher. */
@@ -155,7 +155,7 @@ static void frames_without_a_record_end_untold(void **state)
     assert_int_equal(executed_counts().repaired, 2);
 }
 
-static void a_return_to_alone_ends_a_frame_untold(void **state)
+static void a_lone_return_to_ends_frames_without_an_event(void **state)
 {
     (void)state;
     executed_expect("+w_ +f +f =g >f >w_ +h", "w<? f<w f<f g<f ~g ~f >f ~f >w h<w");
@@ -163,7 +163,7 @@ static void a_return_to_alone_ends_a_frame_untold(void **state)
     assert_int_equal(executed_counts().untold, 3);
 }
 
-static void a_return_to_tells_who_executes(void **state)
+static void a_return_to_reveals_the_executing_function(void **state)
 {
     (void)state;
     executed_expect(">w +f -f >w +g -g =h +i -i -h +j",
@@ -195,7 +195,7 @@ static void a_process_that_is_first_seen_inside(void **state)
     assert_int_equal(executed_counts().unmatched, 1);
 }
 
-static void returns_of_what_is_not_open(void **state)
+static void returns_of_calls_that_are_not_open_are_counted(void **state)
 {
     (void)state;
     executed_expect("+w_ +f -x", "w<? f<w >?");
@@ -203,7 +203,7 @@ static void returns_of_what_is_not_open(void **state)
     executed_expect("+g -g -f +h", "g<? -g >? -f >w h<w"); /* known again */
 }
 
-static void what_executes_is_not_an_older_call_of_the_same_name(void **state)
+static void the_executing_function_is_no_open_call_of_its_name(void **state)
 {
     (void)state;
     executed_expect(">f -f", ">f >?");
@@ -270,7 +270,7 @@ static void the_nearest_call_of_a_function_returns(void **state)
     executed_expect("?f ?g ?f_ -f ?h -f", "f<? g<? f<? >? h<? ?h ?g -f >?");
 }
 
-static void a_return_to_ends_what_is_above(void **state)
+static void a_return_to_ends_the_frames_above(void **state)
 {
     (void)state;
     executed_expect("?f ?g ?h >f ?i >f", "f<? g<? h<? ~h ~g >f i<? ~i >f");
@@ -278,7 +278,8 @@ static void a_return_to_ends_what_is_above(void **state)
     executed_expect("?a ?b >u_ ?c >u_ -a", "a<? b<? ~b >u c<? ~c >u -a >?");
 }
 
-/* A call that may have ended stays in doubt until its own record, or until only it can end. */
+/* The record of a return_to can leave open whether a call has ended. Such a call stays undecided
+ * until it has a record of its own, or until a later return_to can end no other call. */
 static void a_return_to_a_function_that_is_not_traced(void **state)
 {
     (void)state;
@@ -302,7 +303,7 @@ static void a_return_to_that_does_not_matter(void **state)
                     "m<? f<? f<? f<? c<? ~c >f /f >f ~f >f ~f >m ~m >.");
 }
 
-static void callers_tell_what_a_return_to_ends(void **state)
+static void recorded_callers_decide_what_a_return_to_ends(void **state)
 {
     (void)state;
     executed_expect("?a/m ?b/u >u_ ?c/u >u_ >m_", "a<m b<u ~b >u c<u ~c >u ~a >m");
@@ -343,7 +344,7 @@ static void exceptions_of_a_beam(void **state)
     assert_int_equal(executed_counts().untold, 0);
 }
 
-static void recorded_callers(void **state)
+static void recorded_callers_replace_derived_ones(void **state)
 {
     struct th_recorded_call call = {.function = executed_function("f"), .tail = TH_UNKNOWN};
 
@@ -424,7 +425,7 @@ static void exceptions_with_records_of_their_own(void **state)
 
 /* --- Losses ----------------------------------------------------------------------------------- */
 
-static void what_is_lost_is_not_guessed(void **state)
+static void lost_records_make_callers_unknown(void **state)
 {
     (void)state;
     executed_expect("+w_ +f +g # +h -h -g -f", "w<? f<w g<f h<? -h >? >? >?");
@@ -445,41 +446,41 @@ static void processes_that_end_are_forgotten(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(all_callers_of_a_process_that_was_spawned),
-        TEST(callers_up_to_one_who_is_unknown),
-        TEST(a_recorded_caller_tells_of_no_other_one),
-        TEST(a_caller_is_what_will_be_returned_to),
+        TEST(all_callers_of_a_spawned_process_are_known),
+        TEST(callers_are_known_up_to_an_unknown_one),
+        TEST(a_recorded_caller_proves_no_further_callers),
+        TEST(the_caller_is_the_function_that_a_call_returns_to),
         TEST(other_tail_calls_have_other_callers),
-        TEST(calls_after_a_return_are_of_who_is_returned_to),
-        TEST(recursion),
+        TEST(calls_after_a_return_have_the_resumed_function_as_caller),
+        TEST(recursive_calls_have_the_function_itself_as_caller),
         TEST(unwanted_calls_end_unseen),
         TEST(unwanted_tail_calls_take_no_room),
         TEST(exceptions_end_frames_until_one_catches),
-        TEST(frames_without_a_record_end_untold),
-        TEST(a_return_to_alone_ends_a_frame_untold),
-        TEST(a_return_to_tells_who_executes),
+        TEST(frames_without_a_record_end_without_an_event),
+        TEST(a_lone_return_to_ends_frames_without_an_event),
+        TEST(a_return_to_reveals_the_executing_function),
         TEST(a_return_to_something_unrecorded),
         TEST(a_process_that_was_spawned_has_no_caller),
         TEST(a_process_that_is_first_seen_inside),
-        TEST(returns_of_what_is_not_open),
-        TEST(what_executes_is_not_an_older_call_of_the_same_name),
+        TEST(returns_of_calls_that_are_not_open_are_counted),
+        TEST(the_executing_function_is_no_open_call_of_its_name),
         TEST(cases_of_all_stacks),
         TEST(each_call_ends_with_its_own_record),
         TEST(calls_without_records_of_their_end),
         TEST(the_nearest_call_of_a_function_returns),
-        TEST(a_return_to_ends_what_is_above),
+        TEST(a_return_to_ends_the_frames_above),
         TEST(a_return_to_a_function_that_is_not_traced),
         TEST(a_return_to_that_does_not_matter),
-        TEST(callers_tell_what_a_return_to_ends),
+        TEST(recorded_callers_decide_what_a_return_to_ends),
         TEST(a_return_to_a_function_that_has_called_itself),
         TEST(a_return_to_alone_among_returns),
         TEST(exceptions_of_a_beam),
-        TEST(recorded_callers),
+        TEST(recorded_callers_replace_derived_ones),
         TEST(results_that_are_callers),
         TEST(tail_calls_with_records_of_their_own),
         TEST(some_tail_calls_with_records_of_their_own),
         TEST(exceptions_with_records_of_their_own),
-        TEST(what_is_lost_is_not_guessed),
+        TEST(lost_records_make_callers_unknown),
         TEST(processes_that_end_are_forgotten),
     };
 

@@ -231,13 +231,13 @@ static void check(enum recorder by, uint32_t frames)
     }
 }
 
-static void executions(void **state)
+static void random_executions_are_reconstructed(void **state)
 {
     (void)state;
     check(PHYSICAL, 0);
 }
 
-static void executions_whose_calls_each_return(void **state)
+static void random_executions_with_all_returns_are_reconstructed(void **state)
 {
     (void)state;
     check(EACH, 0);
@@ -260,8 +260,8 @@ static void stacks_that_are_full(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(executions),
-        cmocka_unit_test(executions_whose_calls_each_return),
+        cmocka_unit_test(random_executions_are_reconstructed),
+        cmocka_unit_test(random_executions_with_all_returns_are_reconstructed),
         cmocka_unit_test(recordings_of_a_beam),
         cmocka_unit_test(stacks_that_are_full),
     };

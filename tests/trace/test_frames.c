@@ -35,7 +35,7 @@ static void push(th_frame_function function, enum th_frame_link link, uint64_t w
 
 /* --- Physical frames -------------------------------------------------------------------------- */
 
-static void a_frame_returns_to_the_one_below(void **state)
+static void a_frame_returns_to_the_frame_below(void **state)
 {
     (void)state;
     frames.below = I;
@@ -52,7 +52,7 @@ static void a_frame_returns_to_the_one_below(void **state)
     assert_int_equal(th_recorded_frames_begin(&frames), 4);
 }
 
-static void what_was_replaced_is_not_found(void **state)
+static void a_replaced_frame_is_not_found(void **state)
 {
     (void)state;
     push(F, TH_FRAME_CALLS, 0);
@@ -86,7 +86,7 @@ static void equal_calls_share_an_entry(void **state)
     assert_int_equal(frames.count, 3);
 }
 
-static void calls_that_differ_do_not(void **state)
+static void calls_that_differ_share_no_entry(void **state)
 {
     (void)state;
     push(F, TH_FRAME_CALLS, 1);
@@ -158,7 +158,7 @@ static void the_caller_of_endless_tail_calls_is_remembered(void **state)
     assert_int_equal(th_recorded_frames_find(&frames, G), 9);
 }
 
-static void all_stacks_together_are_bounded(void **state)
+static void the_memory_of_all_stacks_together_is_bounded(void **state)
 {
     struct th_frames other = {0};
 
@@ -343,14 +343,14 @@ static void any_order_of_calls(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_frame_returns_to_the_one_below, begin, end),
-        cmocka_unit_test_setup_teardown(what_was_replaced_is_not_found, begin, end),
+        cmocka_unit_test_setup_teardown(a_frame_returns_to_the_frame_below, begin, end),
+        cmocka_unit_test_setup_teardown(a_replaced_frame_is_not_found, begin, end),
         cmocka_unit_test_setup_teardown(equal_calls_share_an_entry, begin, end),
-        cmocka_unit_test_setup_teardown(calls_that_differ_do_not, begin, end),
+        cmocka_unit_test_setup_teardown(calls_that_differ_share_no_entry, begin, end),
         cmocka_unit_test_setup_teardown(a_full_stack_forgets_the_oldest, begin, end),
         cmocka_unit_test_setup_teardown(below_the_oldest_callers_are_unknown, begin, end),
         cmocka_unit_test_setup_teardown(the_caller_of_endless_tail_calls_is_remembered, begin, end),
-        cmocka_unit_test_setup_teardown(all_stacks_together_are_bounded, begin, end),
+        cmocka_unit_test_setup_teardown(the_memory_of_all_stacks_together_is_bounded, begin, end),
         cmocka_unit_test_setup_teardown(memory_of_a_deep_recursion_is_given_back, begin, end),
         cmocka_unit_test_setup_teardown(a_steady_stack_allocates_nothing, begin, end),
         cmocka_unit_test_setup_teardown(an_entry_is_small, begin, end),

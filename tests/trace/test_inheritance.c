@@ -93,7 +93,7 @@ static void run(void (*use)(unsigned child), const char *given, const char *pare
     begin(NULL);
 }
 
-static void by_spawn(void **state)
+static void spawn_passes_flags_on(void **state)
 {
     (void)state;
     run(spawn, "procs", "procs", "", "");
@@ -107,7 +107,7 @@ static void by_spawn(void **state)
         "send,timestamp,silent,set_on_spawn", "send,timestamp,silent,set_on_spawn");
 }
 
-static void by_spawn_link(void **state)
+static void spawn_link_passes_flags_on(void **state)
 {
     (void)state;
     run(spawn_link, "procs,set_on_link", "procs,set_on_link", "procs,set_on_link",
@@ -120,7 +120,7 @@ static void by_spawn_link(void **state)
         "call", "");
 }
 
-static void by_spawn_link_and_then_spawn(void **state)
+static void spawn_after_spawn_link_passes_no_flags_on(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_first_spawn,set_on_link");
@@ -131,7 +131,7 @@ static void by_spawn_link_and_then_spawn(void **state)
     expect(3, "");
 }
 
-static void by_spawn_and_then_spawn_link(void **state)
+static void spawn_link_after_spawn_passes_no_first_flags_on(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_first_spawn,set_on_first_link");
@@ -145,7 +145,7 @@ static void by_spawn_and_then_spawn_link(void **state)
 }
 
 /* The child's own set_on_first_spawn ends with its own first child. */
-static void by_children_of_children(void **state)
+static void children_of_children_inherit_flags(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_spawn");
@@ -161,7 +161,7 @@ static void by_children_of_children(void **state)
 }
 
 /* link/1 passes no flags on, in either direction, as in a BEAM. */
-static void not_by_link(void **state)
+static void link_passes_no_flags_on(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_link,set_on_first_link");
@@ -175,7 +175,7 @@ static void not_by_link(void **state)
     expect(3, "receive,procs,set_on_link");
 }
 
-static void not_by_a_link_after_the_spawn(void **state)
+static void a_link_after_the_spawn_passes_no_flags_on(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_link");
@@ -185,7 +185,7 @@ static void not_by_a_link_after_the_spawn(void **state)
     expect(2, "");
 }
 
-static void not_by_a_link_with_a_port(void **state)
+static void a_link_with_a_port_passes_no_flags_on(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_spawn,set_on_first_link");
@@ -196,7 +196,7 @@ static void not_by_a_link_with_a_port(void **state)
 }
 
 /* The parent's events were not recorded. */
-static void by_spawned_alone(void **state)
+static void a_lone_spawned_event_passes_flags_on(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_first_spawn,set_on_link");
@@ -211,7 +211,7 @@ static void by_spawned_alone(void **state)
     expect(4, "");
 }
 
-static void by_new_ones_and_by_their_parent(void **state)
+static void a_child_gets_flags_of_new_processes_and_of_its_parent(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_NEW, true, flags_of("receive"));
@@ -224,7 +224,7 @@ static void by_new_ones_and_by_their_parent(void **state)
 }
 
 /* The child's flag is cleared, too, even if the child had it by itself. */
-static void first_is_cleared_at_the_child_as_well(void **state)
+static void set_on_first_flags_are_cleared_at_the_child_too(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_NEW, true, flags_of("send,set_on_first_spawn"));
@@ -236,7 +236,7 @@ static void first_is_cleared_at_the_child_as_well(void **state)
 }
 
 /* The child's first event comes with the inherited flags. */
-static void the_callbacks_are_those_of_a_beam(void **state)
+static void inheritance_calls_the_same_callbacks_as_a_beam(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_first_link");
@@ -258,7 +258,7 @@ static void the_callbacks_are_those_of_a_beam(void **state)
 }
 
 /* Each session's flags are inherited separately. */
-static void each_session_has_its_own(void **state)
+static void each_session_s_flags_are_inherited_separately(void **state)
 {
     struct th_session *first = session;
 
@@ -276,7 +276,7 @@ static void each_session_has_its_own(void **state)
     expect(3, "");
 }
 
-static void an_event_left_out_has_happened_all_the_same(void **state)
+static void a_skipped_event_passes_flags_on_too(void **state)
 {
     (void)state;
     trace(1, "procs,set_on_spawn");
@@ -287,7 +287,7 @@ static void an_event_left_out_has_happened_all_the_same(void **state)
     expect(2, "procs,set_on_spawn");
 }
 
-static void not_from_one_that_was_removed(void **state)
+static void a_removed_tracee_passes_no_flags_on(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_EXISTING, true,
@@ -305,7 +305,7 @@ static void not_from_one_that_was_removed(void **state)
 }
 
 /* A tracee as recorded counts as set on spawn. */
-static void not_from_one_that_was_removed_as_recorded(void **state)
+static void a_removed_tracee_as_recorded_passes_no_flags_on(void **state)
 {
     (void)state;
     scene_attach("r", TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
@@ -327,22 +327,22 @@ static void not_from_one_that_was_removed_as_recorded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(by_spawn),
-        TEST(by_spawn_link),
-        TEST(by_spawn_link_and_then_spawn),
-        TEST(by_spawn_and_then_spawn_link),
-        TEST(by_children_of_children),
-        TEST(not_by_link),
-        TEST(not_by_a_link_after_the_spawn),
-        TEST(not_by_a_link_with_a_port),
-        TEST(by_spawned_alone),
-        TEST(by_new_ones_and_by_their_parent),
-        TEST(first_is_cleared_at_the_child_as_well),
-        TEST(the_callbacks_are_those_of_a_beam),
-        TEST(each_session_has_its_own),
-        TEST(an_event_left_out_has_happened_all_the_same),
-        TEST(not_from_one_that_was_removed),
-        TEST(not_from_one_that_was_removed_as_recorded),
+        TEST(spawn_passes_flags_on),
+        TEST(spawn_link_passes_flags_on),
+        TEST(spawn_after_spawn_link_passes_no_flags_on),
+        TEST(spawn_link_after_spawn_passes_no_first_flags_on),
+        TEST(children_of_children_inherit_flags),
+        TEST(link_passes_no_flags_on),
+        TEST(a_link_after_the_spawn_passes_no_flags_on),
+        TEST(a_link_with_a_port_passes_no_flags_on),
+        TEST(a_lone_spawned_event_passes_flags_on),
+        TEST(a_child_gets_flags_of_new_processes_and_of_its_parent),
+        TEST(set_on_first_flags_are_cleared_at_the_child_too),
+        TEST(inheritance_calls_the_same_callbacks_as_a_beam),
+        TEST(each_session_s_flags_are_inherited_separately),
+        TEST(a_skipped_event_passes_flags_on_too),
+        TEST(a_removed_tracee_passes_no_flags_on),
+        TEST(a_removed_tracee_as_recorded_passes_no_flags_on),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

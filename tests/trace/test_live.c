@@ -7,7 +7,7 @@
 
 /* --- Calls ------------------------------------------------------------------------------------ */
 
-static void a_call_meets_breakpoints(void **state)
+static void a_call_hits_breakpoints(void **state)
 {
     struct th_live_requests requests;
 
@@ -35,7 +35,7 @@ static void discarding_runs_no_specification(void **state)
     call(0, 7, ASKED "trace_call(call,s," ME ",{m,f0,[7]},#{match_spec_result => 0}) self\n");
 }
 
-static void guards_filter(void **state)
+static void guards_filter_calls(void **state)
 {
     (void)state;
     set(session, "f0", "[{['$1'],[{'>','$1',5}],[]}]", TH_BP_LOCAL);
@@ -43,7 +43,7 @@ static void guards_filter(void **state)
     call(0, 6, TOLD("f0", "6"));
 }
 
-static void only_external_calls_meet_global_breakpoints(void **state)
+static void only_external_calls_hit_global_breakpoints(void **state)
 {
     struct th_call_event local = {.external = false};
 
@@ -54,7 +54,7 @@ static void only_external_calls_meet_global_breakpoints(void **state)
     call(0, 1, TOLD("f0", "1"));
 }
 
-static void who_answers_remove_is_gone(void **state)
+static void remove_and_invalid_results_end_the_tracing_of_a_process(void **state)
 {
     static const char *const answers[] = {"remove", "banana", "42", "BADARG"};
 
@@ -82,7 +82,7 @@ static void silence_is_obeyed_after_the_specification(void **state)
     assert_false(th_trace_session_flags(session, me->process.id) & TH_FLAG_SILENT);
 }
 
-static void flags_say_how_it_looks(void **state)
+static void flags_decide_how_a_call_looks(void **state)
 {
     (void)state;
     me->process.scheduler = 3;
@@ -102,7 +102,7 @@ static th_term tell_caller(void *context, th_env *env)
     return th_make_tuple_of(env, th_atom("who"), th_atom("asks"), th_small(0));
 }
 
-static void callers_are_known_asked_for_or_unknown(void **state)
+static void callers_come_with_the_call_or_on_request_or_are_unknown(void **state)
 {
     static const struct th_match_operations asked = {.caller = tell_caller};
     struct th_caller caller = {TH_CALLER_UNDEFINED, {0}};
@@ -124,7 +124,7 @@ static void callers_are_known_asked_for_or_unknown(void **state)
 
 /* --- Meta breakpoints ------------------------------------------------------------------------- */
 
-static void meta_is_for_each_process(void **state)
+static void meta_breakpoints_trace_every_process(void **state)
 {
     struct th_live_requests requests;
 
@@ -172,7 +172,7 @@ static void a_thread_without_a_process_causes_no_event(void **state)
 }
 
 /* The tracer ends in a hit; the next thread finds none, and requests the end of the breakpoint. */
-static void a_stranger_at_a_meta_breakpoint_without_a_tracer_is_harmless(void **state)
+static void a_foreign_thread_at_a_removed_meta_tracer_is_harmless(void **state)
 {
     (void)state;
     set(session, "f0", "true", TH_BP_META);
@@ -234,7 +234,7 @@ static void a_session_destroyed_in_anothers_callback_is_not_called(void **state)
     call(0, 1, TOLD("f0", "1"));
 }
 
-static void a_session_destroyed_in_its_own_callback_is_called_no_more(void **state)
+static void a_session_that_destroys_itself_is_not_called_again(void **state)
 {
     (void)state;
     set(session, "f0", "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL);
@@ -243,9 +243,9 @@ static void a_session_destroyed_in_its_own_callback_is_called_no_more(void **sta
     call(0, 1, "");
 }
 
-/* Outside of sections, the result is true while a session has the flag for the process, and false
- * once no session has. */
-static void who_traces_calls_is_known_outside_of_sections(void **state)
+/* Outside of reader sections, the result is true while at least one session has the flag call for
+ * the process. */
+static void th_live_is_calling_follows_the_call_flags(void **state)
 {
     struct alive *as_all = alive_spawn(70, NULL, false), *later;
     th_term id = me->process.id;
@@ -300,7 +300,7 @@ static void set_in_callback(void)
     set(session, "f0", "false", TH_BP_LOCAL);
 }
 
-static void patterns_set_in_a_callback_are_soon_in_force(void **state)
+static void patterns_set_in_a_callback_apply_soon_afterwards(void **state)
 {
     struct th_pattern f2 = {th_atom("m"), th_atom("f2"), 1, false};
 
@@ -314,7 +314,7 @@ static void patterns_set_in_a_callback_are_soon_in_force(void **state)
 }
 
 /* The pattern could never trace a call. */
-static void local_patterns_are_refused_where_there_are_export_sites_alone(void **state)
+static void local_patterns_need_a_site_for_local_calls(void **state)
 {
     struct th_pattern one = {th_atom("late"), th_atom("f"), 0, false};
     struct th_pattern any = {TH_NONE, TH_NONE, TH_ANY_ARITY, false};
@@ -357,24 +357,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        TEST(a_call_meets_breakpoints),
+        TEST(a_call_hits_breakpoints),
         TEST(discarding_runs_no_specification),
-        TEST(guards_filter),
-        TEST(only_external_calls_meet_global_breakpoints),
-        TEST(who_answers_remove_is_gone),
+        TEST(guards_filter_calls),
+        TEST(only_external_calls_hit_global_breakpoints),
+        TEST(remove_and_invalid_results_end_the_tracing_of_a_process),
         TEST(silence_is_obeyed_after_the_specification),
-        TEST(flags_say_how_it_looks),
-        TEST(callers_are_known_asked_for_or_unknown),
-        TEST(meta_is_for_each_process),
+        TEST(flags_decide_how_a_call_looks),
+        TEST(callers_come_with_the_call_or_on_request_or_are_unknown),
+        TEST(meta_breakpoints_trace_every_process),
         TEST(a_thread_without_a_process_causes_no_event),
-        TEST(a_stranger_at_a_meta_breakpoint_without_a_tracer_is_harmless),
+        TEST(a_foreign_thread_at_a_removed_meta_tracer_is_harmless),
         TEST(callbacks_do_not_recurse),
         TEST(a_session_destroyed_in_anothers_callback_is_not_called),
-        TEST(a_session_destroyed_in_its_own_callback_is_called_no_more),
-        TEST(who_traces_calls_is_known_outside_of_sections),
+        TEST(a_session_that_destroys_itself_is_not_called_again),
+        TEST(th_live_is_calling_follows_the_call_flags),
         TEST(constant_specifications_are_obeyed),
-        TEST(patterns_set_in_a_callback_are_soon_in_force),
-        TEST(local_patterns_are_refused_where_there_are_export_sites_alone),
+        TEST(patterns_set_in_a_callback_apply_soon_afterwards),
+        TEST(local_patterns_need_a_site_for_local_calls),
 #undef TEST
     };
 

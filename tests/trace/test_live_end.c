@@ -4,7 +4,7 @@
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
-static void returns_pile_up(void **state)
+static void nested_calls_return_in_reverse_order(void **state)
 {
     struct th_live_requests one, two;
 
@@ -17,7 +17,7 @@ static void returns_pile_up(void **state)
     returns(0, &one, "done", "");
 }
 
-static void exceptions_are_told_to_who_asked(void **state)
+static void only_exception_trace_reports_exceptions(void **state)
 {
     struct th_live_requests one, two;
 
@@ -34,7 +34,7 @@ static void exceptions_are_told_to_who_asked(void **state)
     returns(1, &two, "ok", ENDED("f1", "ok"));
 }
 
-static void flags_count_when_it_ends(void **state)
+static void flags_at_the_end_of_a_call_decide_on_its_return(void **state)
 {
     struct th_live_requests requests;
 
@@ -50,7 +50,7 @@ static void flags_count_when_it_ends(void **state)
     assert_int_equal(th_trace_session_counts(session).untraced, 1);
 }
 
-static void who_wants_no_call_may_want_its_return(void **state)
+static void a_return_can_be_traced_without_its_call(void **state)
 {
     struct th_live_requests requests;
 
@@ -60,7 +60,7 @@ static void who_wants_no_call_may_want_its_return(void **state)
     returns(0, &requests, "ok", ENDED("f0", "ok"));
 }
 
-static void control_comes_back(void **state)
+static void return_to_follows_the_end_of_a_call(void **state)
 {
     struct th_live_requests outer, inner;
 
@@ -82,7 +82,7 @@ static void control_comes_back(void **state)
     assert_string_equal(scene_log(), "trace_call(return_to,s," ME ",undefined,#{}) self\n");
 }
 
-static void global_breakpoints_tell_no_return_to(void **state)
+static void global_breakpoints_raise_no_return_to(void **state)
 {
     struct th_live_requests requests;
 
@@ -93,7 +93,7 @@ static void global_breakpoints_tell_no_return_to(void **state)
     assert_int_equal(requests.count, 0);
 }
 
-static void a_later_session_is_not_told_of_what_it_did_not_ask_for(void **state)
+static void a_later_session_gets_no_returns_of_an_earlier_one(void **state)
 {
     struct th_live_requests requests;
 
@@ -114,7 +114,7 @@ static void a_later_session_is_not_told_of_what_it_did_not_ask_for(void **state)
     returns(0, &requests, "ok", "");
 }
 
-static void many_sessions_want_one_call(void **state)
+static void many_sessions_trace_one_call(void **state)
 {
     enum { MANY = 20 };
     struct th_live_requests requests;
@@ -169,7 +169,7 @@ static void assert_memory(unsigned i, uint64_t calls, int64_t words)
     assert_int_equal(usage.amount, words);
 }
 
-static void call_memory_is_words_by_process(void **state)
+static void call_memory_counts_words_by_process(void **state)
 {
     struct th_live_requests outer;
 
@@ -196,7 +196,7 @@ static void call_memory_is_words_by_process(void **state)
     assert_string_equal(scene_log(), "");
 }
 
-static void call_time_is_of_the_real_clock(void **state)
+static void call_time_follows_the_real_clock(void **state)
 {
     struct th_live_requests requests;
     struct th_bp_info info;
@@ -220,16 +220,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        TEST(returns_pile_up),
-        TEST(exceptions_are_told_to_who_asked),
-        TEST(flags_count_when_it_ends),
-        TEST(who_wants_no_call_may_want_its_return),
-        TEST(control_comes_back),
-        TEST(global_breakpoints_tell_no_return_to),
-        TEST(a_later_session_is_not_told_of_what_it_did_not_ask_for),
-        TEST(many_sessions_want_one_call),
-        TEST(call_memory_is_words_by_process),
-        TEST(call_time_is_of_the_real_clock),
+        TEST(nested_calls_return_in_reverse_order),
+        TEST(only_exception_trace_reports_exceptions),
+        TEST(flags_at_the_end_of_a_call_decide_on_its_return),
+        TEST(a_return_can_be_traced_without_its_call),
+        TEST(return_to_follows_the_end_of_a_call),
+        TEST(global_breakpoints_raise_no_return_to),
+        TEST(a_later_session_gets_no_returns_of_an_earlier_one),
+        TEST(many_sessions_trace_one_call),
+        TEST(call_memory_counts_words_by_process),
+        TEST(call_time_follows_the_real_clock),
 #undef TEST
     };
 

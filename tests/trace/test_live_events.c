@@ -68,7 +68,7 @@ static enum th_status send(void)
     return th_live_trace(&event);
 }
 
-static void terms_are_built_when_wanted(void **state)
+static void the_terms_of_an_event_are_built_only_for_a_tracer(void **state)
 {
     (void)state;
     built = 0;
@@ -104,7 +104,7 @@ static void set_pattern(enum th_status set(struct th_session *session, th_term m
     th_env_release(&env);
 }
 
-static void a_send_has_to_match(void **state)
+static void send_patterns_filter_sends(void **state)
 {
     (void)state;
     trace_me(TH_FLAG_SEND);
@@ -137,7 +137,7 @@ static void receive(th_term sender)
     assert_int_equal(th_live_trace(&event), TH_OK);
 }
 
-static void a_receive_has_to_match_its_sender(void **state)
+static void receive_patterns_see_the_sender(void **state)
 {
     (void)state;
     trace_me(TH_FLAG_RECEIVE);
@@ -164,7 +164,7 @@ static void happen(enum th_tracer_tag tag, th_term term)
     assert_int_equal(th_live_trace(&event), TH_OK);
 }
 
-static void who_is_scheduled_in_is_asked_for(void **state)
+static void the_status_is_asked_when_a_process_is_scheduled_in(void **state)
 {
     (void)state;
     trace_me(TH_FLAG_RUNNING_PROCS);
@@ -182,7 +182,7 @@ static void who_is_scheduled_in_is_asked_for(void **state)
     assert_int_equal(th_trace_session_counts(session).removed, 1);
 }
 
-static void remove_counts_where_it_does_in_a_beam(void **state)
+static void remove_has_effect_for_the_same_events_as_in_a_beam(void **state)
 {
     (void)state;
     trace_me(TH_FLAG_SEND | TH_FLAG_PROCS);
@@ -197,7 +197,7 @@ static void remove_counts_where_it_does_in_a_beam(void **state)
     expect("");
 }
 
-static void seq_trace_is_for_all_sessions(void **state)
+static void seq_trace_events_go_to_all_sessions(void **state)
 {
     struct th_live_event event;
 
@@ -235,7 +235,7 @@ static uint32_t flags_of(const struct alive *alive)
     return flags;
 }
 
-static void those_that_exist_and_those_to_come(void **state)
+static void flags_of_existing_and_new_processes_are_separate(void **state)
 {
     struct alive *child;
 
@@ -271,7 +271,7 @@ static void spawn_under(uint32_t flags, bool linked, uint32_t child_gets, uint32
     alive_exit(child);
 }
 
-static void children_inherit(void **state)
+static void children_inherit_flags(void **state)
 {
     const uint32_t send = TH_FLAG_SEND, spawn = TH_FLAG_SET_ON_SPAWN,
                    first = TH_FLAG_SET_ON_FIRST_SPAWN, link = TH_FLAG_SET_ON_LINK,
@@ -288,7 +288,7 @@ static void children_inherit(void **state)
 
 /* --- Functions -------------------------------------------------------------------------------- */
 
-static void functions_that_come_meet_what_waits_for_them(void **state)
+static void loaded_functions_get_waiting_patterns(void **state)
 {
     struct th_pattern later = {th_atom("late"), TH_NONE, TH_ANY_ARITY, true};
     struct th_pattern now = {th_atom("late"), TH_NONE, TH_ANY_ARITY, false};
@@ -316,7 +316,7 @@ static void functions_that_come_meet_what_waits_for_them(void **state)
 
 /* --- With a recording ------------------------------------------------------------------------- */
 
-static void recordings_are_replayed_as_ever(void **state)
+static void recordings_are_replayed_beside_live_events(void **state)
 {
     struct th_pattern f0 = {th_atom("m"), th_atom("f0"), 1, false};
     struct th_bp_info info;
@@ -375,7 +375,7 @@ static void a_recorded_call_survives_the_end_of_a_session(void **state)
     expect("trace_call(return_to,u,<0.9.0>,{m,f8,1},#{}) self\n");
 }
 
-static void what_a_session_discarded_stays_discarded_when_another_ends(void **state)
+static void the_end_of_a_session_keeps_discarded_calls_of_others(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_CALL);
@@ -408,7 +408,7 @@ static void *control_from_elsewhere(void *recorded)
     return NULL;
 }
 
-static void another_thread_controls_what_is_live(void **state)
+static void another_thread_can_control_a_session(void **state)
 {
     th_term recorded = th_local_pid(9, 0);
     pthread_t thread;
@@ -428,7 +428,7 @@ static void delivered(void *done)
     sem_post(done);
 }
 
-static void what_is_delivered_is_over(void **state)
+static void delivery_is_notified_without_open_events(void **state)
 {
     sem_t done;
 
@@ -444,21 +444,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        TEST(terms_are_built_when_wanted),
-        TEST(a_send_has_to_match),
-        TEST(a_receive_has_to_match_its_sender),
-        TEST(who_is_scheduled_in_is_asked_for),
-        TEST(remove_counts_where_it_does_in_a_beam),
-        TEST(seq_trace_is_for_all_sessions),
+        TEST(the_terms_of_an_event_are_built_only_for_a_tracer),
+        TEST(send_patterns_filter_sends),
+        TEST(receive_patterns_see_the_sender),
+        TEST(the_status_is_asked_when_a_process_is_scheduled_in),
+        TEST(remove_has_effect_for_the_same_events_as_in_a_beam),
+        TEST(seq_trace_events_go_to_all_sessions),
         TEST(callbacks_do_not_recurse),
-        TEST(those_that_exist_and_those_to_come),
-        TEST(children_inherit),
-        TEST(functions_that_come_meet_what_waits_for_them),
-        TEST(recordings_are_replayed_as_ever),
+        TEST(flags_of_existing_and_new_processes_are_separate),
+        TEST(children_inherit_flags),
+        TEST(loaded_functions_get_waiting_patterns),
+        TEST(recordings_are_replayed_beside_live_events),
         TEST(a_recorded_call_survives_the_end_of_a_session),
-        TEST(what_a_session_discarded_stays_discarded_when_another_ends),
-        TEST(another_thread_controls_what_is_live),
-        TEST(what_is_delivered_is_over),
+        TEST(the_end_of_a_session_keeps_discarded_calls_of_others),
+        TEST(another_thread_can_control_a_session),
+        TEST(delivery_is_notified_without_open_events),
 #undef TEST
     };
 

@@ -49,7 +49,7 @@ static struct th_meta_tracer_counts counts_of(size_t i)
 
 /* --- Deliveries ------------------------------------------------------------------------------- */
 
-static void it_is_told_of_whoever_calls(void **state)
+static void a_meta_tracer_gets_calls_of_untraced_processes(void **state)
 {
     (void)state;
     th_trace_session_trace_one(session, me->process.id, false, TH_FLAGS_ALL);
@@ -84,7 +84,7 @@ static void in_thread(void *(*run)(void *), void *context)
     pthread_join(thread, NULL);
 }
 
-static void any_thread_calls_it(void **state)
+static void a_meta_tracer_is_called_on_any_thread(void **state)
 {
     struct alive *another = alive_spawn(2, NULL, false);
 
@@ -102,7 +102,7 @@ static void any_thread_calls_it(void **state)
     alive_exit(another);
 }
 
-static void functions_to_come_have_it(void **state)
+static void a_meta_tracer_is_set_for_functions_loaded_later(void **state)
 {
     struct th_pattern on_load = {TH_NONE, TH_NONE, TH_ANY_ARITY, true};
     struct th_session_setup setup = {.name = "a", .library = scene_library(), .state = TH_NIL};
@@ -127,7 +127,7 @@ static void functions_to_come_have_it(void **state)
     assert_int_equal(counts_of(0).present, 1); /* further events may come */
 }
 
-static void its_returns_go_to_it(void **state)
+static void requested_returns_go_to_the_meta_tracer(void **state)
 {
     struct th_live_requests requests;
 
@@ -145,7 +145,7 @@ static void its_returns_go_to_it(void **state)
     assert_int_equal(counts_of(0).counts.traced, 4);
 }
 
-static void what_one_that_is_gone_had_asked_for_is_counted(void **state)
+static void returns_for_a_cleared_meta_tracer_are_counted(void **state)
 {
     struct th_live_requests before, after, dropped;
 
@@ -190,7 +190,7 @@ static bool are_gone(unsigned i)
     return !has_meta_breakpoint(i);
 }
 
-static void one_that_answers_remove_is_gone_for_all(void **state)
+static void remove_clears_a_meta_tracer_for_all_processes(void **state)
 {
     struct alive *another = alive_spawn(2, NULL, false);
 
@@ -210,7 +210,7 @@ static void one_that_answers_remove_is_gone_for_all(void **state)
     alive_exit(another);
 }
 
-static void sessions_count_that_they_answered_remove(void **state)
+static void a_session_counts_its_own_remove_as_a_meta_tracer(void **state)
 {
     (void)state;
     set(session, "f0", "true", TH_BP_META);
@@ -221,7 +221,7 @@ static void sessions_count_that_they_answered_remove(void **state)
     assert_int_equal(th_trace_session_counts(session).removed, 0);
 }
 
-static void one_whose_process_is_gone_is_gone(void **state)
+static void a_meta_tracer_ends_with_the_process_of_its_state(void **state)
 {
     struct th_live_requests requests;
 
@@ -245,7 +245,7 @@ static void clear_meta(void)
     set(session, "f0", "false", TH_BP_META);
 }
 
-static void it_is_cleared_in_its_own_callback(void **state)
+static void a_meta_tracer_is_cleared_in_its_own_callback(void **state)
 {
     struct th_live_requests requests;
 
@@ -263,7 +263,7 @@ static void replace_meta(void)
     assert_int_equal(try_meta(session, "f0", "true", "b", "b", scene_library()), TH_OK);
 }
 
-static void it_is_replaced_in_its_own_callback(void **state)
+static void a_meta_tracer_is_replaced_in_its_own_callback(void **state)
 {
     (void)state;
     set_meta("f0", "true", "a");
@@ -278,7 +278,7 @@ static void destroy_session(void)
     th_trace_session_destroy(session);
 }
 
-static void its_session_is_destroyed_in_its_callback(void **state)
+static void a_meta_tracer_destroys_its_session_in_a_callback(void **state)
 {
     struct th_live_requests requests;
 
@@ -299,7 +299,7 @@ static void *destroy_in_thread(void *unused)
 }
 
 /* Another session reuses the index of the owner, and must not count the events. */
-static void another_session_does_not_count_for_it(void **state)
+static void a_session_that_reuses_an_index_counts_no_old_events(void **state)
 {
     struct th_live_requests requests;
 
@@ -316,7 +316,7 @@ static void another_session_does_not_count_for_it(void **state)
 
 /* --- Counters --------------------------------------------------------------------------------- */
 
-static void names_are_counted_whoever_has_them(void **state)
+static void meta_tracers_of_one_name_are_counted_together(void **state)
 {
     struct th_meta_tracer_counts counts;
 
@@ -352,7 +352,7 @@ static void names_are_counted_whoever_has_them(void **state)
     assert_int_equal(th_trace_session_counts(session).traced, 2);
 }
 
-static void counts_survive_the_beginning_of_others(void **state)
+static void a_new_session_changes_no_counts_of_others(void **state)
 {
     (void)state;
     set(session, "f0", "true", TH_BP_LOCAL);
@@ -404,7 +404,7 @@ static void set_other(const char *function)
                      TH_OK);
 }
 
-static void it_is_unloaded_with_its_last_breakpoint(void **state)
+static void a_meta_tracer_is_unloaded_with_its_last_breakpoint(void **state)
 {
     (void)state;
     set_other(NULL);
@@ -415,7 +415,7 @@ static void it_is_unloaded_with_its_last_breakpoint(void **state)
     assert_int_equal(counts_of(0).present, 0);
 }
 
-static void it_is_unloaded_with_its_session(void **state)
+static void a_meta_tracer_is_unloaded_with_its_session(void **state)
 {
     (void)state;
     set_other(NULL);
@@ -424,7 +424,7 @@ static void it_is_unloaded_with_its_session(void **state)
     assert_true(is_unloaded_soon());
 }
 
-static void it_is_unloaded_after_it_has_answered_remove(void **state)
+static void a_meta_tracer_is_unloaded_after_a_remove(void **state)
 {
     (void)state;
     set_other("f0");
@@ -437,7 +437,7 @@ static void it_is_unloaded_after_it_has_answered_remove(void **state)
     assert_int_equal(counts_of(0).counts.removed, 2);
 }
 
-static void it_stays_while_somebody_has_it(void **state)
+static void a_meta_tracer_stays_loaded_while_it_is_referenced(void **state)
 {
     struct th_bp_info info;
     const char *name;
@@ -454,7 +454,7 @@ static void it_stays_while_somebody_has_it(void **state)
     assert_true(is_unloaded_soon());
 }
 
-static void the_end_of_all_unloads_it(void **state)
+static void the_end_of_the_tracing_unloads_a_meta_tracer(void **state)
 {
     (void)state;
     set_other(NULL);
@@ -466,7 +466,7 @@ static void the_end_of_all_unloads_it(void **state)
 }
 
 /* The tracing was not shared when the meta tracer was set. */
-static void it_is_shared_with_its_tracing(void **state)
+static void a_meta_tracer_set_before_sharing_gets_live_calls(void **state)
 {
     struct th_pattern f0 = {th_atom("m"), th_atom("f0"), 1, false};
     struct th_session_setup setup = {.name = "a", .state = TH_NIL};
@@ -513,26 +513,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        TEST(it_is_told_of_whoever_calls),
-        TEST(any_thread_calls_it),
-        TEST(functions_to_come_have_it),
-        TEST(its_returns_go_to_it),
-        TEST(what_one_that_is_gone_had_asked_for_is_counted),
-        TEST(one_that_answers_remove_is_gone_for_all),
-        TEST(sessions_count_that_they_answered_remove),
-        TEST(one_whose_process_is_gone_is_gone),
-        TEST(it_is_cleared_in_its_own_callback),
-        TEST(it_is_replaced_in_its_own_callback),
-        TEST(its_session_is_destroyed_in_its_callback),
-        TEST(another_session_does_not_count_for_it),
-        TEST(names_are_counted_whoever_has_them),
-        TEST(counts_survive_the_beginning_of_others),
-        TEST(it_is_unloaded_with_its_last_breakpoint),
-        TEST(it_is_unloaded_with_its_session),
-        TEST(it_is_unloaded_after_it_has_answered_remove),
-        TEST(it_stays_while_somebody_has_it),
-        TEST(the_end_of_all_unloads_it),
-        TEST(it_is_shared_with_its_tracing),
+        TEST(a_meta_tracer_gets_calls_of_untraced_processes),
+        TEST(a_meta_tracer_is_called_on_any_thread),
+        TEST(a_meta_tracer_is_set_for_functions_loaded_later),
+        TEST(requested_returns_go_to_the_meta_tracer),
+        TEST(returns_for_a_cleared_meta_tracer_are_counted),
+        TEST(remove_clears_a_meta_tracer_for_all_processes),
+        TEST(a_session_counts_its_own_remove_as_a_meta_tracer),
+        TEST(a_meta_tracer_ends_with_the_process_of_its_state),
+        TEST(a_meta_tracer_is_cleared_in_its_own_callback),
+        TEST(a_meta_tracer_is_replaced_in_its_own_callback),
+        TEST(a_meta_tracer_destroys_its_session_in_a_callback),
+        TEST(a_session_that_reuses_an_index_counts_no_old_events),
+        TEST(meta_tracers_of_one_name_are_counted_together),
+        TEST(a_new_session_changes_no_counts_of_others),
+        TEST(a_meta_tracer_is_unloaded_with_its_last_breakpoint),
+        TEST(a_meta_tracer_is_unloaded_with_its_session),
+        TEST(a_meta_tracer_is_unloaded_after_a_remove),
+        TEST(a_meta_tracer_stays_loaded_while_it_is_referenced),
+        TEST(the_end_of_the_tracing_unloads_a_meta_tracer),
+        TEST(a_meta_tracer_set_before_sharing_gets_live_calls),
 #undef TEST
     };
 

@@ -4,7 +4,7 @@
 
 /* --- Breakpoints of each function ------------------------------------------------------------- */
 
-static void wildcards_match_what_can_have_them(void **state)
+static void wildcards_match_the_functions_that_can_have_the_kind(void **state)
 {
     (void)state;
     assert_int_equal(set_all("true", TH_BP_LOCAL), EACH - 1);
@@ -48,7 +48,7 @@ static void visit(void *context, const struct th_mfa *function, const struct th_
         }
 }
 
-static void a_function_is_shown_once(void **state)
+static void a_function_is_listed_once(void **state)
 {
     struct visits visits = {0};
 
@@ -64,7 +64,7 @@ static void a_function_is_shown_once(void **state)
 }
 
 /* A pattern for a named function is also set for the recorded function of that name. */
-static void a_function_that_is_named_is_shown_once(void **state)
+static void a_function_with_a_pattern_of_its_own_is_listed_once(void **state)
 {
     struct visits visits = {0};
 
@@ -98,7 +98,7 @@ static void load(struct th_pattern pattern, uint32_t kinds, bool exported, bool 
                      TH_OK);
 }
 
-static void functions_that_are_loaded_get_what_they_can_have(void **state)
+static void loaded_functions_get_the_kinds_that_they_can_have(void **state)
 {
     const struct th_pattern late = {th_atom("late"), TH_NONE, TH_ANY_ARITY, true};
 
@@ -188,7 +188,7 @@ static void patterns_wait_for_modules_that_are_not_there(void **state)
 }
 
 /* Patterns for all code to come are not cleared by patterns for existing code. */
-static void patterns_for_all_code_to_come_are_their_own(void **state)
+static void on_load_patterns_are_separate_from_other_wildcards(void **state)
 {
     struct th_pattern any = {.arity = TH_ANY_ARITY, .on_load = true};
 
@@ -209,7 +209,7 @@ static void patterns_for_all_code_to_come_are_their_own(void **state)
     expect_waiting("");
 }
 
-static void an_end_clears_both_sites(void **state)
+static void the_end_of_functions_clears_both_sites(void **state)
 {
     (void)state;
     other = add("t", TH_FLAG_CALL);
@@ -234,7 +234,7 @@ static void refused(const char *function, uint32_t kinds, const char *why, const
     th_error_clear();
 }
 
-static void what_never_comes_is_refused_with_the_reason(void **state)
+static void a_pattern_that_can_never_match_is_refused_with_a_reason(void **state)
 {
     (void)state;
     refused("shown", TH_BP_LOCAL,
@@ -255,7 +255,7 @@ static void what_never_comes_is_refused_with_the_reason(void **state)
 }
 
 /* A site that no call can reach does not count. */
-static void one_without_any_is_refused(void **state)
+static void a_function_without_sites_is_refused(void **state)
 {
     const uint32_t kinds[] = {TH_BP_LOCAL, TH_PATTERN_EITHER, TH_BP_COUNT, TH_BP_META};
     struct sited sealed;
@@ -279,7 +279,7 @@ static void one_without_any_is_refused(void **state)
 }
 
 /* A common reason is reported once; of many reasons, the first few are. */
-static void reasons_are_told_together(void **state)
+static void reasons_of_a_refusal_are_reported_together(void **state)
 {
     enum { MANY = TH_PATTERN_REFUSALS + 3 };
     static const char *const reasons[TH_PATTERN_REFUSALS + 1] = {"a", "b", "c", "d", "e"};
@@ -318,17 +318,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_sited, end_sited)
-        TEST(wildcards_match_what_can_have_them),
-        TEST(a_function_is_shown_once),
-        TEST(a_function_that_is_named_is_shown_once),
-        TEST(functions_that_are_loaded_get_what_they_can_have),
+        TEST(wildcards_match_the_functions_that_can_have_the_kind),
+        TEST(a_function_is_listed_once),
+        TEST(a_function_with_a_pattern_of_its_own_is_listed_once),
+        TEST(loaded_functions_get_the_kinds_that_they_can_have),
         TEST(kept_wildcards_keep_their_order),
         TEST(patterns_wait_for_modules_that_are_not_there),
-        TEST(patterns_for_all_code_to_come_are_their_own),
-        TEST(an_end_clears_both_sites),
-        TEST(what_never_comes_is_refused_with_the_reason),
-        TEST(one_without_any_is_refused),
-        TEST(reasons_are_told_together),
+        TEST(on_load_patterns_are_separate_from_other_wildcards),
+        TEST(the_end_of_functions_clears_both_sites),
+        TEST(a_pattern_that_can_never_match_is_refused_with_a_reason),
+        TEST(a_function_without_sites_is_refused),
+        TEST(reasons_of_a_refusal_are_reported_together),
 #undef TEST
     };
 

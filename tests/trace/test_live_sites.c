@@ -8,7 +8,7 @@
 
 /* --- Choice of the site ----------------------------------------------------------------------- */
 
-static void each_kind_has_its_site(void **state)
+static void each_kind_of_breakpoint_has_its_site(void **state)
 {
     (void)state;
     set(session, "both", "true", TH_BP_GLOBAL);
@@ -25,7 +25,7 @@ static void each_kind_has_its_site(void **state)
     calls(both, false, "");
 }
 
-static void false_clears_what_it_names(void **state)
+static void false_clears_only_the_kinds_that_it_names(void **state)
 {
     (void)state;
     set(session, "both", "true", TH_BP_GLOBAL);
@@ -85,7 +85,7 @@ static void specifications_go_with_their_kind(void **state)
     calls(both, false, TOLD("both", "1") ENDED("both", "ok"));
 }
 
-static void return_to_is_of_local_breakpoints(void **state)
+static void only_local_breakpoints_request_return_to(void **state)
 {
     struct sited_wants wants;
 
@@ -108,7 +108,7 @@ static void return_to_is_of_local_breakpoints(void **state)
 
 #define META(f) ASKED "trace_call(call,s," ME ",{m," f ",[1]},#{timestamp => timestamp}) self\n"
 
-static void all_but_global_ones_meet_each_call_once(void **state)
+static void each_call_hits_all_kinds_except_global_once(void **state)
 {
     struct th_bp_info info;
 
@@ -128,7 +128,7 @@ static void all_but_global_ones_meet_each_call_once(void **state)
     th_breakpoint_info_free(&info);
 }
 
-static void global_excludes_all_others(void **state)
+static void a_global_breakpoint_excludes_all_other_kinds(void **state)
 {
     static const uint32_t kinds[] = {TH_BP_LOCAL, TH_BP_META, TH_BP_COUNT, TH_BP_TIME,
                                      TH_BP_MEMORY};
@@ -153,7 +153,7 @@ static void global_excludes_all_others(void **state)
 }
 
 /* A global breakpoint in place of a local one coexists with other kinds, as a local one does. */
-static void a_global_one_that_stands_for_a_local_one_excludes_none(void **state)
+static void a_global_breakpoint_in_place_of_a_local_excludes_none(void **state)
 {
     (void)state;
     set(session, "shown", "true", TH_PATTERN_EITHER);
@@ -165,7 +165,7 @@ static void a_global_one_that_stands_for_a_local_one_excludes_none(void **state)
     assert_int_equal(kinds_of(shown), TH_BP_GLOBAL);
 }
 
-static void counts_are_paused_where_they_are(void **state)
+static void counters_are_paused_at_the_site_of_their_breakpoint(void **state)
 {
     struct th_bp_info info;
 
@@ -212,7 +212,7 @@ static void a_meta_tracer_is_at_the_native_site(void **state)
 }
 
 /* A call by a thread without a process is counted at the native site. */
-static void strangers_are_counted(void **state)
+static void calls_of_foreign_threads_are_counted(void **state)
 {
     struct sited_wants wants;
     struct th_bp_info info;
@@ -240,7 +240,7 @@ static bool wait_for_armed(const struct sited *sited, uint32_t armed)
     return sited_armed(sited) == armed;
 }
 
-static void a_tracer_disarms_the_site_that_was_met(void **state)
+static void a_tracer_disarms_the_site_that_was_hit(void **state)
 {
     struct th_bp_info info;
 
@@ -269,7 +269,7 @@ static void *destroy_session(void *unused)
 }
 
 /* The thread that destroys the session waits for the lock while the first pattern is set. */
-static void a_first_pattern_goes_with_a_session_that_is_about_to_end(void **state)
+static void a_pattern_set_in_an_ending_session_is_cleared(void **state)
 {
     const struct timespec moment = {.tv_nsec = 50000000};
     pthread_t thread;
@@ -289,19 +289,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_sited, end_sited)
-        TEST(each_kind_has_its_site),
-        TEST(false_clears_what_it_names),
+        TEST(each_kind_of_breakpoint_has_its_site),
+        TEST(false_clears_only_the_kinds_that_it_names),
         TEST(sessions_have_sites_of_their_own_choice),
         TEST(specifications_go_with_their_kind),
-        TEST(return_to_is_of_local_breakpoints),
-        TEST(all_but_global_ones_meet_each_call_once),
-        TEST(global_excludes_all_others),
-        TEST(a_global_one_that_stands_for_a_local_one_excludes_none),
-        TEST(counts_are_paused_where_they_are),
+        TEST(only_local_breakpoints_request_return_to),
+        TEST(each_call_hits_all_kinds_except_global_once),
+        TEST(a_global_breakpoint_excludes_all_other_kinds),
+        TEST(a_global_breakpoint_in_place_of_a_local_excludes_none),
+        TEST(counters_are_paused_at_the_site_of_their_breakpoint),
         TEST(a_meta_tracer_is_at_the_native_site),
-        TEST(strangers_are_counted),
-        TEST(a_tracer_disarms_the_site_that_was_met),
-        TEST(a_first_pattern_goes_with_a_session_that_is_about_to_end),
+        TEST(calls_of_foreign_threads_are_counted),
+        TEST(a_tracer_disarms_the_site_that_was_hit),
+        TEST(a_pattern_set_in_an_ending_session_is_cleared),
 #undef TEST
     };
 

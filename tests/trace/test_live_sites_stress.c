@@ -68,7 +68,7 @@ static int64_t now(void)
     return time.tv_sec * INT64_C(1000000000) + time.tv_nsec;
 }
 
-static void both_sites_change_at_once(void **state)
+static void local_and_global_sites_change_at_once(void **state)
 {
     struct alive *processes[CALLERS];
     pthread_t threads[CALLERS], asking;
@@ -106,8 +106,8 @@ static void both_sites_change_at_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(both_sites_change_at_once, begin_sited, end_sited)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test_setup_teardown(
+        local_and_global_sites_change_at_once, begin_sited, end_sited)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -427,7 +427,7 @@ static void assert_all_well(struct th_session *untouched, const struct changer *
     assert_int_equal(th_trace_session_counts(untouched).traced, 2 * sum.calls_of_untouched);
 }
 
-static void calls_are_seen_by_whoever_traces_them(void **state)
+static void each_call_reaches_the_sessions_that_trace_it(void **state)
 {
     struct changer changer = {.random = 1};
     struct th_session *untouched;
@@ -465,7 +465,8 @@ static void calls_are_seen_by_whoever_traces_them(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(calls_are_seen_by_whoever_traces_them)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_call_reaches_the_sessions_that_trace_it)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

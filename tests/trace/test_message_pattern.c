@@ -56,7 +56,7 @@ static struct th_message_counts counts(void)
 
 /* --- Traced messages -------------------------------------------------------------------------- */
 
-static void without_patterns_all_pass(void **state)
+static void all_messages_pass_without_patterns(void **state)
 {
     (void)state;
     expect(SEND("a"), SENT("a", ""));
@@ -64,7 +64,7 @@ static void without_patterns_all_pass(void **state)
     assert_false(th_trace_session_message_patterned(session));
 }
 
-static void false_lets_none_pass_and_asks_nobody(void **state)
+static void the_pattern_false_holds_all_messages_back(void **state)
 {
     (void)state;
     sends("false");
@@ -82,7 +82,7 @@ static void false_lets_none_pass_and_asks_nobody(void **state)
     assert_true(th_trace_session_message_patterned(session));
 }
 
-static void calls_and_ports_are_not_concerned(void **state)
+static void message_patterns_ignore_calls_and_ports(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PORTS_ALL, true, TH_FLAG_SEND | TH_FLAG_RECEIVE);
@@ -98,7 +98,7 @@ static void calls_and_ports_are_not_concerned(void **state)
            "trace_receive('receive',s,#Port<0.5>,{<0.1.0>,close},#{})\n");
 }
 
-static void a_head_is_matched_before_anybody_is_asked(void **state)
+static void a_head_is_matched_before_enabled_is_called(void **state)
 {
     (void)state;
     sends("[{['_',{ping,'_'}],[],[]},{[name,'_'],[],[]}]");
@@ -127,7 +127,7 @@ static void heads_of_another_length_match_nothing(void **state)
     assert_int_equal(counts().undecided, 0);
 }
 
-static void what_asks_after_it_still_decides(void **state)
+static void enabled_can_refuse_a_matching_message(void **state)
 {
     (void)state;
     sends("[{['_','$2'],[{is_atom,'$2'}],[]}]");
@@ -140,7 +140,7 @@ static void what_asks_after_it_still_decides(void **state)
     assert_int_equal(th_trace_session_counts(session).removed, 1);
 }
 
-static void whose_flags_hold_it_back_meets_no_pattern(void **state)
+static void an_untraced_process_runs_no_message_pattern(void **state)
 {
     (void)state;
     sends("[{'_',[],[{silent,true}]}]");
@@ -167,7 +167,7 @@ static void sessions_have_patterns_of_their_own(void **state)
 
 /* --- Effects of specifications ---------------------------------------------------------------- */
 
-static void results_take_the_place_of_recorded_ones(void **state)
+static void match_results_replace_recorded_results(void **state)
 {
     const char *recorded = "{trace,<0.1.0>,send,{a,1},<0.2.0>,old}";
 
@@ -200,7 +200,7 @@ static void a_specification_lives_as_long_as_its_result(void **state)
 }
 
 /* As measured in a BEAM: a silent process matters only where a specification is set. */
-static void silence_counts_with_a_specification(void **state)
+static void silent_holds_only_messages_with_a_specification_back(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_SILENT);
@@ -215,7 +215,7 @@ static void silence_counts_with_a_specification(void **state)
     assert_int_equal(counts().unmatched, 0);
 }
 
-static void silence_begins_with_the_event_that_asks_for_it(void **state)
+static void silence_begins_with_the_event_that_sets_it(void **state)
 {
     (void)state;
     sends("[{['_',b],[],[{silent,true}]},{['_',d],[],[{silent,false}]},{'_',[],[]}]");
@@ -226,7 +226,7 @@ static void silence_begins_with_the_event_that_asks_for_it(void **state)
     expect(SEND("e"), SENT("e", ""));
 }
 
-static void flags_are_changed(void **state)
+static void actions_change_flags(void **state)
 {
     (void)state;
     sends("[{['_',more],[],[{trace,[],[timestamp]}]},{['_',less],[],[{disable_trace,send}]},"
@@ -241,7 +241,7 @@ static void flags_are_changed(void **state)
     expect(RECEIVE("a"), "");
 }
 
-static void returns_cannot_be_asked_for(void **state)
+static void return_trace_has_no_effect_on_messages(void **state)
 {
     (void)state;
     sends("[{'_',[],[{return_trace},{exception_trace}]}]");
@@ -251,7 +251,7 @@ static void returns_cannot_be_asked_for(void **state)
 
 /* --- Unknown values --------------------------------------------------------------------------- */
 
-static void senders_are_unknown(void **state)
+static void patterns_on_unknown_senders_are_undecided(void **state)
 {
     (void)state;
     receives("[{['_',undefined,'_'],[],[]}]");
@@ -268,7 +268,7 @@ static void senders_are_unknown(void **state)
     assert_int_equal(counts().unmatched, 0);
 }
 
-static void actions_on_what_is_unknown_are_left_out(void **state)
+static void actions_on_unknown_senders_are_skipped(void **state)
 {
     (void)state;
     receives("[{['$1','_','_'],[],[{set_tcw,'$1'}]}]");
@@ -293,7 +293,7 @@ static void expect_info(const char *sent, const char *received)
     th_env_release(&env);
 }
 
-static void a_session_tells_what_it_has_set(void **state)
+static void a_session_returns_its_message_patterns(void **state)
 {
     (void)state;
     expect_info("true", "true");
@@ -311,7 +311,7 @@ static void refuse(set_function *set_pattern, const char *match, enum th_status 
     expect_info("[{[a,'_'],[],[]}]", "[{[a,b,c],[],[]}]");
 }
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_message_patterns_are_refused(void **state)
 {
     (void)state;
     sends("[{[a,'_'],[],[]}]");
@@ -344,7 +344,7 @@ static void destroy_session(void)
     th_trace_session_destroy(session);
 }
 
-static void a_session_destroyed_by_its_callback_is_told_nothing(void **state)
+static void a_session_destroyed_in_its_enabled_gets_no_event(void **state)
 {
     (void)state;
     sends("[{'_',[],[{message,\"text\"}]}]");
@@ -381,7 +381,7 @@ static void *change_patterns(void *unused)
 }
 
 /* An event is handled by one pattern, however often another thread replaces it. */
-static void another_thread_may_set_them(void **state)
+static void another_thread_can_set_message_patterns(void **state)
 {
     const char *const outcomes[] = {SENT("a", ",match_spec_result => {first,\"constant\"}"),
                                     SENT("a", ",match_spec_result => {second,\"constant\"}"),
@@ -412,27 +412,27 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_messages, end)
     const struct CMUnitTest tests[] = {
-        TEST(without_patterns_all_pass),
-        TEST(false_lets_none_pass_and_asks_nobody),
-        TEST(calls_and_ports_are_not_concerned),
-        TEST(a_head_is_matched_before_anybody_is_asked),
+        TEST(all_messages_pass_without_patterns),
+        TEST(the_pattern_false_holds_all_messages_back),
+        TEST(message_patterns_ignore_calls_and_ports),
+        TEST(a_head_is_matched_before_enabled_is_called),
         TEST(heads_of_another_length_match_nothing),
-        TEST(what_asks_after_it_still_decides),
-        TEST(whose_flags_hold_it_back_meets_no_pattern),
+        TEST(enabled_can_refuse_a_matching_message),
+        TEST(an_untraced_process_runs_no_message_pattern),
         TEST(sessions_have_patterns_of_their_own),
-        TEST(results_take_the_place_of_recorded_ones),
+        TEST(match_results_replace_recorded_results),
         TEST(a_specification_lives_as_long_as_its_result),
-        TEST(silence_counts_with_a_specification),
-        TEST(silence_begins_with_the_event_that_asks_for_it),
-        TEST(flags_are_changed),
-        TEST(returns_cannot_be_asked_for),
-        TEST(senders_are_unknown),
-        TEST(actions_on_what_is_unknown_are_left_out),
-        TEST(a_session_tells_what_it_has_set),
-        TEST(what_makes_no_sense_is_refused),
+        TEST(silent_holds_only_messages_with_a_specification_back),
+        TEST(silence_begins_with_the_event_that_sets_it),
+        TEST(actions_change_flags),
+        TEST(return_trace_has_no_effect_on_messages),
+        TEST(patterns_on_unknown_senders_are_undecided),
+        TEST(actions_on_unknown_senders_are_skipped),
+        TEST(a_session_returns_its_message_patterns),
+        TEST(invalid_message_patterns_are_refused),
         TEST(a_pattern_set_in_a_callback_is_set),
-        TEST(a_session_destroyed_by_its_callback_is_told_nothing),
-        TEST(another_thread_may_set_them),
+        TEST(a_session_destroyed_in_its_enabled_gets_no_event),
+        TEST(another_thread_can_set_message_patterns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

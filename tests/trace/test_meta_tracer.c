@@ -51,7 +51,7 @@ static void set_meta(const char *function, const char *state)
 
 /* --- Deliveries ------------------------------------------------------------------------------- */
 
-static void it_is_told_instead_of_the_session(void **state)
+static void a_meta_tracer_gets_events_in_place_of_its_session(void **state)
 {
     (void)state;
     set_meta_of(session, "f", "true", "a");
@@ -63,7 +63,7 @@ static void it_is_told_instead_of_the_session(void **state)
     expect(CALL("{m,f,[]}"), META_TOLD("a", "{m,f,[]}"));
 }
 
-static void a_later_one_takes_its_place(void **state)
+static void a_later_meta_tracer_replaces_an_earlier_one(void **state)
 {
     (void)state;
     set_meta("f", "a");
@@ -75,7 +75,7 @@ static void a_later_one_takes_its_place(void **state)
     expect(CALL("{m,f,[]}"), "");
 }
 
-static void sessions_have_their_own(void **state)
+static void each_session_has_its_own_meta_tracer(void **state)
 {
     struct th_session *other = scene_create("t");
 
@@ -94,7 +94,7 @@ static void sessions_have_their_own(void **state)
     th_trace_session_destroy(other);
 }
 
-static void wildcards_have_it_for_functions_to_come(void **state)
+static void wildcards_set_a_meta_tracer_for_later_functions(void **state)
 {
     (void)state;
     set_meta("_", "a");
@@ -102,7 +102,7 @@ static void wildcards_have_it_for_functions_to_come(void **state)
     expect(CALL("{n,g,[1]}"), "");
 }
 
-static void returns_go_to_it(void **state)
+static void requested_returns_go_to_the_meta_tracer(void **state)
 {
     (void)state;
     set_meta_of(session, "f", "[{'_',[],[{exception_trace}]}]", "a");
@@ -120,7 +120,7 @@ static void returns_go_to_it(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).meta_untold, 1);
 }
 
-static void discarded_calls_are_not_told(void **state)
+static void discarded_calls_raise_no_events(void **state)
 {
     (void)state;
     set_meta_of(session, "f", "[{'_',[],[{return_trace}]}]", "a");
@@ -130,7 +130,7 @@ static void discarded_calls_are_not_told(void **state)
     expect(RETURN("{m,f,0}", "ok"), "");
 }
 
-static void a_breakpoint_tells_whose_it_is(void **state)
+static void a_breakpoint_names_its_meta_tracer(void **state)
 {
     struct th_bp_info info;
     const char *name;
@@ -165,7 +165,7 @@ static bool wait_for_kinds(const char *function, uint32_t kinds)
     return info.kinds == kinds;
 }
 
-static void one_that_answers_remove_is_gone_from_the_breakpoint(void **state)
+static void remove_clears_the_meta_tracer_of_a_breakpoint(void **state)
 {
     (void)state;
     set_meta("_", "a");
@@ -183,7 +183,7 @@ static void one_that_answers_remove_is_gone_from_the_breakpoint(void **state)
     assert_int_equal(th_trace_session_counts(session).removed, 0);
 }
 
-static void what_is_no_answer_counts_as_remove(void **state)
+static void an_invalid_result_counts_as_remove(void **state)
 {
     (void)state;
     set_meta("f", "a");
@@ -193,7 +193,7 @@ static void what_is_no_answer_counts_as_remove(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).meta_removed, 1);
 }
 
-static void one_that_does_not_want_to_begin_is_refused(void **state)
+static void a_meta_tracer_that_returns_remove_at_first_is_refused(void **state)
 {
     (void)state;
     scene_answer("enabled", "remove");
@@ -203,7 +203,7 @@ static void one_that_does_not_want_to_begin_is_refused(void **state)
     assert_false(th_trace_session_patterned(session));
 }
 
-static void it_goes_with_the_process_that_is_its_state(void **state)
+static void a_meta_tracer_ends_with_the_process_of_its_state(void **state)
 {
     (void)state;
     set_meta("f", "<0.7.0>");
@@ -225,7 +225,7 @@ static void clear_meta(void)
     th_trace_session_function(session, &all, TH_AM(false), TH_BP_META, NULL);
 }
 
-static void it_is_cleared_in_its_own_callback(void **state)
+static void a_meta_tracer_is_cleared_in_its_own_callback(void **state)
 {
     (void)state;
     set_meta("f", "a");
@@ -249,7 +249,7 @@ static void replace_meta_once(void)
     replaced = true;
 }
 
-static void it_is_replaced_in_its_own_callback(void **state)
+static void a_meta_tracer_is_replaced_in_its_own_callback(void **state)
 {
     (void)state;
     replaced = false;
@@ -267,7 +267,7 @@ static void destroy_session(void)
     session = NULL;
 }
 
-static void its_session_ends_in_its_callback(void **state)
+static void a_meta_tracer_destroys_its_session_in_a_callback(void **state)
 {
     struct th_session *other = scene_create("t");
 
@@ -289,7 +289,7 @@ static void disarm(void)
     disarmed = th_trace_callback_disarm(&th_self.attachment->env);
 }
 
-static void it_disarms_meta_alone(void **state)
+static void a_meta_tracer_disarms_its_meta_breakpoint_only(void **state)
 {
     (void)state;
     set_meta("f", "a");
@@ -332,7 +332,7 @@ static bool is_loaded(void)
     return handle;
 }
 
-static void it_is_unloaded_with_its_last_breakpoint(void **state)
+static void a_meta_tracer_is_unloaded_with_its_last_breakpoint(void **state)
 {
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "_", "true", "a"), TH_OK);
@@ -343,7 +343,7 @@ static void it_is_unloaded_with_its_last_breakpoint(void **state)
     assert_false(is_loaded());
 }
 
-static void it_is_unloaded_with_its_session(void **state)
+static void a_meta_tracer_is_unloaded_with_its_session(void **state)
 {
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "f", "true", "a"), TH_OK);
@@ -352,7 +352,7 @@ static void it_is_unloaded_with_its_session(void **state)
     assert_false(is_loaded());
 }
 
-static void it_is_unloaded_after_it_has_answered_remove(void **state)
+static void a_meta_tracer_is_unloaded_after_a_remove(void **state)
 {
     struct th_session *other = scene_create("t");
 
@@ -369,7 +369,7 @@ static void it_is_unloaded_after_it_has_answered_remove(void **state)
     th_trace_session_destroy(other);
 }
 
-static void it_is_unloaded_if_it_is_refused(void **state)
+static void a_refused_meta_tracer_is_unloaded(void **state)
 {
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "f", "false", "a"), TH_USAGE);
@@ -382,7 +382,7 @@ static void it_is_unloaded_if_it_is_refused(void **state)
     assert_false(is_loaded());
 }
 
-static void the_end_of_all_unloads_it(void **state)
+static void the_end_of_the_tracing_unloads_a_meta_tracer(void **state)
 {
     (void)state;
     assert_int_equal(try_meta_of(session, other_library(), "_", "true", "a"), TH_OK);
@@ -396,26 +396,26 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(it_is_told_instead_of_the_session),
-        TEST(a_later_one_takes_its_place),
-        TEST(sessions_have_their_own),
-        TEST(wildcards_have_it_for_functions_to_come),
-        TEST(returns_go_to_it),
-        TEST(discarded_calls_are_not_told),
-        TEST(a_breakpoint_tells_whose_it_is),
-        TEST(one_that_answers_remove_is_gone_from_the_breakpoint),
-        TEST(what_is_no_answer_counts_as_remove),
-        TEST(one_that_does_not_want_to_begin_is_refused),
-        TEST(it_goes_with_the_process_that_is_its_state),
-        TEST(it_is_cleared_in_its_own_callback),
-        TEST(it_is_replaced_in_its_own_callback),
-        TEST(its_session_ends_in_its_callback),
-        TEST(it_disarms_meta_alone),
-        TEST(it_is_unloaded_with_its_last_breakpoint),
-        TEST(it_is_unloaded_with_its_session),
-        TEST(it_is_unloaded_after_it_has_answered_remove),
-        TEST(it_is_unloaded_if_it_is_refused),
-        TEST(the_end_of_all_unloads_it),
+        TEST(a_meta_tracer_gets_events_in_place_of_its_session),
+        TEST(a_later_meta_tracer_replaces_an_earlier_one),
+        TEST(each_session_has_its_own_meta_tracer),
+        TEST(wildcards_set_a_meta_tracer_for_later_functions),
+        TEST(requested_returns_go_to_the_meta_tracer),
+        TEST(discarded_calls_raise_no_events),
+        TEST(a_breakpoint_names_its_meta_tracer),
+        TEST(remove_clears_the_meta_tracer_of_a_breakpoint),
+        TEST(an_invalid_result_counts_as_remove),
+        TEST(a_meta_tracer_that_returns_remove_at_first_is_refused),
+        TEST(a_meta_tracer_ends_with_the_process_of_its_state),
+        TEST(a_meta_tracer_is_cleared_in_its_own_callback),
+        TEST(a_meta_tracer_is_replaced_in_its_own_callback),
+        TEST(a_meta_tracer_destroys_its_session_in_a_callback),
+        TEST(a_meta_tracer_disarms_its_meta_breakpoint_only),
+        TEST(a_meta_tracer_is_unloaded_with_its_last_breakpoint),
+        TEST(a_meta_tracer_is_unloaded_with_its_session),
+        TEST(a_meta_tracer_is_unloaded_after_a_remove),
+        TEST(a_refused_meta_tracer_is_unloaded),
+        TEST(the_end_of_the_tracing_unloads_a_meta_tracer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,7 +10,7 @@ static void without_patterns_calls_are_as_recorded(void **state)
     expect(RETURN("{m,f,1}", "ok"), ENDED("{m,f,1}", "ok"));
 }
 
-static void a_pattern_lets_pass_what_it_names(void **state)
+static void a_pattern_passes_calls_of_the_named_function(void **state)
 {
     (void)state;
     set("m", "f", 1, "true", TH_BP_LOCAL, 1);
@@ -22,7 +22,7 @@ static void a_pattern_lets_pass_what_it_names(void **state)
     expect(RETURN("{m,f,1}", "ok"), "");
 }
 
-static void wildcards_hold_for_functions_seen_later(void **state)
+static void wildcards_apply_to_functions_seen_later(void **state)
 {
     (void)state;
     set("m", "_", TH_ANY_ARITY, "true", TH_BP_LOCAL, 0);
@@ -39,7 +39,7 @@ static void wildcards_hold_for_functions_seen_later(void **state)
     expect(CALL("{n,g,[1]}"), TOLD("{n,g,[1]}"));
 }
 
-static void on_load_leaves_those_alone_that_are_there(void **state)
+static void on_load_patterns_leave_known_functions_unchanged(void **state)
 {
     struct th_pattern later = {TH_NONE, TH_NONE, TH_ANY_ARITY, true};
     size_t matched;
@@ -53,7 +53,7 @@ static void on_load_leaves_those_alone_that_are_there(void **state)
     expect(CALL("{m,g,[]}"), TOLD("{m,g,[]}"));
 }
 
-static void who_is_not_traced_is_not_asked(void **state)
+static void an_untraced_process_calls_no_enabled(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
@@ -61,7 +61,7 @@ static void who_is_not_traced_is_not_asked(void **state)
     expect(CALL("{m,f,[]}"), "");
 }
 
-static void two_sessions_have_patterns_of_their_own(void **state)
+static void each_session_has_its_own_patterns(void **state)
 {
     struct th_session *other = scene_create("t");
     struct th_pattern all = pattern("_", "_", TH_ANY_ARITY);
@@ -125,7 +125,7 @@ static void a_pattern_cleared_in_a_callback_is_cleared(void **state)
     expect(CALL("{m,f,[]}"), "");
 }
 
-static void what_discards_and_removes(void **state)
+static void enabled_can_discard_a_call_or_remove_the_tracee(void **state)
 {
     (void)state;
     set("m", "f", 0, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL, 1);
@@ -168,7 +168,7 @@ static void a_message_false_is_none_but_returns_come(void **state)
     expect(RETURN("{m,f,1}", "ok"), ENDED("{m,f,1}", "ok"));
 }
 
-static void silence_is_obeyed_at_once(void **state)
+static void silence_takes_effect_at_once(void **state)
 {
     (void)state;
     set("m", "off", 0, "[{'_',[],[{silent,true}]}]", TH_BP_LOCAL, 1);
@@ -180,7 +180,7 @@ static void silence_is_obeyed_at_once(void **state)
     assert_int_equal(th_trace_session_counts(session).silenced, 2);
 }
 
-static void local_and_global_are_cleared_each_by_itself(void **state)
+static void local_and_global_breakpoints_are_cleared_separately(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
@@ -194,7 +194,7 @@ static void local_and_global_are_cleared_each_by_itself(void **state)
 }
 
 /* A recorded function can have either kind. */
-static void either_kind_is_local(void **state)
+static void the_kind_either_sets_a_local_breakpoint(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_GLOBAL, 1);
@@ -205,7 +205,7 @@ static void either_kind_is_local(void **state)
     assert_int_equal(info_of("m", "f", 0).kinds, 0);
 }
 
-static void flags_are_given_and_taken(void **state)
+static void trace_and_disable_trace_change_flags(void **state)
 {
     (void)state;
     set("m", "f", 0, "[{'_',[],[{message,{trace,[],[send,timestamp]}}]}]", TH_BP_LOCAL, 1);
@@ -221,7 +221,7 @@ static void flags_are_given_and_taken(void **state)
     expect(CALL("{m,f,[]}"), "");
 }
 
-static void the_control_word_is_one_for_all(void **state)
+static void all_functions_share_one_control_word(void **state)
 {
     (void)state;
     set("m", "f", 0, "[{'_',[],[{message,{set_tcw,5}}]}]", TH_BP_LOCAL, 1);
@@ -234,7 +234,7 @@ static void the_control_word_is_one_for_all(void **state)
 
 /* --- Meta breakpoints and counters ------------------------------------------------------------ */
 
-static void meta_traces_everybody_with_time_stamps(void **state)
+static void meta_traces_every_process_with_timestamps(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
@@ -249,7 +249,7 @@ static void meta_traces_everybody_with_time_stamps(void **state)
     assert_int_equal(th_trace_session_counts(session).removed, 0);
 }
 
-static void counts_ask_nobody(void **state)
+static void counters_call_no_tracer(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_ALL, false, TH_FLAG_CALL);
@@ -284,7 +284,7 @@ static int64_t time_of(const char *function, uint64_t calls)
 
 #define AT(what, us) "{trace_ts,<0.1.0>," what ",{1,0," us "}}"
 
-static void time_is_that_of_the_records(void **state)
+static void call_time_follows_the_recorded_timestamps(void **state)
 {
     (void)state;
     set("m", "_", TH_ANY_ARITY, "true", TH_BP_TIME, 0);
@@ -299,7 +299,7 @@ static void time_is_that_of_the_records(void **state)
     assert_int_equal(time_of("b", 1), 30000);
 }
 
-static void time_goes_on_until_the_exit(void **state)
+static void call_time_runs_until_the_exit(void **state)
 {
     (void)state;
     set("m", "_", TH_ANY_ARITY, "true", TH_BP_TIME, 0);
@@ -310,7 +310,7 @@ static void time_goes_on_until_the_exit(void **state)
     assert_int_equal(time_of("a", 1), 50000);
 }
 
-static void calls_without_a_time_are_told(void **state)
+static void calls_without_a_timestamp_are_counted(void **state)
 {
     (void)state;
     set("m", "a", 0, "true", TH_BP_TIME, 1);
@@ -322,7 +322,7 @@ static void calls_without_a_time_are_told(void **state)
 }
 
 /* The session gets no event, although it has flags; the events of others do not concern it. */
-static void a_session_without_a_tracer_counts(void **state)
+static void a_session_without_a_tracer_counts_calls(void **state)
 {
     struct th_session_setup setup = {.name = "counts", .state = TH_NIL};
     struct th_session *told = session;
@@ -347,7 +347,7 @@ static void a_session_without_a_tracer_counts(void **state)
     th_trace_session_destroy(session);
 }
 
-static void a_session_tells_what_it_has_set(void **state)
+static void a_session_returns_the_breakpoints_of_a_function(void **state)
 {
     struct th_bp_info info;
 
@@ -367,7 +367,7 @@ static void a_session_tells_what_it_has_set(void **state)
 
 /* --- Senseless patterns ----------------------------------------------------------------------- */
 
-static void what_makes_no_sense_is_refused(void **state)
+static void invalid_patterns_are_refused(void **state)
 {
     const char *name = "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_";
 
@@ -396,30 +396,30 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(without_patterns_calls_are_as_recorded),
-        TEST(a_pattern_lets_pass_what_it_names),
-        TEST(wildcards_hold_for_functions_seen_later),
-        TEST(on_load_leaves_those_alone_that_are_there),
-        TEST(who_is_not_traced_is_not_asked),
-        TEST(two_sessions_have_patterns_of_their_own),
+        TEST(a_pattern_passes_calls_of_the_named_function),
+        TEST(wildcards_apply_to_functions_seen_later),
+        TEST(on_load_patterns_leave_known_functions_unchanged),
+        TEST(an_untraced_process_calls_no_enabled),
+        TEST(each_session_has_its_own_patterns),
         TEST(a_session_destroyed_by_a_hit_is_not_hit),
         TEST(a_pattern_cleared_in_a_callback_is_cleared),
-        TEST(what_discards_and_removes),
+        TEST(enabled_can_discard_a_call_or_remove_the_tracee),
         TEST(a_guard_is_obeyed),
         TEST(a_recorded_result_is_not_passed_on),
         TEST(a_message_false_is_none_but_returns_come),
-        TEST(silence_is_obeyed_at_once),
-        TEST(local_and_global_are_cleared_each_by_itself),
-        TEST(either_kind_is_local),
-        TEST(flags_are_given_and_taken),
-        TEST(the_control_word_is_one_for_all),
-        TEST(meta_traces_everybody_with_time_stamps),
-        TEST(counts_ask_nobody),
-        TEST(time_is_that_of_the_records),
-        TEST(time_goes_on_until_the_exit),
-        TEST(calls_without_a_time_are_told),
-        TEST(a_session_without_a_tracer_counts),
-        TEST(a_session_tells_what_it_has_set),
-        TEST(what_makes_no_sense_is_refused),
+        TEST(silence_takes_effect_at_once),
+        TEST(local_and_global_breakpoints_are_cleared_separately),
+        TEST(the_kind_either_sets_a_local_breakpoint),
+        TEST(trace_and_disable_trace_change_flags),
+        TEST(all_functions_share_one_control_word),
+        TEST(meta_traces_every_process_with_timestamps),
+        TEST(counters_call_no_tracer),
+        TEST(call_time_follows_the_recorded_timestamps),
+        TEST(call_time_runs_until_the_exit),
+        TEST(calls_without_a_timestamp_are_counted),
+        TEST(a_session_without_a_tracer_counts_calls),
+        TEST(a_session_returns_the_breakpoints_of_a_function),
+        TEST(invalid_patterns_are_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,7 @@
 
 /* --- Ends ------------------------------------------------------------------------------------- */
 
-static void returns_come_if_asked_for(void **state)
+static void returns_and_exceptions_come_on_request(void **state)
 {
     (void)state;
     set("m", "f", 1, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL, 1);
@@ -21,7 +21,7 @@ static void returns_come_if_asked_for(void **state)
     expect(EXCEPTION("{m,f,1}", "{error,bad}"), "");
 }
 
-static void returns_go_to_a_session_that_lives(void **state)
+static void a_later_session_gets_no_returns_of_an_earlier_one(void **state)
 {
     (void)state;
     set("m", "f", 1, "[{'_',[],[{return_trace}]}]", TH_BP_LOCAL, 1);
@@ -100,7 +100,7 @@ static void the_example_has_15_calls_with_their_callers(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 0);
 }
 
-static void other_tail_calls_are_other_callers(void **state)
+static void other_tail_calls_lead_to_other_callers(void **state)
 {
     const char *const callers[] = {"{sem,w,0}", "{sem,w,0}", "{ex,lots,0}"};
 
@@ -124,7 +124,7 @@ static void the_example_has_one_global_call(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).external_unknown, 1);
 }
 
-static void a_caller_that_is_unknown_is_counted(void **state)
+static void an_unknown_caller_is_counted(void **state)
 {
     (void)state;
     set("m", "f", 0, caller_spec, TH_BP_LOCAL, 1);
@@ -133,7 +133,7 @@ static void a_caller_that_is_unknown_is_counted(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 1);
 }
 
-static void a_recorded_caller_is_one_if_that_is_said(void **state)
+static void recorded_callers_are_used_on_request(void **state)
 {
     (void)state;
     set("m", "f", 0, caller_spec, TH_BP_LOCAL, 1);
@@ -182,7 +182,7 @@ static void the_example_has_two_return_to(void **state)
     th_buffer_free(&expected);
 }
 
-static void a_recorded_return_to_serves_where_callers_are_unknown(void **state)
+static void a_recorded_return_to_is_used_if_callers_are_unknown(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
@@ -198,7 +198,7 @@ static void a_recorded_return_to_serves_where_callers_are_unknown(void **state)
     expect("{trace,<0.1.0>,return_to,{m,d,0}}", "");
 }
 
-static void who_catches_is_told_before_it_returns(void **state)
+static void a_catching_function_gets_return_to_before_return_from(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
@@ -212,7 +212,7 @@ static void who_catches_is_told_before_it_returns(void **state)
     expect(RETURN("{m,a,0}", "ok"), BACK("{m,a,0}") ENDED("{m,a,0}", "ok"));
 }
 
-static void nobody_calls_what_a_process_begins_with(void **state)
+static void the_first_function_of_a_process_has_no_caller(void **state)
 {
     (void)state;
     set("m", "f", 0, "[{'_',[],[{message,{{{caller},{current_stacktrace}}}}]}]", TH_BP_LOCAL, 1);
@@ -224,7 +224,7 @@ static void nobody_calls_what_a_process_begins_with(void **state)
 }
 
 /* As in a BEAM: requests of inner calls are dropped. */
-static void a_return_to_after_an_exception_is_of_the_nearest_call(void **state)
+static void a_return_to_after_an_exception_needs_the_nearest_call(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
@@ -244,7 +244,7 @@ static void a_return_to_after_an_exception_is_of_the_nearest_call(void **state)
     expect("{trace,<0.1.0>,return_to,{m,a,0}}", "");
 }
 
-static void a_return_to_comes_in_silence(void **state)
+static void a_return_to_is_delivered_in_silence(void **state)
 {
     (void)state;
     th_trace_session_trace(session, TH_PROCESSES_ALL, true, TH_FLAG_RETURN_TO);
@@ -262,20 +262,20 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(returns_come_if_asked_for),
-        TEST(returns_go_to_a_session_that_lives),
+        TEST(returns_and_exceptions_come_on_request),
+        TEST(a_later_session_gets_no_returns_of_an_earlier_one),
         TEST(the_example_has_15_calls_with_their_callers),
-        TEST(other_tail_calls_are_other_callers),
+        TEST(other_tail_calls_lead_to_other_callers),
         TEST(the_example_has_one_global_call),
-        TEST(a_caller_that_is_unknown_is_counted),
-        TEST(a_recorded_caller_is_one_if_that_is_said),
-        TEST(a_return_to_after_an_exception_is_of_the_nearest_call),
-        TEST(a_return_to_comes_in_silence),
-        TEST(nobody_calls_what_a_process_begins_with),
+        TEST(an_unknown_caller_is_counted),
+        TEST(recorded_callers_are_used_on_request),
+        TEST(a_return_to_after_an_exception_needs_the_nearest_call),
+        TEST(a_return_to_is_delivered_in_silence),
+        TEST(the_first_function_of_a_process_has_no_caller),
         TEST(the_example_has_15_returns),
         TEST(the_example_has_two_return_to),
-        TEST(a_recorded_return_to_serves_where_callers_are_unknown),
-        TEST(who_catches_is_told_before_it_returns),
+        TEST(a_recorded_return_to_is_used_if_callers_are_unknown),
+        TEST(a_catching_function_gets_return_to_before_return_from),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -134,7 +134,7 @@ static void assert_all_well(void)
 
 /* --- In order --------------------------------------------------------------------------------- */
 
-static void the_next_event_goes_to_the_new_one(void **state)
+static void the_next_event_goes_to_the_new_tracer(void **state)
 {
     (void)state;
     happen();
@@ -150,7 +150,7 @@ static void the_next_event_goes_to_the_new_one(void **state)
     assert_all_well();
 }
 
-static void live_ones_as_well(void **state)
+static void the_next_live_call_goes_to_the_new_tracer(void **state)
 {
     (void)state;
     make_call();
@@ -163,7 +163,7 @@ static void live_ones_as_well(void **state)
     assert_all_well();
 }
 
-static void a_call_ends_at_the_new_one(void **state)
+static void a_return_of_an_older_call_goes_to_the_new_tracer(void **state)
 {
     struct th_live_requests requests;
 
@@ -190,7 +190,7 @@ static void an_upgrade_gets_the_private_data(void **state)
     assert_all_well();
 }
 
-static void another_module_is_loaded(void **state)
+static void a_tracer_of_another_module_is_loaded(void **state)
 {
     struct th_session_setup setup = {.name = "hooked", .state = th_atom("h")};
 
@@ -226,7 +226,7 @@ static void the_same_library_gets_another_state(void **state)
     assert_string_equal(th_trace_session_name(session), "renamed");
 }
 
-static void it_is_named_as_on_a_command_line(void **state)
+static void a_tracer_is_named_as_on_a_command_line(void **state)
 {
     char *path = th_printf("%s/tests/tracers/as_state.so", getenv("BUILD_DIR"));
     char *text = th_printf("%s=trace", path);
@@ -247,7 +247,7 @@ static void it_is_named_as_on_a_command_line(void **state)
     th_free(path);
 }
 
-static void one_whose_file_is_new_is_renewed(void **state)
+static void a_tracer_with_a_new_file_is_renewed(void **state)
 {
     struct th_library *library;
 
@@ -263,7 +263,7 @@ static void one_whose_file_is_new_is_renewed(void **state)
 }
 
 /* Another session has the library, too. */
-static void the_old_one_stays_with_others(void **state)
+static void another_session_keeps_the_old_tracer(void **state)
 {
     (void)state;
     assert_int_equal(replace(&second, NULL), TH_OK);
@@ -286,7 +286,7 @@ static void assert_first_stays(void)
     assert_all_well();
 }
 
-static void a_veto_leaves_the_old_one(void **state)
+static void a_failed_upgrade_keeps_the_old_tracer(void **state)
 {
     (void)state;
     second.answer = 7;
@@ -297,7 +297,7 @@ static void a_veto_leaves_the_old_one(void **state)
     assert_first_stays();
 }
 
-static void remove_leaves_the_old_one(void **state)
+static void a_new_tracer_that_returns_remove_is_refused(void **state)
 {
     (void)state;
     second.called = removes;
@@ -308,7 +308,7 @@ static void remove_leaves_the_old_one(void **state)
     assert_int_equal(replace(&third, "t"), TH_OK);
 }
 
-static void a_library_that_is_no_tracer_leaves_it(void **state)
+static void a_library_that_is_no_tracer_is_refused(void **state)
 {
     struct th_session_setup setup = {.name = "none", .state = TH_NONE};
     char *path = th_printf("%s/tests/plugins/depths.so", getenv("BUILD_DIR"));
@@ -321,7 +321,7 @@ static void a_library_that_is_no_tracer_leaves_it(void **state)
     assert_first_stays();
 }
 
-static void a_session_that_is_detached_stays_so(void **state)
+static void a_detached_session_cannot_be_replaced(void **state)
 {
     (void)state;
     first.called = removes;
@@ -339,7 +339,7 @@ static void replace_in_callback(void)
     assert_int_equal(first.unloads, 0); /* still in a callback */
 }
 
-static void in_a_callback_it_counts_from_the_next_event_on(void **state)
+static void a_replacement_in_a_callback_applies_to_the_next_event(void **state)
 {
     (void)state;
     acting = &first;
@@ -352,7 +352,7 @@ static void in_a_callback_it_counts_from_the_next_event_on(void **state)
     assert_all_well();
 }
 
-static void so_it_does_in_live_ones(void **state)
+static void a_replacement_in_a_live_callback_applies_to_the_next_call(void **state)
 {
     (void)state;
     acting = &first;
@@ -379,7 +379,7 @@ static ERL_NIF_TERM destroys(struct successor *self, ErlNifEnv *env, int argc,
     return note(self, env, argc, argv);
 }
 
-static void a_session_may_end_while_the_new_one_is_asked(void **state)
+static void a_session_can_end_while_the_new_tracer_is_called(void **state)
 {
     struct th_session *asked = session;
     struct th_session_setup setup = {.name = "successor", .state = th_atom("t")};
@@ -400,23 +400,23 @@ static void a_session_may_end_while_the_new_one_is_asked(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        REPLAYED(the_next_event_goes_to_the_new_one),
-        LIVE(live_ones_as_well),
-        LIVE(a_call_ends_at_the_new_one),
+        REPLAYED(the_next_event_goes_to_the_new_tracer),
+        LIVE(the_next_live_call_goes_to_the_new_tracer),
+        LIVE(a_return_of_an_older_call_goes_to_the_new_tracer),
         REPLAYED(an_upgrade_gets_the_private_data),
-        REPLAYED(another_module_is_loaded),
+        REPLAYED(a_tracer_of_another_module_is_loaded),
         REPLAYED(the_same_library_gets_another_state),
-        REPLAYED(it_is_named_as_on_a_command_line),
-        REPLAYED(one_whose_file_is_new_is_renewed),
-        REPLAYED(the_old_one_stays_with_others),
-        REPLAYED(a_veto_leaves_the_old_one),
-        REPLAYED(remove_leaves_the_old_one),
-        REPLAYED(a_library_that_is_no_tracer_leaves_it),
-        REPLAYED(a_session_that_is_detached_stays_so),
-        REPLAYED(in_a_callback_it_counts_from_the_next_event_on),
-        LIVE(so_it_does_in_live_ones),
-        REPLAYED(a_session_may_end_while_the_new_one_is_asked),
-        LIVE(a_session_may_end_while_the_new_one_is_asked),
+        REPLAYED(a_tracer_is_named_as_on_a_command_line),
+        REPLAYED(a_tracer_with_a_new_file_is_renewed),
+        REPLAYED(another_session_keeps_the_old_tracer),
+        REPLAYED(a_failed_upgrade_keeps_the_old_tracer),
+        REPLAYED(a_new_tracer_that_returns_remove_is_refused),
+        REPLAYED(a_library_that_is_no_tracer_is_refused),
+        REPLAYED(a_detached_session_cannot_be_replaced),
+        REPLAYED(a_replacement_in_a_callback_applies_to_the_next_event),
+        LIVE(a_replacement_in_a_live_callback_applies_to_the_next_call),
+        REPLAYED(a_session_can_end_while_the_new_tracer_is_called),
+        LIVE(a_session_can_end_while_the_new_tracer_is_called),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

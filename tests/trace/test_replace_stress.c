@@ -181,7 +181,7 @@ static void check_tracers(void)
     assert_int_equal(tracers[1].unloads, 1);
 }
 
-static void each_call_goes_to_one_of_them(void **state)
+static void each_call_goes_to_exactly_one_tracer(void **state)
 {
     struct th_session_counts counts;
     uint64_t calls;
@@ -211,7 +211,7 @@ static void each_call_goes_to_one_of_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_call_goes_to_one_of_them),
+        cmocka_unit_test(each_call_goes_to_exactly_one_tracer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,7 @@ static void destroy_c(void)
 
 /* --- Outside of callbacks --------------------------------------------------------------------- */
 
-static void a_session_traces_nobody_at_first(void **state)
+static void a_new_session_traces_no_process(void **state)
 {
     (void)state;
     a = scene_create("a");
@@ -100,7 +100,7 @@ static void a_session_traces_nobody_at_first(void **state)
     expect(CALL, TRACED("a"));
 }
 
-static void a_destroyed_session_is_called_no_more(void **state)
+static void a_destroyed_session_is_not_called(void **state)
 {
     (void)state;
     begin_three();
@@ -128,7 +128,7 @@ static void an_id_never_names_a_later_session(void **state)
     assert_int_equal(state_of(0), TH_SESSION_DEAD);
 }
 
-static void without_sessions_a_stream_is_at_its_end(void **state)
+static void a_stream_without_sessions_ends(void **state)
 {
     (void)state;
     a = calls("a");
@@ -139,7 +139,7 @@ static void without_sessions_a_stream_is_at_its_end(void **state)
     expect(CALL, STATUS("a") TRACED("a"));
 }
 
-static void there_are_as_many_as_a_word_has_bits(void **state)
+static void sessions_beyond_the_limit_of_64_are_refused(void **state)
 {
     struct th_session *sessions[TH_SESSIONS_LIMIT], *more;
     struct th_session_setup setup = {.name = "more", .state = TH_NIL};
@@ -160,7 +160,7 @@ static void there_are_as_many_as_a_word_has_bits(void **state)
 }
 
 /* The new session reuses the index of the old one, but not its discarded calls. */
-static void a_new_session_knows_nothing_of_an_old_ones_calls(void **state)
+static void a_new_session_gets_no_returns_of_an_earlier_one(void **state)
 {
     (void)state;
     a = calls("a");
@@ -181,7 +181,7 @@ static void a_new_session_knows_nothing_of_an_old_ones_calls(void **state)
 
 /* --- In callbacks ----------------------------------------------------------------------------- */
 
-static void destroyed_in_its_own_enabled(void **state)
+static void a_session_is_destroyed_in_its_own_enabled(void **state)
 {
     (void)state;
     begin_three();
@@ -191,7 +191,7 @@ static void destroyed_in_its_own_enabled(void **state)
     expect(CALL, TRACED("a") TRACED("c"));
 }
 
-static void destroyed_in_its_own_trace(void **state)
+static void a_session_is_destroyed_in_its_own_trace(void **state)
 {
     (void)state;
     begin_three();
@@ -201,7 +201,7 @@ static void destroyed_in_its_own_trace(void **state)
     expect(CALL, TRACED("a") TRACED("c"));
 }
 
-static void destroyed_by_one_before_it(void **state)
+static void a_session_is_destroyed_by_an_earlier_session(void **state)
 {
     (void)state;
     begin_three();
@@ -210,7 +210,7 @@ static void destroyed_by_one_before_it(void **state)
     expect(CALL, TRACED("a") TRACED("c"));
 }
 
-static void destroyed_by_one_behind_it(void **state)
+static void a_session_is_destroyed_by_a_later_session(void **state)
 {
     (void)state;
     begin_three();
@@ -219,7 +219,7 @@ static void destroyed_by_one_behind_it(void **state)
     expect(CALL, TRACED("b") TRACED("c"));
 }
 
-static void all_destroyed_in_one_callback(void **state)
+static void all_sessions_are_destroyed_in_one_callback(void **state)
 {
     (void)state;
     begin_three();
@@ -231,7 +231,7 @@ static void all_destroyed_in_one_callback(void **state)
     assert_int_equal(th_trace_sessions(scene_tracing()), 0);
 }
 
-static void destroyed_while_it_is_asked_for_its_status(void **state)
+static void a_session_is_destroyed_during_a_status_call_for_an_event(void **state)
 {
     (void)state;
     begin_three();
@@ -244,7 +244,7 @@ static void destroyed_while_it_is_asked_for_its_status(void **state)
     assert_int_equal(state_of(id), TH_SESSION_DEAD);
 }
 
-static void destroyed_when_its_status_is_asked_from_outside(void **state)
+static void a_session_is_destroyed_during_a_requested_status_call(void **state)
 {
     (void)state;
     begin_three();
@@ -265,7 +265,7 @@ static void create_d(void)
     assert_true(th_trace_callback_refuses(th_local_pid(1, 0)));
 }
 
-static void one_that_is_created_in_a_callback_gets_the_next_event(void **state)
+static void a_session_created_in_a_callback_gets_the_next_event(void **state)
 {
     (void)state;
     begin_three();
@@ -291,7 +291,7 @@ static void ask_delivered(void)
     assert_int_equal(delivered, 0);
 }
 
-static void what_was_traced_is_delivered(void **state)
+static void delivery_is_notified_after_the_traced_event(void **state)
 {
     (void)state;
     begin_three();
@@ -307,21 +307,21 @@ static void what_was_traced_is_delivered(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_session_traces_nobody_at_first),
-        TEST(a_destroyed_session_is_called_no_more),
+        TEST(a_new_session_traces_no_process),
+        TEST(a_destroyed_session_is_not_called),
         TEST(an_id_never_names_a_later_session),
-        TEST(without_sessions_a_stream_is_at_its_end),
-        TEST(there_are_as_many_as_a_word_has_bits),
-        TEST(a_new_session_knows_nothing_of_an_old_ones_calls),
-        TEST(destroyed_in_its_own_enabled),
-        TEST(destroyed_in_its_own_trace),
-        TEST(destroyed_by_one_before_it),
-        TEST(destroyed_by_one_behind_it),
-        TEST(all_destroyed_in_one_callback),
-        TEST(destroyed_while_it_is_asked_for_its_status),
-        TEST(destroyed_when_its_status_is_asked_from_outside),
-        TEST(one_that_is_created_in_a_callback_gets_the_next_event),
-        TEST(what_was_traced_is_delivered),
+        TEST(a_stream_without_sessions_ends),
+        TEST(sessions_beyond_the_limit_of_64_are_refused),
+        TEST(a_new_session_gets_no_returns_of_an_earlier_one),
+        TEST(a_session_is_destroyed_in_its_own_enabled),
+        TEST(a_session_is_destroyed_in_its_own_trace),
+        TEST(a_session_is_destroyed_by_an_earlier_session),
+        TEST(a_session_is_destroyed_by_a_later_session),
+        TEST(all_sessions_are_destroyed_in_one_callback),
+        TEST(a_session_is_destroyed_during_a_status_call_for_an_event),
+        TEST(a_session_is_destroyed_during_a_requested_status_call),
+        TEST(a_session_created_in_a_callback_gets_the_next_event),
+        TEST(delivery_is_notified_after_the_traced_event),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

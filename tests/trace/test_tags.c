@@ -197,7 +197,7 @@ static void seq_trace_has_the_label_for_a_tracee(void **state)
 }
 
 /* Sender, receiver, printer; an info that no recorder writes has no actor. */
-static void seq_trace_asks_with_who_acted(void **state)
+static void enabled_for_seq_trace_gets_the_acting_process(void **state)
 {
     static const char *const rows[][2] = {{"{send,{0,1},<0.1.0>,<0.2.0>,m}", "<0.1.0>"},
                                           {"{'receive',{0,1},<0.1.0>,<0.2.0>,m}", "<0.2.0>"},
@@ -216,7 +216,7 @@ static void seq_trace_asks_with_who_acted(void **state)
     assert_int_equal(scene_decoded(), 0);
 }
 
-static void timestamps_are_kinds(void **state)
+static void recorded_timestamps_select_the_kind_of_timestamp(void **state)
 {
     static const char *const times[][2] = {{"{1795,233754,349929}", "timestamp"},
                                            {"{0,0,166511}", "cpu_timestamp"},
@@ -260,8 +260,8 @@ int main(void)
         WITH_SCENE(in_and_out_of_ports),
         WITH_SCENE(garbage_collections),
         WITH_SCENE(seq_trace_has_the_label_for_a_tracee),
-        WITH_SCENE(seq_trace_asks_with_who_acted),
-        WITH_SCENE(timestamps_are_kinds),
+        WITH_SCENE(enabled_for_seq_trace_gets_the_acting_process),
+        WITH_SCENE(recorded_timestamps_select_the_kind_of_timestamp),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void expect_refused(enum th_status status, const char *why)
 
 /* --- One process ------------------------------------------------------------------------------ */
 
-static void flags_add_up_and_go_one_by_one(void **state)
+static void flags_are_added_and_removed_one_by_one(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_SEND);
@@ -90,7 +90,7 @@ static void flags_add_up_and_go_one_by_one(void **state)
     expect(SEND("<0.1.0>"), "");
 }
 
-static void only_that_one_is_traced(void **state)
+static void only_the_selected_process_is_traced(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_SEND);
@@ -99,7 +99,7 @@ static void only_that_one_is_traced(void **state)
     expect("{trace,<0.1.0>,'receive',hi}", "");
 }
 
-static void one_that_has_ended_is_refused(void **state)
+static void an_ended_process_cannot_be_traced(void **state)
 {
     (void)state;
     th_process_world_end(pid(1));
@@ -109,7 +109,7 @@ static void one_that_has_ended_is_refused(void **state)
                    "only a process or port that has not ended can be traced");
 }
 
-static void one_that_is_named_is_not_seen_by_that(void **state)
+static void selecting_a_tracee_does_not_count_it_as_seen(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_SEND);
@@ -124,7 +124,7 @@ static void one_that_is_named_is_not_seen_by_that(void **state)
 
 /* --- All, existing and new processes ---------------------------------------------------------- */
 
-static void existing_ones_are_those_that_were_not_born_here(void **state)
+static void existing_processes_are_those_without_a_recorded_spawn(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_PROCS);
@@ -140,7 +140,7 @@ static void existing_ones_are_those_that_were_not_born_here(void **state)
     expect_flags(pid(7), TH_FLAG_RECEIVE);
 }
 
-static void new_ones_are_those_that_are_born(void **state)
+static void new_processes_are_those_with_a_recorded_spawn(void **state)
 {
     (void)state;
     set(TH_PROCESSES_NEW, true, TH_FLAG_SEND);
@@ -154,7 +154,7 @@ static void new_ones_are_those_that_are_born(void **state)
     expect_flags(pid(3), 0);
 }
 
-static void all_are_both(void **state)
+static void all_processes_are_existing_and_new_ones(void **state)
 {
     (void)state;
     set(TH_PROCESSES_ALL, true, TH_FLAG_SEND);
@@ -170,7 +170,7 @@ static void all_are_both(void **state)
     expect_flags(pid(3), TH_FLAG_SEND);
 }
 
-static void ports_have_defaults_of_their_own(void **state)
+static void ports_have_their_own_defaults(void **state)
 {
     (void)state;
     set(TH_PORTS_NEW, true, TH_FLAG_PORTS);
@@ -201,7 +201,7 @@ static void ports_accept_some_flags(void **state)
     expect_flags(pid(1), TH_FLAGS_ALL & ~(TH_FLAG_PORTS | TH_FLAG_RUNNING_PORTS));
 }
 
-static void cpu_time_is_for_all(void **state)
+static void cpu_timestamp_is_possible_only_for_all_processes(void **state)
 {
     const char *why = "the flag cpu_timestamp can be set only for all processes or ports at once";
 
@@ -218,7 +218,7 @@ static void cpu_time_is_for_all(void **state)
 
 /* --- Expected processes ----------------------------------------------------------------------- */
 
-static void who_is_expected_is_so_in_each_world(void **state)
+static void expected_tracees_are_traced_in_each_world(void **state)
 {
     (void)state;
     assert_int_equal(th_trace_session_expect(session, pid(1), TH_FLAG_SEND), TH_OK);
@@ -234,7 +234,7 @@ static void who_is_expected_is_so_in_each_world(void **state)
 }
 
 /* The process keeps the flags that it was given, and inherits others. */
-static void who_is_expected_may_be_born(void **state)
+static void an_expected_process_can_be_spawned(void **state)
 {
     (void)state;
     th_trace_session_expect(session, pid(2), TH_FLAG_SEND);
@@ -243,7 +243,7 @@ static void who_is_expected_may_be_born(void **state)
     expect_flags(pid(2), TH_FLAG_SEND | TH_FLAG_PROCS | TH_FLAG_SET_ON_SPAWN);
 }
 
-static void who_registers_an_expected_name_is_traced_from_then_on(void **state)
+static void a_process_that_registers_an_expected_name_is_traced(void **state)
 {
     (void)state;
     th_trace_session_expect(session, th_atom("boss"), TH_FLAG_SEND | TH_FLAG_PROCS);
@@ -256,7 +256,7 @@ static void who_registers_an_expected_name_is_traced_from_then_on(void **state)
     expect_flags(pid(2), TH_FLAG_SEND | TH_FLAG_PROCS);
 }
 
-static void who_has_an_expected_name_is_traced_at_once(void **state)
+static void a_process_with_an_expected_name_is_traced_at_once(void **state)
 {
     (void)state;
     th_process_world_register(pid(1), th_atom("boss"));
@@ -266,7 +266,7 @@ static void who_has_an_expected_name_is_traced_at_once(void **state)
 
 /* --- Queries ---------------------------------------------------------------------------------- */
 
-static void asking_asks_for_the_status(void **state)
+static void reading_flags_asks_the_tracer_for_its_status(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_SEND);
@@ -287,7 +287,7 @@ static void asking_asks_for_the_status(void **state)
     assert_false(th_trace_session_attached(session));
 }
 
-static void which_sessions_there_are(void **state)
+static void sessions_are_listed_for_all_or_for_one_process(void **state)
 {
     struct th_session *other = scene_create("t");
     th_session_id ids[TH_SESSIONS_LIMIT];
@@ -309,7 +309,7 @@ static void which_sessions_there_are(void **state)
 
 /* --- Withheld events -------------------------------------------------------------------------- */
 
-static void running_has_two_names(void **state)
+static void the_flag_running_has_two_names(void **state)
 {
     static const uint32_t names[] = {TH_FLAG_RUNNING, TH_FLAG_RUNNING_PROCS};
 
@@ -323,7 +323,7 @@ static void running_has_two_names(void **state)
     }
 }
 
-static void no_flag_holds_seq_trace_back(void **state)
+static void seq_trace_events_need_no_flag(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_SEND);
@@ -332,7 +332,7 @@ static void no_flag_holds_seq_trace_back(void **state)
            "trace(seq_trace,s,7,{print,{0,1},<0.2.0>,[],hi},#{})\n");
 }
 
-static void in_silence_calls_are_asked_of_but_not_told(void **state)
+static void a_silent_process_calls_enabled_but_not_trace(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_CALL | TH_FLAG_RETURN_TO | TH_FLAG_SEND | TH_FLAG_SILENT);
@@ -363,7 +363,7 @@ static void silence_that_ends_or_begins_during_a_call(void **state)
     expect("{trace,<0.1.0>,return_from,{m,f,0},2}", "");
 }
 
-static void stamps_have_an_order(void **state)
+static void the_first_of_several_timestamp_flags_wins(void **state)
 {
     static const struct {
         uint32_t flag;
@@ -391,7 +391,7 @@ static void stamps_have_an_order(void **state)
 /* --- The end of a tracee ---------------------------------------------------------------------- */
 
 /* A BEAM traces these events after the exit. */
-static void what_comes_after_the_exit_goes_by_the_last_flags(void **state)
+static void events_after_the_exit_follow_the_last_flags(void **state)
 {
     (void)state;
     set(TH_PROCESSES_ALL, true, TH_FLAG_EXITING | TH_FLAG_PROCS);
@@ -413,7 +413,7 @@ static void what_comes_after_the_exit_goes_by_the_last_flags(void **state)
     expect("{trace,<0.2.0>,out_exited,0}", "");
 }
 
-static void one_that_is_gone_leaves_nothing_behind(void **state)
+static void ended_tracees_leave_no_memory(void **state)
 {
     (void)state;
     for (unsigned i = 1; i < 1000; i++) {
@@ -428,29 +428,29 @@ static void one_that_is_gone_leaves_nothing_behind(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(flags_add_up_and_go_one_by_one),
-        TEST(only_that_one_is_traced),
-        TEST(one_that_has_ended_is_refused),
-        TEST(one_that_is_named_is_not_seen_by_that),
-        TEST(existing_ones_are_those_that_were_not_born_here),
-        TEST(new_ones_are_those_that_are_born),
-        TEST(all_are_both),
-        TEST(ports_have_defaults_of_their_own),
+        TEST(flags_are_added_and_removed_one_by_one),
+        TEST(only_the_selected_process_is_traced),
+        TEST(an_ended_process_cannot_be_traced),
+        TEST(selecting_a_tracee_does_not_count_it_as_seen),
+        TEST(existing_processes_are_those_without_a_recorded_spawn),
+        TEST(new_processes_are_those_with_a_recorded_spawn),
+        TEST(all_processes_are_existing_and_new_ones),
+        TEST(ports_have_their_own_defaults),
         TEST(ports_accept_some_flags),
-        TEST(cpu_time_is_for_all),
-        TEST(who_is_expected_is_so_in_each_world),
-        TEST(who_is_expected_may_be_born),
-        TEST(who_registers_an_expected_name_is_traced_from_then_on),
-        TEST(who_has_an_expected_name_is_traced_at_once),
-        TEST(asking_asks_for_the_status),
-        TEST(which_sessions_there_are),
-        TEST(running_has_two_names),
-        TEST(no_flag_holds_seq_trace_back),
-        TEST(in_silence_calls_are_asked_of_but_not_told),
+        TEST(cpu_timestamp_is_possible_only_for_all_processes),
+        TEST(expected_tracees_are_traced_in_each_world),
+        TEST(an_expected_process_can_be_spawned),
+        TEST(a_process_that_registers_an_expected_name_is_traced),
+        TEST(a_process_with_an_expected_name_is_traced_at_once),
+        TEST(reading_flags_asks_the_tracer_for_its_status),
+        TEST(sessions_are_listed_for_all_or_for_one_process),
+        TEST(the_flag_running_has_two_names),
+        TEST(seq_trace_events_need_no_flag),
+        TEST(a_silent_process_calls_enabled_but_not_trace),
         TEST(silence_that_ends_or_begins_during_a_call),
-        TEST(stamps_have_an_order),
-        TEST(what_comes_after_the_exit_goes_by_the_last_flags),
-        TEST(one_that_is_gone_leaves_nothing_behind),
+        TEST(the_first_of_several_timestamp_flags_wins),
+        TEST(events_after_the_exit_follow_the_last_flags),
+        TEST(ended_tracees_leave_no_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
