@@ -192,7 +192,7 @@ cat >"$work/plain_calls" <<'EOF'
 <0.1.4096> return plain:same/1 -> 1
 1
 EOF
-expect 'a library without room is traced globally without --kind' plain -p plain:_/_ --return <"$work/plain_calls"
+expect 'without --kind, a library without room is traced globally' plain -p plain:_/_ --return <"$work/plain_calls"
 expect 'a library without room is traced by --kind=global' plain -p plain:_/_ --kind=global --return <"$work/plain_calls"
 expect 'a library without room is counted by --kind=count' plain -p plain:same/1 --kind=count <<'EOF'
        calls  function

@@ -194,7 +194,7 @@ expect 'replay of much output reports a full disk' full replay "$long" <<'EOF'
 tracehost replay: cannot write to stdout: No space left on device
 -- status 1
 EOF
-expect 'tracers reports a full disk' full tracers <<'EOF'
+expect 'tracehost tracers reports a full disk' full tracers <<'EOF'
 -- stderr
 tracehost tracers: cannot write to stdout: No space left on device
 -- status 1

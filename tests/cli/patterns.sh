@@ -98,7 +98,7 @@ expect 'events of other flags are delivered if no call matches' replay -p wl:ini
 -- stderr
 tracehost replay: warning: -p wl:init/1: no such function was called
 EOF
-expect 'a pattern selects calls of a recording of OTP' replay -p ex:bar/1 --max-records=6 "$seed" <<'EOF'
+expect 'a pattern selects calls of a recording of a BEAM' replay -p ex:bar/1 --max-records=6 "$seed" <<'EOF'
 <0.79.0>   call ex:bar(10)
 <0.79.0>   call ex:bar(9)
 EOF

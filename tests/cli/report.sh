@@ -154,7 +154,7 @@ no_room() {
     cat "$work/said"
     kept
 }
-expect 'a full disk is reported, and the old page stays' no_room <<'EOF'
+expect 'a page that becomes too large is reported, and the old page stays' no_room <<'EOF'
 status 1
 tracehost report: WORK/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
   the input ends after 48 of the record's 109 bytes

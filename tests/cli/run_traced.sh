@@ -295,7 +295,7 @@ EOF
 # --- tracers that crash and hang, in a scheduler's thread ---
 
 case $BUILD_DIR in
-*asan | *tsan) skip 'crashes of tracers' 'sanitizers report crashes themselves' ;;
+*asan | *tsan) skip 'crashes and hangs of tracers are reported' 'sanitizers report crashes themselves' ;;
 *)
     expect 'a crash names the tracer' run -L "$samples" -t crash_tracer,how=segv,in=trace_procs bank 'bank:start()' <<'EOF'
 -- stderr
@@ -359,7 +359,7 @@ expect '--caller-line adds the file and line of the caller' lined -g -p lined:_/
 <0.1.4096> call lined:fails(1) [result {lined,calls,3,{"lined.c",10}}]
 {'EXIT',{1,[{lined,fails,[1],[{file,"lined.c"},{line,5}]},{lined,calls,3,[{file,"lined.c"},{line,10}]}]}}
 EOF
-expect 'an exception of a C function is of the NIF that called it' lined -g -p lined:fails/1 "$work/lined.so" 'catch lined:asks(1)' <<'EOF'
+expect 'an exception of a C function names the NIF that called the function' lined -g -p lined:fails/1 "$work/lined.so" 'catch lined:asks(1)' <<'EOF'
 {'EXIT',{1,[{lined,asks,[1],[{file,"lined.c"},{line,17}]}]}}
 -- stderr
 tracehost run: warning: tracer 'text': no event matches -p lined:fails/1

@@ -149,7 +149,7 @@ EOF
 expect 'two sessions of one tracer have separate outputs: second session' cat "$work/b" <<'EOF'
 <0.169.0>  send die -> <0.170.0>
 EOF
-expect 'options before the first --session are a session of their own' "$tracehost" replay -t msg -t msg \
+expect 'tracers before the first --session are not part of the named session' "$tracehost" replay -t msg -t msg \
     --flags=send --session b -t text --flags=receive --max-records=12 "$procs" <<'EOF'
 <0.169.0>  receive {go,<0.9.0>,fun wl:procs/0}
 <0.169.0> -> <0.170.0>

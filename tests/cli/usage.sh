@@ -170,7 +170,7 @@ expect 'convert to an unknown format is refused' "$tracehost" convert --to=xml a
 tracehost convert: there is no format 'xml': the formats are jsonl and trace
 -- status 2
 EOF
-expect 'tracers with two names is refused' "$tracehost" tracers text count <<'EOF'
+expect 'tracehost tracers with two names is refused' "$tracehost" tracers text count <<'EOF'
 -- stderr
 tracehost tracers: unexpected argument 'count': only one NAME can be given
 Try `tracehost tracers --help' or `tracehost tracers --usage' for more

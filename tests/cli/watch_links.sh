@@ -43,7 +43,7 @@ relink() {
     mv -T "$work/relinked" "$2"
 }
 
-check 'the first tracer gets events' prints one
+check 'the tracer at the end of the links gets events' prints one
 put "$work/tracer.two" real/tracer.so
 check 'a new file at the end of the links is loaded' prints two
 cat "$work/tracer.three" >real/tracer.so
