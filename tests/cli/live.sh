@@ -68,7 +68,7 @@ tracehost dump: tcp://127.0.0.1:PORT: record 3 at byte 162 is truncated
 tracehost dump: tcp://127.0.0.1:PORT: recovered 2 records
 -- status 4
 EOF
-expect '--max-events ends a connection with status 0' cut dump --allow-partial --max-events=1 "$from" <<'EOF'
+expect '--max-events ends a connection with status 0' cut dump --max-events=1 "$from" <<'EOF'
 {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}.
 EOF
 
