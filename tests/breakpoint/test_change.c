@@ -77,7 +77,7 @@ static void a_later_specification_replaces_an_earlier_one(void **state)
     assert_string_equal(calls(TH_BP_ALL), "");
 }
 
-static void local_and_global_breakpoints_exclude_each_other(void **state)
+static void local_and_global_kinds_exclude_each_other(void **state)
 {
     (void)state;
     set_kinds(site, a, TH_BP_LOCAL | TH_BP_META, 1);
@@ -338,7 +338,7 @@ static void post(struct th_change *change, void *done)
     sem_post(done);
 }
 
-static void a_change_from_inside_a_reader_section_is_pending(void **state)
+static void a_change_inside_a_reader_section_is_pending(void **state)
 {
     struct th_change *change = th_breakpoint_change_create();
     sem_t done;
@@ -390,8 +390,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_site_is_armed_while_it_has_an_active_breakpoint, begin,
                                         end),
         cmocka_unit_test_setup_teardown(a_later_specification_replaces_an_earlier_one, begin, end),
-        cmocka_unit_test_setup_teardown(local_and_global_breakpoints_exclude_each_other, begin,
-                                        end),
+        cmocka_unit_test_setup_teardown(local_and_global_kinds_exclude_each_other, begin, end),
         cmocka_unit_test_setup_teardown(kinds_are_set_and_cleared_independently, begin, end),
         cmocka_unit_test_setup_teardown(a_paused_breakpoint_stays_and_disarms_its_site, begin, end),
         cmocka_unit_test_setup_teardown(clearing_a_missing_breakpoint_creates_nothing, begin, end),
@@ -402,8 +401,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(pausing_writes_the_site_and_frees_nothing, begin, end),
         cmocka_unit_test_setup_teardown(ending_a_session_visits_only_its_breakpoints, begin, end),
         cmocka_unit_test_setup_teardown(sites_of_one_kind_are_armed_in_one_batch, begin, end),
-        cmocka_unit_test_setup_teardown(a_change_from_inside_a_reader_section_is_pending, begin,
-                                        end),
+        cmocka_unit_test_setup_teardown(a_change_inside_a_reader_section_is_pending, begin, end),
         cmocka_unit_test_setup_teardown(queued_changes_are_applied_in_order, begin, end),
         cmocka_unit_test_setup_teardown(an_empty_change_completes_at_once, begin, end),
     };
