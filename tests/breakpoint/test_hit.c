@@ -248,7 +248,7 @@ static void end_b(struct noting *noting, struct th_hit *hit)
     assert_false(th_breakpoint_change_run(change, NULL, NULL));
 }
 
-/* B's breakpoint is behind A's in the function's list, then before it. */
+/* The function's list has the breakpoints in the order A, B; in the next test, B, A. */
 static void a_hook_ends_the_session_of_a_later_breakpoint(void **state)
 {
     (void)state;

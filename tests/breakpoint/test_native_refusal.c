@@ -179,7 +179,7 @@ static void code_without_an_unwind_table_is_refused(void **state)
 
 /* --- Changes by others ------------------------------------------------------------------------ */
 
-/* A constructor writes `jmp +3` and a NOP of three bytes to the entry of `two`, and restores it. */
+/* A constructor writes `jmp +3` and a NOP of three bytes to the entry of `two`. */
 static void an_entry_that_another_tool_changed_is_refused(void **state)
 {
     (void)state;
@@ -365,8 +365,8 @@ static int open_forbidden(void)
     return check_refused("cannot be made writable");
 }
 
-/* The NOPs could not be replaced by one. */
-static void nops_that_cannot_be_replaced_are_refused(void **state)
+/* The NOPs of each entry must be merged when the library is opened. */
+static void nops_that_cannot_be_merged_are_refused(void **state)
 {
     (void)state;
     need("gcc");
@@ -439,7 +439,7 @@ int main(void)
         cmocka_unit_test(functions_are_refused_before_th_native_begin), /* must be first */
         cmocka_unit_test(code_without_free_memory_nearby_is_refused),   /* before any stub exists */
         cmocka_unit_test(code_that_cannot_be_made_writable_is_refused),
-        cmocka_unit_test(nops_that_cannot_be_replaced_are_refused),
+        cmocka_unit_test(nops_that_cannot_be_merged_are_refused),
         cmocka_unit_test(entries_compiled_by_gcc_are_accepted),
         cmocka_unit_test(entries_compiled_by_clang_are_accepted),
         cmocka_unit_test(an_entry_without_room_is_refused),
