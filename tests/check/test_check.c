@@ -34,7 +34,7 @@ static void unload_may_free_memory_that_load_allocated(void **state)
 
 /* --- Terms ----------------------------------------------------------------------------------- */
 
-static void results_that_are_no_valid_terms_are_reported(void **state)
+static void results_that_are_not_terms_are_reported(void **state)
 {
     (void)state;
     assert_string_equal(checked_call("nothing", "[]"), "undefined");
@@ -308,7 +308,7 @@ int main(void)
         cmocka_unit_test(a_checker_that_is_off_records_nothing),
         CHECKED(correct_calls_have_no_findings),
         cmocka_unit_test_teardown(unload_may_free_memory_that_load_allocated, checked_give_up),
-        CHECKED(results_that_are_no_valid_terms_are_reported),
+        CHECKED(results_that_are_not_terms_are_reported),
         CHECKED(returned_terms_of_earlier_calls_are_reported),
         CHECKED(reads_of_kept_terms_by_typed_functions_are_reported),
         CHECKED(reads_of_kept_lists_are_reported),
