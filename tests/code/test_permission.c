@@ -287,8 +287,7 @@ static void a_modification_without_waits_completes_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(
-            misuse_of_the_permission_aborts), /* first, as it forks and needs a single thread */
+        cmocka_unit_test(misuse_of_the_permission_aborts), /* forks, so runs first */
         cmocka_unit_test_setup(a_free_permission_is_granted_at_once, begin),
         cmocka_unit_test_setup(queued_requests_are_granted_in_order, begin),
         cmocka_unit_test_setup(a_long_queue_needs_no_stack, begin),
