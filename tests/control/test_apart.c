@@ -83,7 +83,7 @@ static void a_slow_command_does_not_delay_other_clients(void **state)
     close(second);
 }
 
-/* If the client leaves, its command continues, and the server's end waits for the command. */
+/* Commands without clients count for the limit of running commands, too. */
 static void commands_continue_after_their_clients_disconnect(void **state)
 {
     (void)state;

@@ -125,7 +125,7 @@ static void a_request_line_that_is_too_long_is_skipped(void **state)
     th_free(line);
 }
 
-/* The client shuts its side down before it reads the answers. */
+/* The client shuts its side down after the last request. */
 static void pipelined_requests_are_answered_in_order(void **state)
 {
     enum { MANY = 2000 };
@@ -151,7 +151,7 @@ static void pipelined_requests_are_answered_in_order(void **state)
     wait(NULL);
 }
 
-/* A client that does not read costs others nothing, and the host the memory of one answer. */
+/* Other clients are served meanwhile, and the host needs the memory of one answer. */
 static void the_server_stops_reading_from_a_client_that_does_not_read(void **state)
 {
     int fd = open_socket(), sent = 0;
