@@ -80,7 +80,6 @@ static void invalid_live_processes_functions_and_events_are_refused(void **state
     tracehost_process_stop(process);
 }
 
-/* A session that starts meanwhile gets events from then on. */
 static void a_session_gets_events_from_its_start_on(void **state)
 {
     tracehost_process *tracer, *process = start(), *child = start();
