@@ -204,7 +204,7 @@ static void lines_are_read(void **state)
     close_by(port);
 }
 
-static void data_behind_a_file_pointer_is_read(void **state)
+static void data_at_a_stored_pointer_is_read(void **state)
 {
     const char *path = in_folder("pointed");
     th_term port = open_by(path, READ | WRITE);
@@ -403,7 +403,7 @@ int main(void)
         cmocka_unit_test(bytes_are_written),
         cmocka_unit_test(malformed_pieces_are_refused),
         cmocka_unit_test(lines_are_read),
-        cmocka_unit_test(data_behind_a_file_pointer_is_read),
+        cmocka_unit_test(data_at_a_stored_pointer_is_read),
         cmocka_unit_test(delayed_writes_are_gathered),
         cmocka_unit_test(a_delayed_write_reports_its_error_later),
         cmocka_unit_test(read_ahead_returns_buffered_data),
