@@ -1,6 +1,6 @@
 /*
- * Tests entries of each version, and wrong ones. Each entry and each array of functions ends at the
- * end of mapped memory, so reading beyond its version is fatal.
+ * Tests valid entries of each version, and invalid entries. Each entry and each array of functions
+ * ends at the end of mapped memory, so reading beyond its version is fatal.
  */
 #include "files.h"
 

@@ -1,4 +1,4 @@
-/* Tests the examination of libraries as data: findings in good ones, refusals of bad ones. */
+/* Tests the examination of libraries as data: findings in valid libraries, refusals. */
 #include "files.h"
 
 #include "host/library/library.h"

@@ -1,4 +1,4 @@
-/* Tests vectors of binaries and queues of them. The layout of vectors was measured in a BEAM. */
+/* Tests vectors and queues of binaries. The layout of vectors was measured in a BEAM. */
 #include "host/base/base.h"
 #include "host/nif/nif.h"
 #include "host/term/term.h"

@@ -150,7 +150,7 @@ static void down_is_not_called_for_a_released_resource(void **state)
     assert_string_equal(noted(), "x:gone 1");
 }
 
-/* The reverse order: a monitor that has fired keeps its resource. */
+/* The process ends before the release: a monitor that has fired keeps its resource. */
 static void down_is_called_before_the_destructor(void **state)
 {
     (void)state;
