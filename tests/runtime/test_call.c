@@ -8,7 +8,7 @@
 
 static struct th_process *process;
 
-static void results_are_copied(void **state)
+static void a_call_returns_the_result_of_its_function(void **state)
 {
     (void)state;
     assert_string_equal(run(process, "add", "[1,2]"), "3");
@@ -25,7 +25,7 @@ static void exceptions_have_a_reason(void **state)
     assert_string_equal(run(process, "add", "[1,1]"), "2"); /* the exception is gone */
 }
 
-static void what_a_function_did_last_counts(void **state)
+static void the_last_act_of_a_function_decides_its_result(void **state)
 {
     (void)state;
     assert_string_equal(run(process, "fail_and_return", "[x]"), "error: x");
@@ -37,7 +37,7 @@ static void what_a_function_did_last_counts(void **state)
     assert_string_equal(run(process, "add", "[1,1]"), "2");
 }
 
-static void a_call_has_its_process_and_library(void **state)
+static void a_call_knows_its_process_and_library(void **state)
 {
     struct th_buffer expected = {0};
 
@@ -50,7 +50,7 @@ static void a_call_has_its_process_and_library(void **state)
     assert_null(th_self.call);
 }
 
-static void what_cannot_be_scheduled_is_badarg(void **state)
+static void scheduling_with_invalid_arguments_raises_badarg(void **state)
 {
     (void)state;
     assert_string_equal(run(process, "schedule_flags", "[0]"), "1");
@@ -69,7 +69,7 @@ static void what_cannot_be_scheduled_is_badarg(void **state)
     assert_string_equal(run(process, "schedule_elsewhere", "[]"), "badarg");
 }
 
-static void nothing_is_scheduled_outside_of_a_call(void **state)
+static void scheduling_outside_of_a_call_fails(void **state)
 {
     th_env env;
 
@@ -116,12 +116,12 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_copied),
+        cmocka_unit_test(a_call_returns_the_result_of_its_function),
         cmocka_unit_test(exceptions_have_a_reason),
-        cmocka_unit_test(what_a_function_did_last_counts),
-        cmocka_unit_test(a_call_has_its_process_and_library),
-        cmocka_unit_test(what_cannot_be_scheduled_is_badarg),
-        cmocka_unit_test(nothing_is_scheduled_outside_of_a_call),
+        cmocka_unit_test(the_last_act_of_a_function_decides_its_result),
+        cmocka_unit_test(a_call_knows_its_process_and_library),
+        cmocka_unit_test(scheduling_with_invalid_arguments_raises_badarg),
+        cmocka_unit_test(scheduling_outside_of_a_call_fails),
         cmocka_unit_test(a_library_of_otps_header_runs),
     };
 

@@ -140,7 +140,7 @@ static void a_list_is_loaded_and_replaced(void **state)
     assert_string_equal(call_in(process, "load_code", "[[],1,0]"), "{[],0}");
 }
 
-static void what_cannot_be_done_is_told(void **state)
+static void a_load_that_fails_returns_the_reason(void **state)
 {
     const char *said;
 
@@ -163,7 +163,7 @@ static void what_cannot_be_done_is_told(void **state)
                             "{[{%s,1}],0}", names[0]));
 }
 
-static void what_is_not_asked_for_well(void **state)
+static void invalid_load_requests_are_refused(void **state)
 {
     (void)state;
     assert_string_equal(call_in(process, "load_code", "[\"%s\",1,0]", files[0]), "error: badarg");
@@ -262,7 +262,7 @@ static void old_code_in_use_is_not_purged(void **state)
 }
 
 /* The process counts once in its old code, whichever step it takes. */
-static void who_replaces_itself_goes_on_in_old_code(void **state)
+static void a_process_that_replaces_its_code_continues_in_old_code(void **state)
 {
     (void)state;
     assert_true(begins_with(call_in(process, "load_code", "[[\"%s\"],1,0]", files[0]),
@@ -275,9 +275,9 @@ static void who_replaces_itself_goes_on_in_old_code(void **state)
     }
 }
 
-/* The first of two waiting orders is executing, so it is waited for. The second order is dropped,
- * with the code that it prepared. */
-static void who_is_killed_has_nothing_loaded(void **state)
+/* The loader has begun the first order and completes it. The second order is still in the queue, so
+ * it is dropped, with the code that it prepared. */
+static void a_queued_load_of_a_killed_process_is_dropped(void **state)
 {
     struct asking asks[2] = {{0}, {0}};
 
@@ -299,7 +299,7 @@ static void who_is_killed_has_nothing_loaded(void **state)
 }
 
 /* stop() waits for an order that is executing when all processes are killed. */
-static void the_end_waits_for_what_is_ordered(void **state)
+static void a_stop_of_the_runtime_waits_for_an_executing_load(void **state)
 {
     struct asking asks = {0};
 
@@ -313,7 +313,7 @@ static void the_end_waits_for_what_is_ordered(void **state)
 }
 
 /* There is one scheduler, and the loading process waits for its answer. */
-static void others_go_on_meanwhile(void **state)
+static void other_processes_run_while_a_load_waits(void **state)
 {
     struct asking asks = {0};
 
@@ -336,7 +336,7 @@ static void send_number(th_term to, int number)
 }
 
 /* Messages before and after the answer stay in order; the answer comes before all of them. */
-static void messages_stay_in_their_order(void **state)
+static void messages_stay_in_order_around_a_load(void **state)
 {
     struct asking asks = {.function = "load_and_pass_on"};
     char *self = text_of_pid(th_runtime_run_pid(process));
@@ -393,7 +393,7 @@ static void *load_both(void *context)
     return NULL;
 }
 
-static void many_load_at_once(void **state)
+static void many_processes_load_at_once(void **state)
 {
     struct one_of_many many[ASKING];
     bool seen[ASKING * TIMES + 1] = {false};
@@ -428,15 +428,15 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(a_list_is_loaded_and_replaced),
-        TEST(what_cannot_be_done_is_told),
-        TEST(what_is_not_asked_for_well),
+        TEST(a_load_that_fails_returns_the_reason),
+        TEST(invalid_load_requests_are_refused),
         TEST(old_code_in_use_is_not_purged),
-        TEST(who_replaces_itself_goes_on_in_old_code),
-        TEST(who_is_killed_has_nothing_loaded),
-        TEST(the_end_waits_for_what_is_ordered),
-        cmocka_unit_test_setup_teardown(others_go_on_meanwhile, start_one, stop),
-        TEST(messages_stay_in_their_order),
-        TEST(many_load_at_once),
+        TEST(a_process_that_replaces_its_code_continues_in_old_code),
+        TEST(a_queued_load_of_a_killed_process_is_dropped),
+        TEST(a_stop_of_the_runtime_waits_for_an_executing_load),
+        cmocka_unit_test_setup_teardown(other_processes_run_while_a_load_waits, start_one, stop),
+        TEST(messages_stay_in_order_around_a_load),
+        TEST(many_processes_load_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,7 +27,7 @@ static void on_unloaded(void *unused)
     assert_int_equal(left, 4);
 }
 
-static void all_threads_take_leave_of_a_library(void **state)
+static void all_threads_call_a_library_s_unload_callback(void **state)
 {
     struct options options = {
         .set = 1u << ERL_NIF_OPT_ON_UNLOAD_THREAD, .left = on_left, .unloaded = on_unloaded};
@@ -59,7 +59,7 @@ static void *run_for_ever(void *unused)
     return NULL;
 }
 
-static void a_halt_ends_chains(void **state)
+static void a_halt_ends_chains_of_scheduled_functions(void **state)
 {
     struct th_process *process = th_runtime_run_start();
     pthread_t threads[4];
@@ -94,8 +94,8 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_threads_take_leave_of_a_library),
-        cmocka_unit_test(a_halt_ends_chains),
+        cmocka_unit_test(all_threads_call_a_library_s_unload_callback),
+        cmocka_unit_test(a_halt_ends_chains_of_scheduled_functions),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -37,7 +37,7 @@ static void spawn_and_spawned(void **state)
            "trace_procs(exit,s,B,normal,#{})\n");
 }
 
-static void enabled_comes_first(void **state)
+static void enabled_is_called_before_each_event(void **state)
 {
     (void)state;
     trace_player(TH_FLAG_SEND | TH_FLAG_RECEIVE);
@@ -47,7 +47,7 @@ static void enabled_comes_first(void **state)
                         "enabled_receive('receive',s,A)\ntrace_receive('receive',s,A,hi,#{})\n");
 }
 
-static void links(void **state)
+static void link_and_unlink_events(void **state)
 {
     (void)state;
     expect(TH_FLAG_PROCS,
@@ -65,7 +65,7 @@ static void links(void **state)
            "trace_procs(getting_unlinked,s,A,B,#{})\n");
 }
 
-static void a_link_from_the_start_and_its_end(void **state)
+static void spawn_link_and_exit_events(void **state)
 {
     (void)state;
     expect(TH_FLAG_PROCS | TH_FLAG_RECEIVE, "[trap,{spawn,c,1,[{raise,exit,why}]},{await,5000}]",
@@ -91,7 +91,7 @@ static void errors_have_a_stack(void **state)
                            "trace_procs(exit,s,B,{{nocatch,ball},[{play,run,[[{raise,throw"));
 }
 
-static void names(void **state)
+static void register_and_unregister_events(void **state)
 {
     (void)state;
     expect(TH_FLAG_PROCS, "[{register,me,self},{unregister,me}]",
@@ -104,7 +104,7 @@ static void names(void **state)
                                               "trace_running_procs(out_exited,s,B,0,#{}) self\n"));
 }
 
-static void names_that_others_give(void **state)
+static void names_that_other_processes_register(void **state)
 {
     (void)state;
     trace_player(TH_FLAG_PROCS);
@@ -120,7 +120,7 @@ static void names_that_others_give(void **state)
 
 /* --- messages --- */
 
-static void messages(void **state)
+static void send_and_receive_events(void **state)
 {
     (void)state;
     expect(TH_FLAG_SEND | TH_FLAG_RECEIVE, "[{send,self,{hi,1}},{await,0},{await,0},{await,1}]",
@@ -146,7 +146,7 @@ static void receive_matching(const char *match)
     th_env_release(&env);
 }
 
-static void a_specification_sees_who_sent(void **state)
+static void a_receive_pattern_sees_the_sender(void **state)
 {
     (void)state;
     receive_matching("[{['$1','$2','_'],[],[{message,{{'$1','$2'}}}]}]");
@@ -170,7 +170,7 @@ static void a_specification_sees_who_sent(void **state)
 
 /* --- running --- */
 
-static void in_and_out(void **state)
+static void in_and_out_events(void **state)
 {
     (void)state;
     expect(TH_FLAG_RUNNING | TH_FLAG_EXITING | TH_FLAG_SCHEDULER_ID | TH_FLAG_RECEIVE,
@@ -187,7 +187,7 @@ static void in_and_out(void **state)
 }
 
 /* To a dirty thread and back. The player is also scheduled out after the call. */
-static void other_threads(void **state)
+static void a_move_to_a_dirty_thread_raises_out_and_in(void **state)
 {
     (void)state;
     trace_player(TH_FLAG_RUNNING | TH_FLAG_SCHEDULER_ID);
@@ -223,7 +223,7 @@ static void the_end_of_a_process_in_a_dirty_function(void **state)
 #undef SCRIPT
 }
 
-static void who_is_scheduled_in_is_asked_for(void **state)
+static void the_status_is_asked_when_a_process_is_scheduled_in(void **state)
 {
     (void)state;
     trace_player(TH_FLAG_SEND);
@@ -238,7 +238,7 @@ static void who_is_scheduled_in_is_asked_for(void **state)
 
 /* --- garbage_collection --- */
 
-static void collections(void **state)
+static void garbage_collection_events(void **state)
 {
     const char *text, *later;
     unsigned long used, left, reclaimed;
@@ -270,7 +270,7 @@ static void collections(void **state)
 
 /* --- seq_trace --- */
 
-static void tokens(void **state)
+static void seq_trace_events(void **state)
 {
     (void)state;
     play("[{token,send,true},{token,'receive',true},{token,print,true},{token,label,17},"
@@ -301,7 +301,7 @@ static void exits_over_links_carry_tokens(void **state)
 }
 
 /* A match specification reads and sets the token of the sender. */
-static void specifications_use_tokens(void **state)
+static void match_specifications_read_and_set_tokens(void **state)
 {
     th_term term;
     th_env env;
@@ -320,7 +320,7 @@ static void specifications_use_tokens(void **state)
 
 /* --- ports --- */
 
-static void ports(void **state)
+static void port_events(void **state)
 {
     char *path = th_printf("/tmp/port-%d", (int)getpid());
     char *opened = th_printf("trace_ports(open,s,#Port<P>,undefined,#{extra => '%s'})\n", path);
@@ -361,7 +361,7 @@ static void ports(void **state)
 
 /* --- Inheritance and silence ------------------------------------------------------------------ */
 
-static void only_who_is_traced(void **state)
+static void an_untraced_child_raises_no_events(void **state)
 {
     (void)state;
     assert_int_equal(
@@ -393,7 +393,7 @@ static void send_from_a_callback(void)
 }
 
 /* The send raises no event; the receiver gets the message. */
-static void what_callbacks_send_is_suppressed(void **state)
+static void a_send_in_a_callback_raises_no_event(void **state)
 {
     (void)state;
     delivered = 0;
@@ -422,7 +422,7 @@ static void *send_to_player(void *unused)
 }
 
 /* A thread without a process sends: the send is no event, the receipt is one. */
-static void what_nobody_sends_is_received(void **state)
+static void a_message_of_a_plain_thread_raises_a_receive_event(void **state)
 {
     pthread_t thread;
 
@@ -440,26 +440,26 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
         TEST(spawn_and_spawned),
-        TEST(enabled_comes_first),
-        TEST(links),
-        TEST(a_link_from_the_start_and_its_end),
+        TEST(enabled_is_called_before_each_event),
+        TEST(link_and_unlink_events),
+        TEST(spawn_link_and_exit_events),
         TEST(errors_have_a_stack),
-        TEST(names),
-        TEST(names_that_others_give),
-        TEST(messages),
-        TEST(a_specification_sees_who_sent),
-        TEST(in_and_out),
-        TEST(other_threads),
-        TEST(who_is_scheduled_in_is_asked_for),
+        TEST(register_and_unregister_events),
+        TEST(names_that_other_processes_register),
+        TEST(send_and_receive_events),
+        TEST(a_receive_pattern_sees_the_sender),
+        TEST(in_and_out_events),
+        TEST(a_move_to_a_dirty_thread_raises_out_and_in),
+        TEST(the_status_is_asked_when_a_process_is_scheduled_in),
         TEST(the_end_of_a_process_in_a_dirty_function),
-        TEST(collections),
-        TEST(tokens),
+        TEST(garbage_collection_events),
+        TEST(seq_trace_events),
         TEST(exits_over_links_carry_tokens),
-        TEST(specifications_use_tokens),
-        TEST(ports),
-        TEST(only_who_is_traced),
-        TEST(what_callbacks_send_is_suppressed),
-        TEST(what_nobody_sends_is_received),
+        TEST(match_specifications_read_and_set_tokens),
+        TEST(port_events),
+        TEST(an_untraced_child_raises_no_events),
+        TEST(a_send_in_a_callback_raises_no_event),
+        TEST(a_message_of_a_plain_thread_raises_a_receive_event),
 #undef TEST
     };
 

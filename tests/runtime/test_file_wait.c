@@ -77,7 +77,7 @@ static void functions_go_on_with_results(void **state)
         strstr(file("keeps", "[\"%s/none\",{a,\"b\"},3.5]", folder), "/none\",{a,\"b\"},3.5}"));
 }
 
-static void what_is_none_is_refused(void **state)
+static void invalid_arguments_are_refused(void **state)
 {
     (void)state;
     assert_string_equal(file("mkdir", "[a]"), "error: badarg");
@@ -93,7 +93,7 @@ static void what_is_none_is_refused(void **state)
 }
 
 /* The last request counts, as for other requests that are executed after the function's return. */
-static void the_last_word_counts(void **state)
+static void the_last_act_of_a_function_decides_its_result(void **state)
 {
     (void)state;
     assert_string_equal(file("last_counts", "[\"%s/one\",\"%s/two\"]", folder, folder), "ok");
@@ -128,7 +128,7 @@ static void each_operation_has_a_name(void **state)
 }
 
 /* Large and small results, with garbage collections in between. */
-static void many_results_do_no_harm(void **state)
+static void many_results_are_returned(void **state)
 {
     char path[PATH_MAX + 16];
     FILE *large;
@@ -247,7 +247,7 @@ static void kill_and_wait(const char *pid)
     assert_non_null(strstr(message_to(process), "killed}"));
 }
 
-static void what_is_queued_goes_with_its_process(void **state)
+static void a_queued_operation_is_dropped_with_its_process(void **state)
 {
     char *asking;
 
@@ -265,7 +265,7 @@ static void what_is_queued_goes_with_its_process(void **state)
     th_free(asking);
 }
 
-static void what_is_under_way_is_done_for_nobody(void **state)
+static void an_executing_operation_outlives_its_killed_process(void **state)
 {
     unsigned before = count_descriptors();
 
@@ -280,7 +280,7 @@ static void what_is_under_way_is_done_for_nobody(void **state)
 }
 
 /* A close takes effect when it is requested; operations queued before it come too late. */
-static void what_is_queued_when_a_file_is_closed_fails(void **state)
+static void an_operation_queued_before_a_close_fails(void **state)
 {
     char *writer, *port, *closer;
 
@@ -315,7 +315,7 @@ static void note_scheduled(const struct th_probe *probe, const union th_probe_va
 }
 
 /* The process is scheduled in twice, both times in the function that made the request. */
-static void who_waits_is_in_the_function_that_has_asked(void **state)
+static void a_waiting_process_is_scheduled_in_the_requesting_function(void **state)
 {
     const struct th_probe *probe = th_probe_find("process__scheduled");
     char *asking;
@@ -338,7 +338,7 @@ static void who_waits_is_in_the_function_that_has_asked(void **state)
 }
 
 /* Messages during the wait stay queued; exit signals of links take effect. */
-static void signals_come_while_it_waits(void **state)
+static void signals_arrive_while_a_process_waits_for_a_file(void **state)
 {
     char *asking;
 
@@ -359,7 +359,7 @@ static void signals_come_while_it_waits(void **state)
 }
 
 /* The runtime stops: executing operations are waited for, queued ones are dropped. */
-static void many_end_at_once(void **state)
+static void many_processes_end_while_they_wait_for_files(void **state)
 {
     unsigned before = count_descriptors();
 
@@ -424,18 +424,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(functions_go_on_with_results),
-        TEST(what_is_none_is_refused),
-        TEST(the_last_word_counts),
+        TEST(invalid_arguments_are_refused),
+        TEST(the_last_act_of_a_function_decides_its_result),
         TEST(each_operation_has_a_name),
-        TEST(many_results_do_no_harm),
+        TEST(many_results_are_returned),
         TEST(open_files_are_ports),
         TEST(files_are_closed_with_their_process),
-        TEST(what_is_queued_goes_with_its_process),
-        TEST(what_is_under_way_is_done_for_nobody),
-        TEST(what_is_queued_when_a_file_is_closed_fails),
-        TEST(who_waits_is_in_the_function_that_has_asked),
-        TEST(signals_come_while_it_waits),
-        TEST(many_end_at_once),
+        TEST(a_queued_operation_is_dropped_with_its_process),
+        TEST(an_executing_operation_outlives_its_killed_process),
+        TEST(an_operation_queued_before_a_close_fails),
+        TEST(a_waiting_process_is_scheduled_in_the_requesting_function),
+        TEST(signals_arrive_while_a_process_waits_for_a_file),
+        TEST(many_processes_end_while_they_wait_for_files),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

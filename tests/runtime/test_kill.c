@@ -34,19 +34,19 @@ static void killed_in(const char *name, const char *arguments)
     th_runtime_run_exit(process, TH_AM(normal));
 }
 
-static void one_that_waits(void **state)
+static void a_waiting_process_is_killed(void **state)
 {
     (void)state;
     killed_in("server", "[]");
 }
 
-static void one_that_goes_on_and_on(void **state)
+static void a_process_in_an_endless_loop_is_killed(void **state)
 {
     (void)state;
     killed_in("loop", "[100000000000]");
 }
 
-static void one_that_does_nothing(void **state)
+static void an_idle_process_is_killed(void **state)
 {
     (void)state;
     process = th_runtime_run_start();
@@ -144,7 +144,7 @@ static void ended_in_dirty_function(const char *function, const char *reason, co
     th_free(self);
 }
 
-static void others_see_a_process_end_in_its_dirty_function(void **state)
+static void monitors_report_a_process_killed_in_a_dirty_function(void **state)
 {
     (void)state;
     ended_in_dirty_function("stays", "kill", ",killed}");
@@ -152,7 +152,7 @@ static void others_see_a_process_end_in_its_dirty_function(void **state)
     ended_in_dirty_function("stays_and_links", "kill", ",killed}");
 }
 
-static void a_signal_that_ends_nothing_waits_for_the_function(void **state)
+static void a_signal_that_does_not_kill_waits_for_the_function(void **state)
 {
     struct th_process *watcher = th_runtime_run_start();
     char *self = text_of_pid(th_runtime_run_pid(watcher));
@@ -200,7 +200,7 @@ static void a_signal_over_a_link_that_has_ended(void **state)
 }
 
 /* Others link to the process and exit, or kill it before a dirty thread takes it. */
-static void others_end_a_process_in_its_dirty_function(void **state)
+static void other_processes_end_a_process_in_a_dirty_function(void **state)
 {
     struct th_process *watcher = th_runtime_run_start();
     char *self = text_of_pid(th_runtime_run_pid(watcher));
@@ -276,7 +276,7 @@ static void *spawn_and_kill(void *context)
 }
 
 /* Signals reach functions as they begin, do things of all kinds, and return. */
-static void many_are_killed(void **state)
+static void many_processes_are_killed_at_once(void **state)
 {
     pthread_t threads[KILLERS];
 
@@ -306,15 +306,15 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_that_waits),
-        cmocka_unit_test(one_that_goes_on_and_on),
-        cmocka_unit_test(one_that_does_nothing),
+        cmocka_unit_test(a_waiting_process_is_killed),
+        cmocka_unit_test(a_process_in_an_endless_loop_is_killed),
+        cmocka_unit_test(an_idle_process_is_killed),
         cmocka_unit_test(a_dirty_function_sees_its_process_end),
-        cmocka_unit_test(others_see_a_process_end_in_its_dirty_function),
-        cmocka_unit_test(a_signal_that_ends_nothing_waits_for_the_function),
+        cmocka_unit_test(monitors_report_a_process_killed_in_a_dirty_function),
+        cmocka_unit_test(a_signal_that_does_not_kill_waits_for_the_function),
         cmocka_unit_test(a_signal_over_a_link_that_has_ended),
-        cmocka_unit_test(others_end_a_process_in_its_dirty_function),
-        cmocka_unit_test(many_are_killed),
+        cmocka_unit_test(other_processes_end_a_process_in_a_dirty_function),
+        cmocka_unit_test(many_processes_are_killed_at_once),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -1,7 +1,7 @@
 /* Tests the limit of processes. */
 #include "parties.h"
 
-static void no_more_processes_than_there_may_be(void **state)
+static void a_spawn_beyond_the_limit_of_processes_fails(void **state)
 {
     struct th_process *process;
 
@@ -17,7 +17,7 @@ static void no_more_processes_than_there_may_be(void **state)
 }
 
 /* A running process is killed when its function returns, and so are those it has spawned. */
-static void all_are_killed_in_the_end(void **state)
+static void kill_all_ends_every_process(void **state)
 {
     struct th_process *process;
 
@@ -42,8 +42,8 @@ static void all_are_killed_in_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_more_processes_than_there_may_be),
-        cmocka_unit_test(all_are_killed_in_the_end),
+        cmocka_unit_test(a_spawn_beyond_the_limit_of_processes_fails),
+        cmocka_unit_test(kill_all_ends_every_process),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,7 +108,7 @@ static const char *seen(const char *name)
 
 /* --- One module ------------------------------------------------------------------------------- */
 
-static void calls_reach_what_is_current(void **state)
+static void calls_reach_the_current_code(void **state)
 {
     (void)state;
     assert_string_equal(call(a, "number", "[]"), "error: undef");
@@ -181,7 +181,7 @@ static const char *end_of(pthread_t thread)
 }
 
 /* A waiting frame and the function that it waits for are both in old code; both are counted. */
-static void old_code_goes_on_until_it_is_over(void **state)
+static void old_code_in_use_is_not_purged(void **state)
 {
     pthread_t thread;
 
@@ -206,7 +206,7 @@ static void old_code_goes_on_until_it_is_over(void **state)
     assert_string_equal(seen(b), "2");
 }
 
-static void a_hard_purge_kills_who_is_in_it(void **state)
+static void a_hard_purge_kills_the_processes_in_old_code(void **state)
 {
     pthread_t thread;
 
@@ -259,7 +259,7 @@ static void note_running(void *context, const char *what)
 
 /* A continuation that waits for an operation on a file counts, too. An executing operation ends by
  * itself; a queued one is dropped with its process. */
-static void who_waits_for_a_file_is_in_its_code(void **state)
+static void a_wait_for_a_file_keeps_old_code_in_use(void **state)
 {
     static const char name[] = "version_000d";
     bool running = false;
@@ -303,7 +303,7 @@ static const char *of_all(const char *function)
     return text;
 }
 
-static void a_list_becomes_visible_at_once(void **state)
+static void a_list_of_modules_becomes_visible_at_once(void **state)
 {
     struct th_instance *twice[2];
     struct th_finish finish = {.prepared = twice, .count = 2, .info = th_small(9)};
@@ -333,7 +333,7 @@ static void assert_refused(const char *info, const char *why)
     }
 }
 
-static void who_refuses_leaves_all_as_they_were(void **state)
+static void a_refused_load_leaves_all_modules_unchanged(void **state)
 {
     (void)state;
     assert_refused("{1,[{version_000b,load}]}", "load() returned 1");
@@ -351,7 +351,7 @@ static void who_refuses_leaves_all_as_they_were(void **state)
 }
 
 /* One of the three is new: the undo unloads it. */
-static void loads_are_undone(void **state)
+static void a_refused_upgrade_unloads_new_modules(void **state)
 {
     (void)state;
     assert_int_equal(version_load(all, 2, 1), TH_OK);
@@ -363,7 +363,7 @@ static void loads_are_undone(void **state)
     assert_string_equal(of_all("upgrades"), "1 1 0");
 }
 
-static void what_was_deleted_hands_its_data_on(void **state)
+static void a_deleted_module_passes_its_data_to_the_next_load(void **state)
 {
     (void)state;
     load(a, 1);
@@ -383,7 +383,7 @@ static void what_was_deleted_hands_its_data_on(void **state)
     assert_string_equal(call(a, "number", "[]"), "5");
 }
 
-static void what_is_not_taken_back_is_deleted(void **state)
+static void a_module_whose_upgrade_cannot_be_undone_is_deleted(void **state)
 {
     (void)state;
     assert_int_equal(load_all("{1,[{version_000a,back}]}"), TH_OK);
@@ -399,11 +399,15 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
-        TEST(calls_reach_what_is_current),         TEST(old_code_goes_on_until_it_is_over),
-        TEST(a_hard_purge_kills_who_is_in_it),     TEST(a_list_becomes_visible_at_once),
-        TEST(who_refuses_leaves_all_as_they_were), TEST(loads_are_undone),
-        TEST(what_was_deleted_hands_its_data_on),  TEST(what_is_not_taken_back_is_deleted),
-        TEST(who_waits_for_a_file_is_in_its_code),
+        TEST(calls_reach_the_current_code),
+        TEST(old_code_in_use_is_not_purged),
+        TEST(a_hard_purge_kills_the_processes_in_old_code),
+        TEST(a_list_of_modules_becomes_visible_at_once),
+        TEST(a_refused_load_leaves_all_modules_unchanged),
+        TEST(a_refused_upgrade_unloads_new_modules),
+        TEST(a_deleted_module_passes_its_data_to_the_next_load),
+        TEST(a_module_whose_upgrade_cannot_be_undone_is_deleted),
+        TEST(a_wait_for_a_file_keeps_old_code_in_use),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -339,7 +339,7 @@ static void load_all(void)
     load_set(all, 2 * PAIRS);
 }
 
-static void nothing_is_lost_while_code_is_replaced(void **state)
+static void no_call_is_lost_while_code_is_replaced(void **state)
 {
     const char *wanted = getenv("STRESS_COMMITS");
     unsigned commits = wanted ? (unsigned)atoi(wanted) : 200 / SCALE;
@@ -390,7 +390,7 @@ static void nothing_is_lost_while_code_is_replaced(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_lost_while_code_is_replaced),
+        cmocka_unit_test(no_call_is_lost_while_code_is_replaced),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 
 /* --- Calls that are traced -------------------------------------------------------------------- */
 
-static void all_forms_are_met(void **state)
+static void all_forms_of_functions_hit_breakpoints(void **state)
 {
     const char *result = "[none,1,{1,2},{1,2,3},{1,2,3,4},{1,2,3,4,5},{1,2},1,1]";
 
@@ -41,7 +41,7 @@ static void all_forms_are_met(void **state)
 }
 
 /* One code may be several functions; an external call is of the function that it names. */
-static void an_external_call_is_of_the_function_that_it_names(void **state)
+static void an_external_call_reports_the_function_that_it_names(void **state)
 {
     (void)state;
     set_local(NULL, RETURNS);
@@ -55,7 +55,7 @@ static void an_external_call_is_of_the_function_that_it_names(void **state)
 }
 
 /* Only external calls hit global breakpoints, before the local ones of other sessions. */
-static void an_external_call_is_met_twice(void **state)
+static void an_external_call_hits_global_and_local_breakpoints(void **state)
 {
     struct th_session *other = scene_create("t"), *first = session;
 
@@ -75,7 +75,7 @@ static void an_external_call_is_met_twice(void **state)
                      "trace_call(return_from,t,P,{locals,ends,1},#{extra => 1}) self\n");
 }
 
-static void what_goes_on_is_no_call(void **state)
+static void a_continuation_is_no_call(void **state)
 {
     (void)state;
     set_local(NULL, RETURNS);
@@ -93,7 +93,7 @@ static void what_goes_on_is_no_call(void **state)
 
 /* --- Callers ---------------------------------------------------------------------------------- */
 
-static void callers_are_those_that_wait(void **state)
+static void stacks_contain_the_waiting_callers(void **state)
 {
     (void)state;
     set_local("same", STACKS);
@@ -112,7 +112,7 @@ static void callers_are_those_that_wait(void **state)
                "{party,call,3,[]}]\n");
 }
 
-static void external_calls_know_local_callers(void **state)
+static void external_calls_report_local_callers(void **state)
 {
     (void)state;
     set("echo", 1, CALLERS, TH_BP_GLOBAL);
@@ -124,7 +124,7 @@ static void external_calls_know_local_callers(void **state)
 }
 
 /* A function that ended with a jump is no caller. */
-static void who_jumps_is_no_caller(void **state)
+static void a_function_that_ended_with_a_jump_is_no_caller(void **state)
 {
     (void)state;
     set_local("loop", STACKS);
@@ -141,7 +141,7 @@ static void who_jumps_is_no_caller(void **state)
 
 /* --- Ends of calls ---------------------------------------------------------------------------- */
 
-static void calls_that_are_jumps_end_together(void **state)
+static void a_jumping_caller_returns_with_its_callee(void **state)
 {
     (void)state;
     set_local(NULL, RETURNS);
@@ -160,7 +160,7 @@ static void calls_that_are_jumps_end_together(void **state)
                "return_from {locals,wraps,1} {done}\nreturn_from {locals,wrapped,1} {done}\n");
 }
 
-static void what_is_done_later_ends_later(void **state)
+static void a_function_that_schedules_returns_after_its_successor(void **state)
 {
     (void)state;
     set_local(NULL, RETURNS);
@@ -238,7 +238,7 @@ static void an_exception_passes_local_and_external_frames(void **state)
 
 /* --- longjmp() ------------------------------------------------------------------------------- */
 
-static void frames_that_were_left_are_dropped(void **state)
+static void frames_left_by_longjmp_are_dropped(void **state)
 {
     (void)state;
     set_local(NULL, EXCEPTIONS);
@@ -255,7 +255,7 @@ static void frames_that_were_left_are_dropped(void **state)
 }
 
 /* Any number of left frames takes no room. */
-static void what_was_left_takes_no_room(void **state)
+static void frames_left_by_longjmp_take_no_room(void **state)
 {
     enum { TIMES = 1000000 };
 
@@ -300,19 +300,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_locals, end_locals)
-        TEST(all_forms_are_met),
-        TEST(an_external_call_is_of_the_function_that_it_names),
-        TEST(an_external_call_is_met_twice),
-        TEST(what_goes_on_is_no_call),
-        TEST(callers_are_those_that_wait),
-        TEST(external_calls_know_local_callers),
-        TEST(who_jumps_is_no_caller),
-        TEST(calls_that_are_jumps_end_together),
-        TEST(what_is_done_later_ends_later),
+        TEST(all_forms_of_functions_hit_breakpoints),
+        TEST(an_external_call_reports_the_function_that_it_names),
+        TEST(an_external_call_hits_global_and_local_breakpoints),
+        TEST(a_continuation_is_no_call),
+        TEST(stacks_contain_the_waiting_callers),
+        TEST(external_calls_report_local_callers),
+        TEST(a_function_that_ended_with_a_jump_is_no_caller),
+        TEST(a_jumping_caller_returns_with_its_callee),
+        TEST(a_function_that_schedules_returns_after_its_successor),
         TEST(nested_calls_end_in_between),
         TEST(an_exception_passes_local_and_external_frames),
-        TEST(frames_that_were_left_are_dropped),
-        TEST(what_was_left_takes_no_room),
+        TEST(frames_left_by_longjmp_are_dropped),
+        TEST(frames_left_by_longjmp_take_no_room),
         TEST(calls_are_counted_and_timed),
     };
 

@@ -129,7 +129,7 @@ static void check_return_to(const char *made_by)
     assert_text(&text);
 }
 
-static void it_is_as_in_a_beam(void **state)
+static void local_breakpoints_trace_the_example_like_a_beam(void **state)
 {
     static const char *const made[] = {"gcc-O0", "gcc-O2", "clang-O0", "clang-O2"};
     int checked = 0;
@@ -155,7 +155,8 @@ static void it_is_as_in_a_beam(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(it_is_as_in_a_beam)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(local_breakpoints_trace_the_example_like_a_beam)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -43,7 +43,7 @@ static long depth_to_use(void)
 
 /* A traced function can recurse as deeply as an untraced one; return requests beyond the limit are
  * counted, not kept. */
-static void who_is_traced_goes_as_deep_as_who_is_not(void **state)
+static void a_traced_function_recurses_as_deep_as_an_untraced_one(void **state)
 {
     long depth = depth_to_use();
     long deepest = 1000000;
@@ -65,7 +65,7 @@ static void who_is_traced_goes_as_deep_as_who_is_not(void **state)
 }
 
 /* Calls that are jumps share one stack frame, however many are made. */
-static void calls_that_are_jumps_take_no_stack(void **state)
+static void traced_tail_calls_take_no_stack(void **state)
 {
     enum { MANY = 1500000, MOST = 1000000 };
 
@@ -83,8 +83,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_counting, end_locals)
-        TEST(who_is_traced_goes_as_deep_as_who_is_not),
-        TEST(calls_that_are_jumps_take_no_stack),
+        TEST(a_traced_function_recurses_as_deep_as_an_untraced_one),
+        TEST(traced_tail_calls_take_no_stack),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
-static void a_thread_that_runs_no_process_is_a_stranger(void **state)
+static void a_call_on_a_thread_without_a_process_is_counted(void **state)
 {
     (void)state;
     set_local(NULL, EXCEPTIONS);
@@ -21,7 +21,7 @@ static void a_thread_that_runs_no_process_is_a_stranger(void **state)
 
 /* --- C++ ------------------------------------------------------------------------------------- */
 
-static void what_is_thrown_unwinds_frames(void **state)
+static void a_cxx_exception_unwinds_frames(void **state)
 {
     char *path = th_printf("%s/tests/plugins/thrower.so", getenv("BUILD_DIR"));
     bool there = access(path, R_OK) == 0;
@@ -84,7 +84,7 @@ static hooked_function *set_hook(hooked_function *hook)
 }
 
 /* If a signal handler interrupts the host itself, its calls are suppressed and counted. */
-static void signals_may_come_at_any_time(void **state)
+static void calls_in_signal_handlers_are_traced_or_counted(void **state)
 {
     enum { SIGNALS = 1000, DEPTH = 30 };
     hooked_function *old = set_hook(note);
@@ -106,7 +106,7 @@ static void signals_may_come_at_any_time(void **state)
     set_hook(old);
 }
 
-static void a_child_that_was_forked_tells_nothing(void **state)
+static void a_forked_child_delivers_no_events(void **state)
 {
     hooked_function *old = set_hook(note);
 
@@ -123,10 +123,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_locals, end_locals)
-        TEST(a_thread_that_runs_no_process_is_a_stranger),
-        TEST(what_is_thrown_unwinds_frames),
-        TEST(signals_may_come_at_any_time),
-        TEST(a_child_that_was_forked_tells_nothing),
+        TEST(a_call_on_a_thread_without_a_process_is_counted),
+        TEST(a_cxx_exception_unwinds_frames),
+        TEST(calls_in_signal_handlers_are_traced_or_counted),
+        TEST(a_forked_child_delivers_no_events),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@ static int begin_returning(void **state)
     return 0;
 }
 
-static void each_return_is_to_who_waits(void **state)
+static void return_to_names_the_waiting_caller(void **state)
 {
     (void)state;
     local("depth", "[1]");
@@ -31,7 +31,7 @@ static void each_return_is_to_who_waits(void **state)
                      "trace_call(return_to,s,P,undefined,#{}) self\n");
 }
 
-static void it_comes_after_the_ends_of_calls(void **state)
+static void return_to_follows_the_return_from_events(void **state)
 {
     (void)state;
     set_local(NULL, RETURNS);
@@ -52,7 +52,7 @@ static void it_comes_after_the_ends_of_calls(void **state)
 }
 
 /* The exception passes frames without a return_to; the catching function gets one. */
-static void an_exception_returns_to_who_catches(void **state)
+static void an_exception_raises_return_to_at_the_catching_function(void **state)
 {
     (void)state;
     set_local(NULL, EXCEPTIONS);
@@ -71,7 +71,7 @@ static void an_exception_returns_to_who_catches(void **state)
                "return_to {party,call,3}\n");
 }
 
-static void who_goes_on_has_caught(void **state)
+static void a_function_that_continues_after_an_error_has_caught(void **state)
 {
     (void)state;
     local("dropping", "[locals,fail,[a]]"); /* returns a term */
@@ -89,7 +89,7 @@ static void who_goes_on_has_caught(void **state)
 }
 
 /* party:catches/3 catches with th_catch(), then/5 with TH_CATCHES; neither is traced. */
-static void who_catches_need_not_be_traced(void **state)
+static void an_untraced_catching_function_gets_a_return_to(void **state)
 {
     (void)state;
     set_local(NULL, "false");
@@ -106,9 +106,9 @@ static void who_catches_need_not_be_traced(void **state)
     assert_log("");
 }
 
-/* A return_to requires a request of the last function that the exception passes; here only an
- * earlier one has requests. */
-static void an_exception_is_not_followed_past_others(void **state)
+/* After an exception there is a return_to only if the last function that the exception passes is
+ * traced. Here only a function below that one is traced. */
+static void an_exception_past_untraced_calls_raises_no_return_to(void **state)
 {
     (void)state;
     set_local(NULL, "false");
@@ -125,9 +125,12 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_returning, end_locals)
-        TEST(each_return_is_to_who_waits),         TEST(it_comes_after_the_ends_of_calls),
-        TEST(an_exception_returns_to_who_catches), TEST(who_goes_on_has_caught),
-        TEST(who_catches_need_not_be_traced),      TEST(an_exception_is_not_followed_past_others),
+        TEST(return_to_names_the_waiting_caller),
+        TEST(return_to_follows_the_return_from_events),
+        TEST(an_exception_raises_return_to_at_the_catching_function),
+        TEST(a_function_that_continues_after_an_error_has_caught),
+        TEST(an_untraced_catching_function_gets_a_return_to),
+        TEST(an_exception_past_untraced_calls_raises_no_return_to),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

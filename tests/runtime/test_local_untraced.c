@@ -6,7 +6,7 @@ static void trace_process(bool on)
     th_trace_session_trace_one(session, th_runtime_run_pid(process), on, TH_FLAG_CALL);
 }
 
-static void local_breakpoints_are_passed(void **state)
+static void local_breakpoints_ignore_untraced_processes(void **state)
 {
     (void)state;
     set_local("same", RETURNS);
@@ -34,7 +34,7 @@ static uint64_t counted(const char *function, unsigned arity)
 }
 
 /* The function also has a local breakpoint, before and after the counter. */
-static void calls_are_counted(void **state)
+static void calls_of_untraced_processes_are_counted(void **state)
 {
     (void)state;
     set_local("deep", "true");
@@ -53,7 +53,7 @@ static void calls_are_counted(void **state)
 }
 
 /* Another session has a local breakpoint at the same site. */
-static void meta_breakpoints_are_met(void **state)
+static void untraced_processes_hit_meta_breakpoints(void **state)
 {
     struct th_session *other = scene_create("t"), *first = session;
 
@@ -73,9 +73,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_locals, end_locals)
-        TEST(local_breakpoints_are_passed),
-        TEST(calls_are_counted),
-        TEST(meta_breakpoints_are_met),
+        TEST(local_breakpoints_ignore_untraced_processes),
+        TEST(calls_of_untraced_processes_are_counted),
+        TEST(untraced_processes_hit_meta_breakpoints),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void a_nested_call_has_a_result(void **state)
     assert_string_equal(call("present", "[]"), "1");
 }
 
-static void who_yields_in_it_goes_on_in_place(void **state)
+static void a_nested_function_that_yields_continues_in_place(void **state)
 {
     (void)state;
     assert_string_equal(call("call", "[party,yields,[1000,{kept}]]"), "{kept}");
@@ -29,7 +29,7 @@ static void who_yields_in_it_goes_on_in_place(void **state)
     assert_string_equal(call("call", "[party,deep,[1000]]"), "1000");
 }
 
-static void who_must_wait_or_leave_gets_an_exception(void **state)
+static void a_nested_wait_or_change_of_thread_raises_an_exception(void **state)
 {
     (void)state;
     assert_string_equal(call("call", "[party,await,[0]]"), "error: nested_await");
@@ -41,7 +41,7 @@ static void who_must_wait_or_leave_gets_an_exception(void **state)
                         "{error,nested_await,[{party,await,[0],[]},{party,catches,3,[]}]}");
 }
 
-static void the_stack_has_an_end(void **state)
+static void nested_calls_beyond_the_stack_raise_an_exception(void **state)
 {
     (void)state;
     assert_string_equal(call("down", "[100,0]"), "100");
@@ -51,7 +51,7 @@ static void the_stack_has_an_end(void **state)
     assert_string_equal(call("down", "[1,0]"), "1");
 }
 
-static void what_is_not_there_is_undefined(void **state)
+static void a_call_of_a_missing_function_raises_undef(void **state)
 {
     (void)state;
     assert_string_equal(call("catches", "[party,nowhere,[1,{2}]]"),
@@ -64,7 +64,7 @@ static void what_is_not_there_is_undefined(void **state)
 
 /* --- By export entry ------------------------------------------------------------------------- */
 
-static void an_entry_is_called_as_a_name_is(void **state)
+static void a_call_by_export_entry_equals_a_call_by_name(void **state)
 {
     (void)state;
     assert_string_equal(call("exported", "[party,echo,[{a,[1,\"x\"]}]]"), "{a,[1,\"x\"]}");
@@ -116,7 +116,7 @@ static void an_entry_waits_for_its_function(void **state)
 
 /* --- State that a nested call must not change ------------------------------------------------- */
 
-static void the_caller_has_its_library_again(void **state)
+static void a_nested_call_restores_the_caller_s_library(void **state)
 {
     struct th_library *runner = load_runner();
 
@@ -128,7 +128,7 @@ static void the_caller_has_its_library_again(void **state)
     th_library_release(runner);
 }
 
-static void what_was_raised_before_stays_raised(void **state)
+static void an_earlier_exception_outlives_a_nested_call(void **state)
 {
     (void)state;
     assert_string_equal(call("own_first", "[party,echo,[a]]"), "error: own");
@@ -150,7 +150,7 @@ static void exceptions_have_a_class(void **state)
     assert_string_equal(call("catches", "[party,echo,[a]]"), "{ok,a}");
 }
 
-static void those_of_a_callee_can_be_taken_or_dropped(void **state)
+static void an_exception_of_a_callee_can_be_caught_or_dropped(void **state)
 {
     (void)state;
     assert_string_equal(call("catches", "[party,call,[party,throws,[a]]]"),
@@ -163,7 +163,7 @@ static void those_of_a_callee_can_be_taken_or_dropped(void **state)
 
 /* --- Continuations --------------------------------------------------------------------------- */
 
-static void a_continuation_gets_the_result_and_what_was_kept(void **state)
+static void a_continuation_gets_the_result_and_the_kept_term(void **state)
 {
     (void)state;
     assert_string_equal(call("then", "[0,party,echo,[{r}],{k}]"), "{result,{r},{k}}");
@@ -172,7 +172,7 @@ static void a_continuation_gets_the_result_and_what_was_kept(void **state)
     assert_string_equal(call("then", "[0,party,yields,[100000,r],k]"), "{result,r,k}");
 }
 
-static void exceptions_pass_by_unless_it_catches(void **state)
+static void an_exception_passes_continuations_that_do_not_catch(void **state)
 {
     (void)state;
     assert_string_equal(call("then", "[0,party,throws,[a],k]"), "throw: a");
@@ -190,7 +190,7 @@ static void exceptions_pass_by_unless_it_catches(void **state)
                         "{party,catches,3,[]}],k}}");
 }
 
-static void an_exception_can_go_on(void **state)
+static void a_continuation_can_raise_a_caught_exception_again(void **state)
 {
     (void)state;
     assert_string_equal(call("again", "[party,throws,[a]]"), "throw: a");
@@ -202,7 +202,7 @@ static void an_exception_can_go_on(void **state)
     assert_string_equal(call("again", "[error,{a},[x|y]]"), "error: badarg");
 }
 
-static void they_need_no_stack(void **state)
+static void continuations_need_no_stack(void **state)
 {
     (void)state;
     assert_string_equal(call("deep", "[1000000]"), "1000000");
@@ -210,7 +210,7 @@ static void they_need_no_stack(void **state)
 }
 
 /* The heap is collected while continuations keep terms. */
-static void what_is_kept_survives_collections(void **state)
+static void kept_terms_survive_garbage_collections(void **state)
 {
     (void)state;
     assert_string_equal(call("then", "[0,party,loop,[100000],{k,\"abc\",[1.5]}]"),
@@ -221,7 +221,7 @@ static void what_is_kept_survives_collections(void **state)
                         "{party,then_passes,3,[]},{party,then,5,[]}],{l}}");
 }
 
-static void a_heap_tells_its_sizes(void **state)
+static void the_heap_reports_its_sizes(void **state)
 {
     struct th_process *own = th_runtime_process_create(false, NULL, false);
     struct th_heap_sizes sizes = th_runtime_heap_sizes(own);
@@ -266,23 +266,23 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_nested_call_has_a_result),
-        cmocka_unit_test(who_yields_in_it_goes_on_in_place),
-        cmocka_unit_test(who_must_wait_or_leave_gets_an_exception),
-        cmocka_unit_test(the_stack_has_an_end),
-        cmocka_unit_test(what_is_not_there_is_undefined),
-        cmocka_unit_test(an_entry_is_called_as_a_name_is),
+        cmocka_unit_test(a_nested_function_that_yields_continues_in_place),
+        cmocka_unit_test(a_nested_wait_or_change_of_thread_raises_an_exception),
+        cmocka_unit_test(nested_calls_beyond_the_stack_raise_an_exception),
+        cmocka_unit_test(a_call_of_a_missing_function_raises_undef),
+        cmocka_unit_test(a_call_by_export_entry_equals_a_call_by_name),
         cmocka_unit_test(an_entry_without_a_function_is_undefined),
         cmocka_unit_test(an_entry_waits_for_its_function),
-        cmocka_unit_test(the_caller_has_its_library_again),
-        cmocka_unit_test(what_was_raised_before_stays_raised),
+        cmocka_unit_test(a_nested_call_restores_the_caller_s_library),
+        cmocka_unit_test(an_earlier_exception_outlives_a_nested_call),
         cmocka_unit_test(exceptions_have_a_class),
-        cmocka_unit_test(those_of_a_callee_can_be_taken_or_dropped),
-        cmocka_unit_test(a_continuation_gets_the_result_and_what_was_kept),
-        cmocka_unit_test(exceptions_pass_by_unless_it_catches),
-        cmocka_unit_test(an_exception_can_go_on),
-        cmocka_unit_test(they_need_no_stack),
-        cmocka_unit_test(what_is_kept_survives_collections),
-        cmocka_unit_test(a_heap_tells_its_sizes),
+        cmocka_unit_test(an_exception_of_a_callee_can_be_caught_or_dropped),
+        cmocka_unit_test(a_continuation_gets_the_result_and_the_kept_term),
+        cmocka_unit_test(an_exception_passes_continuations_that_do_not_catch),
+        cmocka_unit_test(a_continuation_can_raise_a_caught_exception_again),
+        cmocka_unit_test(continuations_need_no_stack),
+        cmocka_unit_test(kept_terms_survive_garbage_collections),
+        cmocka_unit_test(the_heap_reports_its_sizes),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

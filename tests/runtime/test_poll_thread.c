@@ -170,7 +170,7 @@ static void selecting_again_revokes_a_scheduled_stop(void **state)
     assert_string_equal(events_await(journal, 1), "x:stop 1 later");
 }
 
-static void another_resource_revokes_it_too(void **state)
+static void a_stop_of_another_resource_revokes_a_scheduled_stop(void **state)
 {
     struct events_object *c = events_object(journal, EVENTS_OTHER, 3);
 
@@ -187,7 +187,7 @@ static void another_resource_revokes_it_too(void **state)
 
 /* --- Descriptors that change ------------------------------------------------------------------ */
 
-static void an_old_report_is_not_for_who_comes_after(void **state)
+static void an_old_report_does_not_reach_a_reused_descriptor(void **state)
 {
     int fresh[2], same;
 
@@ -211,7 +211,7 @@ static void an_old_report_is_not_for_who_comes_after(void **state)
     close(fresh[1]);
 }
 
-static void a_selected_resource_stays(void **state)
+static void a_selected_resource_stays_until_the_stop(void **state)
 {
     struct events_object *kept = a;
 
@@ -228,7 +228,7 @@ static void a_selected_resource_stays(void **state)
 }
 
 /* The poll thread releases the last reference of a resource, which is then destroyed. */
-static void what_it_lets_go_of_is_destroyed(void **state)
+static void a_resource_released_by_the_poll_thread_is_destroyed(void **state)
 {
     (void)state;
     keep_busy();
@@ -242,7 +242,7 @@ static void what_it_lets_go_of_is_destroyed(void **state)
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-static void the_end_forgets_what_is_selected(void **state)
+static void the_end_releases_selected_resources(void **state)
 {
     (void)state;
     assert_int_equal(call(in, READ, a), 0);
@@ -256,7 +256,7 @@ static void the_end_forgets_what_is_selected(void **state)
     inbox_await(1);
 }
 
-static void the_end_calls_what_was_scheduled(void **state)
+static void the_end_calls_scheduled_stops(void **state)
 {
     (void)state;
     assert_int_equal(call(file, READ, a), 0);
@@ -303,7 +303,7 @@ static unsigned lines(const char *text)
 }
 
 /* A message comes for each mode that was not cancelled, and no other. */
-static void many_threads_select(void **state)
+static void many_threads_select_at_once(void **state)
 {
     static int numbers[THREADS];
     pthread_t threads[THREADS];
@@ -330,13 +330,13 @@ int main(void)
         TEST(a_file_is_ready_at_once),
         TEST(a_scheduled_stop_is_called_once),
         TEST(selecting_again_revokes_a_scheduled_stop),
-        TEST(another_resource_revokes_it_too),
-        TEST(an_old_report_is_not_for_who_comes_after),
-        TEST(a_selected_resource_stays),
-        TEST(what_it_lets_go_of_is_destroyed),
-        TEST(the_end_forgets_what_is_selected),
-        TEST(the_end_calls_what_was_scheduled),
-        TEST(many_threads_select),
+        TEST(a_stop_of_another_resource_revokes_a_scheduled_stop),
+        TEST(an_old_report_does_not_reach_a_reused_descriptor),
+        TEST(a_selected_resource_stays_until_the_stop),
+        TEST(a_resource_released_by_the_poll_thread_is_destroyed),
+        TEST(the_end_releases_selected_resources),
+        TEST(the_end_calls_scheduled_stops),
+        TEST(many_threads_select_at_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

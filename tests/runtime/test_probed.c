@@ -92,7 +92,7 @@ static void await_end(const char *pid)
 
 /* --- Messages -------------------------------------------------------------------------------- */
 
-static void a_message_is_sent_queued_received(void **state)
+static void probes_show_a_message_sent_queued_received(void **state)
 {
     char *server = th_strdup(call("spawn", "[party,server,[],0]"));
 
@@ -111,7 +111,7 @@ static void a_message_is_sent_queued_received(void **state)
 }
 
 /* A message to itself does not hit message__queued; a list of two elements takes four words. */
-static void a_process_writes_to_itself(void **state)
+static void probes_show_a_message_of_a_process_to_itself(void **state)
 {
     (void)state;
     watch("message__*");
@@ -128,7 +128,7 @@ static void a_process_writes_to_itself(void **state)
     assert_seen(NULL, "message__receive P 0 1 0 0 0\nmessage__receive P 4 0 0 0 0\n");
 }
 
-static void a_token_travels(void **state)
+static void probes_show_the_token_of_each_message(void **state)
 {
     char *server = th_strdup(call("spawn", "[party,server,[],0]"));
 
@@ -152,7 +152,7 @@ static void a_token_travels(void **state)
 }
 
 /* With a user tag that spreads, {Tag, Token} is sent with the message. */
-static void a_tag_travels_with_the_token(void **state)
+static void probes_show_the_tag_beside_the_token(void **state)
 {
     th_env env;
     th_term travels;
@@ -170,7 +170,7 @@ static void a_tag_travels_with_the_token(void **state)
     th_env_release(&env);
 }
 
-static void terms_are_copied(void **state)
+static void probes_show_the_sizes_of_copied_terms(void **state)
 {
     (void)state;
     watch("copy__struct");
@@ -183,7 +183,7 @@ static void terms_are_copied(void **state)
 /* --- Processes ------------------------------------------------------------------------------- */
 
 /* The process is scheduled once: its exit is a part of its turn. */
-static void a_process_lives(void **state)
+static void probes_show_the_spawn_and_exit_of_a_process(void **state)
 {
     char *child;
 
@@ -200,7 +200,7 @@ static void a_process_lives(void **state)
     th_free(child);
 }
 
-static void a_process_is_scheduled(void **state)
+static void probes_show_a_process_being_scheduled(void **state)
 {
     char *child = th_strdup(call("spawn", "[party,server,[],0]"));
 
@@ -219,7 +219,7 @@ static void a_process_is_scheduled(void **state)
     th_free(child);
 }
 
-static void a_signal_is_sent(void **state)
+static void probes_show_exit_signals(void **state)
 {
     char *child = th_strdup(call("spawn", "[party,server,[],0]"));
 
@@ -259,7 +259,7 @@ static void call_with_list(const char *name, int n, int length)
 }
 
 /* One function makes garbage; one keeps 10000 words, so the heap grows; one releases these. */
-static void a_heap_is_collected_and_grows(void **state)
+static void probes_show_collections_and_growth_of_a_heap(void **state)
 {
     int numbers[2];
     char *text;
@@ -291,7 +291,7 @@ static void a_heap_is_collected_and_grows(void **state)
 
 /* --- Functions ------------------------------------------------------------------------------- */
 
-static void calls_and_returns(void **state)
+static void probes_show_calls_and_returns(void **state)
 {
     (void)state;
     watch("*function__*");
@@ -312,7 +312,7 @@ static void calls_and_returns(void **state)
 }
 
 /* A function that schedules another has not returned; one that raises returns no value. */
-static void ends_of_calls(void **state)
+static void probes_show_the_ends_of_tail_calls_and_exceptions(void **state)
 {
     (void)state;
     watch("*function__*");
@@ -335,7 +335,7 @@ static void ends_of_calls(void **state)
 
 /* --- Ports ----------------------------------------------------------------------------------- */
 
-static void a_port_is_written(void **state)
+static void probes_show_writes_to_a_port(void **state)
 {
     char file[] = "/tmp/test_probed.XXXXXX", *expected, *name, *text;
     int fd = mkstemp(file);
@@ -363,7 +363,7 @@ static void a_port_is_written(void **state)
 
 /* --- User probes ----------------------------------------------------------------------------- */
 
-static void a_library_says_something(void **state)
+static void a_library_fires_user_probes(void **state)
 {
     (void)state;
     assert_string_equal(call("user_trace", "[hello,4711]"), "{0,0,0}");
@@ -405,19 +405,19 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(a_message_is_sent_queued_received),
-        TEST(a_process_writes_to_itself),
-        TEST(a_token_travels),
-        TEST(a_tag_travels_with_the_token),
-        TEST(terms_are_copied),
-        TEST(a_process_lives),
-        TEST(a_process_is_scheduled),
-        TEST(a_signal_is_sent),
-        TEST(a_heap_is_collected_and_grows),
-        TEST(calls_and_returns),
-        TEST(ends_of_calls),
-        TEST(a_port_is_written),
-        TEST(a_library_says_something),
+        TEST(probes_show_a_message_sent_queued_received),
+        TEST(probes_show_a_message_of_a_process_to_itself),
+        TEST(probes_show_the_token_of_each_message),
+        TEST(probes_show_the_tag_beside_the_token),
+        TEST(probes_show_the_sizes_of_copied_terms),
+        TEST(probes_show_the_spawn_and_exit_of_a_process),
+        TEST(probes_show_a_process_being_scheduled),
+        TEST(probes_show_exit_signals),
+        TEST(probes_show_collections_and_growth_of_a_heap),
+        TEST(probes_show_calls_and_returns),
+        TEST(probes_show_the_ends_of_tail_calls_and_exceptions),
+        TEST(probes_show_writes_to_a_port),
+        TEST(a_library_fires_user_probes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

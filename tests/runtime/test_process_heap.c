@@ -37,7 +37,7 @@ static long resident(void)
 }
 
 /* A million steps make more than a gigabyte of garbage. */
-static void a_long_chain_does_not_grow(void **state)
+static void a_long_chain_of_calls_keeps_the_heap_small(void **state)
 {
     long before;
 
@@ -50,7 +50,7 @@ static void a_long_chain_does_not_grow(void **state)
     assert_order(th_env_footprint(process->env), <, 4 * MEGABYTE);
 }
 
-static void binaries_count_as_well(void **state)
+static void large_binaries_lead_to_collections(void **state)
 {
     long before = resident();
 
@@ -69,7 +69,7 @@ static th_term make_doubled(th_env *env, int depth)
     return term;
 }
 
-static void a_heap_that_a_copy_would_multiply_is_left_alone(void **state)
+static void a_heap_that_a_copy_would_multiply_is_not_collected(void **state)
 {
     struct th_process *own = th_runtime_process_create(false, NULL, false); /* in no queue */
     th_env *before = own->env;
@@ -96,7 +96,7 @@ static void await_destroyed(int count)
     assert_int_equal(runner_state->destroyed_on, ERL_NIF_THR_NORMAL_SCHEDULER);
 }
 
-static void what_a_call_let_go_of_is_destroyed_when_it_ends(void **state)
+static void a_released_resource_is_destroyed_after_the_call(void **state)
 {
     (void)state;
     runner_state->destroyed = 0;
@@ -107,7 +107,7 @@ static void what_a_call_let_go_of_is_destroyed_when_it_ends(void **state)
     assert_int_equal(runner_state->destroyed_on, ERL_NIF_THR_NORMAL_SCHEDULER);
 }
 
-static void what_others_let_go_of_is_destroyed_soon(void **state)
+static void a_resource_released_by_another_thread_is_destroyed(void **state)
 {
     th_term term;
     th_env env;
@@ -171,7 +171,7 @@ static void a_message_is_waited_for(void **state)
     pthread_join(sender, NULL);
 }
 
-static void what_is_unread_goes_with_the_process(void **state)
+static void unread_messages_are_freed_with_the_process(void **state)
 {
     struct th_process *other = th_runtime_run_start();
     th_term pid = th_runtime_run_pid(other);
@@ -205,14 +205,14 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_long_chain_does_not_grow),
-        cmocka_unit_test(binaries_count_as_well),
-        cmocka_unit_test(a_heap_that_a_copy_would_multiply_is_left_alone),
-        cmocka_unit_test(what_a_call_let_go_of_is_destroyed_when_it_ends),
-        cmocka_unit_test(what_others_let_go_of_is_destroyed_soon),
+        cmocka_unit_test(a_long_chain_of_calls_keeps_the_heap_small),
+        cmocka_unit_test(large_binaries_lead_to_collections),
+        cmocka_unit_test(a_heap_that_a_copy_would_multiply_is_not_collected),
+        cmocka_unit_test(a_released_resource_is_destroyed_after_the_call),
+        cmocka_unit_test(a_resource_released_by_another_thread_is_destroyed),
         cmocka_unit_test(messages_come_in_order),
         cmocka_unit_test(a_message_is_waited_for),
-        cmocka_unit_test(what_is_unread_goes_with_the_process),
+        cmocka_unit_test(unread_messages_are_freed_with_the_process),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

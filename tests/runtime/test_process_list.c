@@ -44,7 +44,7 @@ static const struct th_process_seen *await(const char *pid, enum th_process_doin
     return NULL;
 }
 
-static void who_waits_shows_its_function_and_its_mail(void **state)
+static void a_waiting_process_shows_its_function_and_messages(void **state)
 {
     char *pid = th_strdup(call("spawn", "[party,select,[never,-1],1]"));
     const struct th_process_seen *one = await(pid, TH_PROCESS_WAITING);
@@ -67,7 +67,7 @@ static void who_waits_shows_its_function_and_its_mail(void **state)
     th_free(pid);
 }
 
-static void who_runs_shows_its_work(void **state)
+static void a_running_process_shows_its_reductions(void **state)
 {
     char *pid = th_strdup(call("spawn", "[party,loop,[4000000000000],0]"));
     const struct th_process_seen *one;
@@ -87,7 +87,7 @@ static void who_runs_shows_its_work(void **state)
     th_free(pid);
 }
 
-static void who_is_told_has_no_function_between_two_calls(void **state)
+static void a_process_between_two_calls_shows_no_function(void **state)
 {
     const struct th_process_seen *one = await(self, TH_PROCESS_WAITING);
 
@@ -117,7 +117,7 @@ static void *look_on(void *context)
     return NULL;
 }
 
-static void they_are_listed_while_they_come_and_go(void **state)
+static void processes_are_listed_while_others_start_and_end(void **state)
 {
     pthread_t threads[2];
     _Atomic size_t most[2] = {0};
@@ -156,10 +156,10 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_waits_shows_its_function_and_its_mail),
-        cmocka_unit_test(who_runs_shows_its_work),
-        cmocka_unit_test(who_is_told_has_no_function_between_two_calls),
-        cmocka_unit_test(they_are_listed_while_they_come_and_go),
+        cmocka_unit_test(a_waiting_process_shows_its_function_and_messages),
+        cmocka_unit_test(a_running_process_shows_its_reductions),
+        cmocka_unit_test(a_process_between_two_calls_shows_no_function),
+        cmocka_unit_test(processes_are_listed_while_others_start_and_end),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -105,7 +105,7 @@ static void use(struct th_process *process, size_t words)
     env->library = &released;
 }
 
-static void the_next_finds_nothing_of_the_last(void **state)
+static void reused_memory_holds_nothing_of_the_last_process(void **state)
 {
     struct th_process *process = th_runtime_process_memory_take(), *next;
 
@@ -122,7 +122,7 @@ static void the_next_finds_nothing_of_the_last(void **state)
     th_runtime_process_memory_give(next);
 }
 
-static void one_after_the_other_allocates_nothing(void **state)
+static void processes_in_sequence_reuse_one_allocation(void **state)
 {
     (void)state;
     assert_order(allocations_of(1), >, 0);
@@ -131,7 +131,7 @@ static void one_after_the_other_allocates_nothing(void **state)
 }
 
 /* The most that may be kept: by the scheduler and in the depot. */
-static void crowds_allocate_once(void **state)
+static void a_second_crowd_of_processes_allocates_nothing(void **state)
 {
     (void)state;
     assert_order(allocations_of(MOST_KEPT), >=, MOST_KEPT);
@@ -139,7 +139,7 @@ static void crowds_allocate_once(void **state)
         assert_int_equal(allocations_of(count), 0);
 }
 
-static void what_is_too_much_is_freed(void **state)
+static void memory_beyond_the_limit_is_freed(void **state)
 {
     enum { OWN = FULL + MANY % FULL };
     unsigned long first = allocations_of(MANY), second = allocations_of(MANY);
@@ -174,7 +174,7 @@ static void *give_all(void *allocated)
     return NULL;
 }
 
-static void who_spawns_gets_what_others_have_ended(void **state)
+static void memory_of_ended_processes_reaches_other_threads(void **state)
 {
     pthread_t other;
     unsigned long allocated = 1;
@@ -189,7 +189,7 @@ static void who_spawns_gets_what_others_have_ended(void **state)
     }
 }
 
-static void without_a_scheduler_nothing_is_kept(void **state)
+static void a_thread_without_a_scheduler_keeps_no_memory(void **state)
 {
     struct th_process *process;
 
@@ -204,7 +204,7 @@ static void without_a_scheduler_nothing_is_kept(void **state)
     th_runtime_process_memory_give(process);
 }
 
-static void the_checker_has_nothing_kept(void **state)
+static void the_checker_keeps_no_memory(void **state)
 {
     (void)state;
     allocations_of(FULL);
@@ -216,14 +216,16 @@ static void the_checker_has_nothing_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_next_finds_nothing_of_the_last, begin, end),
-        cmocka_unit_test_setup_teardown(one_after_the_other_allocates_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(crowds_allocate_once, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_too_much_is_freed, begin, end),
+        cmocka_unit_test_setup_teardown(reused_memory_holds_nothing_of_the_last_process, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(processes_in_sequence_reuse_one_allocation, begin, end),
+        cmocka_unit_test_setup_teardown(a_second_crowd_of_processes_allocates_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(memory_beyond_the_limit_is_freed, begin, end),
         cmocka_unit_test_setup_teardown(a_large_heap_is_not_kept, begin, end),
-        cmocka_unit_test_setup_teardown(who_spawns_gets_what_others_have_ended, begin, end),
-        cmocka_unit_test_setup_teardown(without_a_scheduler_nothing_is_kept, begin, end),
-        cmocka_unit_test_setup_teardown(the_checker_has_nothing_kept, begin, end),
+        cmocka_unit_test_setup_teardown(memory_of_ended_processes_reaches_other_threads, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_thread_without_a_scheduler_keeps_no_memory, begin, end),
+        cmocka_unit_test_setup_teardown(the_checker_keeps_no_memory, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static const char *down(void)
 
 /* --- Messages -------------------------------------------------------------------------------- */
 
-static void messages_come_in_order_or_by_choice(void **state)
+static void messages_are_received_in_order_or_by_selection(void **state)
 {
     (void)state;
     call("sends", "[%s,[{a,1},{b,2},{a,3},c]]", self);
@@ -50,7 +50,7 @@ static void messages_come_in_order_or_by_choice(void **state)
     assert_string_equal(call("await", "[0]"), "timeout");
 }
 
-static void a_server_answers(void **state)
+static void a_server_answers_until_it_is_stopped(void **state)
 {
     char *server = spawn("server", "[]", 0);
 
@@ -99,7 +99,7 @@ static void an_error_is_reported_once(void **state)
 
 /* --- Signals --------------------------------------------------------------------------------- */
 
-static void exit_signals_end_who_does_not_trap_them(void **state)
+static void an_exit_signal_ends_a_process_that_does_not_trap(void **state)
 {
     char *pid = spawn("server", "[]", 2); /* {Pid, Monitor} */
     char *comma = strchr(pid, ',');
@@ -113,7 +113,7 @@ static void exit_signals_end_who_does_not_trap_them(void **state)
     th_free(pid);
 }
 
-static void kill_ends_all(void **state)
+static void kill_ends_a_process_that_traps_exits(void **state)
 {
     char *pid;
 
@@ -138,7 +138,7 @@ static void signals_keep_their_order(void **state)
     }
 }
 
-static void who_traps_exits_gets_messages(void **state)
+static void a_process_that_traps_exits_gets_messages(void **state)
 {
     char arguments[64], expected[128];
     char *pid;
@@ -156,7 +156,7 @@ static void who_traps_exits_gets_messages(void **state)
 
 /* --- Links ----------------------------------------------------------------------------------- */
 
-static void links_hand_on_ends(void **state)
+static void a_link_delivers_the_exit_of_a_process(void **state)
 {
     char expected[128];
     char *pid;
@@ -178,7 +178,7 @@ static void links_hand_on_ends(void **state)
     th_free(pid);
 }
 
-static void nothing_comes_of_a_link_that_was_undone(void **state)
+static void an_unlinked_process_delivers_no_exit(void **state)
 {
     (void)state;
     call("trap", "[1]");
@@ -195,7 +195,7 @@ static void nothing_comes_of_a_link_that_was_undone(void **state)
     assert_int_equal(process->links.count, 0);
 }
 
-static void a_link_ends_who_does_not_trap(void **state)
+static void a_link_ends_a_process_that_does_not_trap(void **state)
 {
     struct th_process *other = th_runtime_run_start();
 
@@ -231,7 +231,7 @@ static void monitors_can_be_stopped(void **state)
 }
 
 /* The monitors of a dead process are removed from the monitored processes. */
-static void monitors_go_with_who_made_them(void **state)
+static void monitors_are_removed_with_their_owner(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++)
@@ -245,7 +245,7 @@ static void monitors_go_with_who_made_them(void **state)
 
 /* --- Names ----------------------------------------------------------------------------------- */
 
-static void names_go_with_their_process(void **state)
+static void a_name_is_free_after_its_process_has_ended(void **state)
 {
     char *pid = spawn("server", "[]", 0);
 
@@ -271,7 +271,7 @@ static void await_only_one_is_left(void)
     assert_int_equal(th_runtime_processes(), 1);
 }
 
-static void a_hundred_thousand_processes_and_a_storm_through_their_links(void **state)
+static void an_exit_ends_a_hundred_thousand_linked_processes(void **state)
 {
     struct th_process *other = th_runtime_run_start();
 
@@ -283,14 +283,14 @@ static void a_hundred_thousand_processes_and_a_storm_through_their_links(void **
     await_only_one_is_left();
 }
 
-static void processes_come_and_go(void **state)
+static void a_hundred_thousand_short_processes_run(void **state)
 {
     (void)state;
     assert_string_equal(call("spawns", "[100000,party,echo,[1]]"), "100000");
     await_only_one_is_left();
 }
 
-static void a_storm_ends_a_chain(void **state)
+static void an_exit_ends_a_chain_of_linked_processes(void **state)
 {
     struct th_message *message;
     th_term last;
@@ -314,7 +314,7 @@ static void a_mailbox_of_a_million_messages(void **state)
 }
 
 /* All processes exchange messages, over all schedulers. */
-static void many_talk_at_once(void **state)
+static void many_processes_talk_at_once(void **state)
 {
     char *servers[8], *talkers[32];
 
@@ -334,14 +334,14 @@ static void many_talk_at_once(void **state)
     }
 }
 
-static void who_waits_behind_a_long_function_is_taken(void **state)
+static void a_process_behind_a_long_function_moves_to_another_thread(void **state)
 {
     (void)state;
     for (int i = 0; i < 20; i++)
         assert_string_equal(call("spins", "[name%d]", i), "ran");
 }
 
-static void timers_end_waiting_in_any_order(void **state)
+static void timers_end_waits_in_any_order(void **state)
 {
     (void)state;
     for (int i = 0; i < 300; i++)
@@ -388,7 +388,7 @@ static struct peers await_quiet(void)
 }
 
 /* Processes link and unlink each other at random, at once. */
-static void a_link_is_known_on_both_sides_or_on_none(void **state)
+static void both_ends_of_a_link_know_it_or_neither(void **state)
 {
     struct th_buffer list = {0};
     char *pids[PEERS];
@@ -454,28 +454,28 @@ static int renew(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(messages_come_in_order_or_by_choice),
-        TEST(a_server_answers),
+        TEST(messages_are_received_in_order_or_by_selection),
+        TEST(a_server_answers_until_it_is_stopped),
         TEST(a_process_ends_with_a_reason),
         TEST(an_error_is_reported_once),
-        TEST(exit_signals_end_who_does_not_trap_them),
-        TEST(kill_ends_all),
+        TEST(an_exit_signal_ends_a_process_that_does_not_trap),
+        TEST(kill_ends_a_process_that_traps_exits),
         TEST(signals_keep_their_order),
-        TEST(who_traps_exits_gets_messages),
-        TEST(links_hand_on_ends),
-        TEST(nothing_comes_of_a_link_that_was_undone),
-        TEST(a_link_ends_who_does_not_trap),
+        TEST(a_process_that_traps_exits_gets_messages),
+        TEST(a_link_delivers_the_exit_of_a_process),
+        TEST(an_unlinked_process_delivers_no_exit),
+        TEST(a_link_ends_a_process_that_does_not_trap),
         TEST(monitors_can_be_stopped),
-        TEST(monitors_go_with_who_made_them),
-        TEST(names_go_with_their_process),
-        TEST(a_hundred_thousand_processes_and_a_storm_through_their_links),
-        TEST(processes_come_and_go),
-        TEST(a_storm_ends_a_chain),
+        TEST(monitors_are_removed_with_their_owner),
+        TEST(a_name_is_free_after_its_process_has_ended),
+        TEST(an_exit_ends_a_hundred_thousand_linked_processes),
+        TEST(a_hundred_thousand_short_processes_run),
+        TEST(an_exit_ends_a_chain_of_linked_processes),
         TEST(a_mailbox_of_a_million_messages),
-        TEST(many_talk_at_once),
-        TEST(who_waits_behind_a_long_function_is_taken),
-        TEST(timers_end_waiting_in_any_order),
-        TEST(a_link_is_known_on_both_sides_or_on_none),
+        TEST(many_processes_talk_at_once),
+        TEST(a_process_behind_a_long_function_moves_to_another_thread),
+        TEST(timers_end_waits_in_any_order),
+        TEST(both_ends_of_a_link_know_it_or_neither),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

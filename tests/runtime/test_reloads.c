@@ -136,7 +136,7 @@ static struct th_session *count_calls(void)
     return session;
 }
 
-static void reloads_leave_nothing(void **state)
+static void reloads_leak_nothing(void **state)
 {
     const char *names[] = {name}, *wanted = getenv("STRESS_RELOADS");
     long times = wanted ? atol(wanted) : 2000;
@@ -196,7 +196,7 @@ static int stop(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(reloads_leave_nothing, start, stop),
+        cmocka_unit_test_setup_teardown(reloads_leak_nothing, start, stop),
     };
 
     (void)argc;

@@ -10,7 +10,7 @@
 
 /* --- Functions of both versions --------------------------------------------------------------- */
 
-static void breakpoints_stay(void **state)
+static void breakpoints_stay_when_code_is_replaced(void **state)
 {
     struct instance *old = now;
 
@@ -38,7 +38,7 @@ static void breakpoints_stay(void **state)
 }
 
 /* Breakpoints that were set before, and breakpoints set while two instances exist. */
-static void what_changes_changes_for_both(void **state)
+static void a_change_of_breakpoints_reaches_old_and_new_code(void **state)
 {
     struct instance *old = now;
     long words[2] = {0, 1};
@@ -67,7 +67,7 @@ static void what_changes_changes_for_both(void **state)
     purge_instance(old);
 }
 
-static void counting_goes_on(void **state)
+static void counts_continue_in_new_code(void **state)
 {
     struct instance *old = now;
 
@@ -94,7 +94,7 @@ static void counting_goes_on(void **state)
 }
 
 /* Two functions share code in the old instance, and have code of their own in the new one. */
-static void who_is_one_code_may_change(void **state)
+static void functions_that_share_code_can_part_in_new_code(void **state)
 {
     (void)state;
     set_twin("one", 2, "true", TH_BP_LOCAL);
@@ -195,7 +195,7 @@ static void *call_plain(void *context)
 }
 
 /* At each moment of the replacement. */
-static void each_call_from_outside_is_met_once(void **state)
+static void each_external_call_hits_one_breakpoint(void **state)
 {
     enum { TIMES = 40 };
     struct th_process *other = th_runtime_run_start();
@@ -227,7 +227,7 @@ static void each_call_from_outside_is_met_once(void **state)
 
 /* --- Functions of one version ----------------------------------------------------------------- */
 
-static void on_load_is_for_what_comes(void **state)
+static void on_load_patterns_apply_to_new_functions_only(void **state)
 {
     struct instance *old = now;
 
@@ -258,7 +258,7 @@ static bool is_armed(const char *function, unsigned arity)
            TH_EXPORT_ARMED;
 }
 
-static void what_is_gone_keeps_its_breakpoints_until_the_purge(void **state)
+static void a_removed_function_keeps_breakpoints_until_the_purge(void **state)
 {
     struct instance *old = now;
 
@@ -282,7 +282,7 @@ static void what_is_gone_keeps_its_breakpoints_until_the_purge(void **state)
     assert_int_equal(kinds_of("only_old", 1, NULL) | kinds_of("inner_old", 1, NULL), 0);
 }
 
-static void what_is_not_to_begin_leaves_nothing(void **state)
+static void an_abandoned_instance_leaves_no_breakpoints(void **state)
 {
     struct instance *never = open_instance(2, true);
 
@@ -318,15 +318,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_twin, end_twin)
-        TEST(breakpoints_stay),
-        TEST(what_changes_changes_for_both),
-        TEST(counting_goes_on),
-        TEST(who_is_one_code_may_change),
+        TEST(breakpoints_stay_when_code_is_replaced),
+        TEST(a_change_of_breakpoints_reaches_old_and_new_code),
+        TEST(counts_continue_in_new_code),
+        TEST(functions_that_share_code_can_part_in_new_code),
         TEST(old_code_is_traced_while_it_runs),
-        TEST(each_call_from_outside_is_met_once),
-        TEST(on_load_is_for_what_comes),
-        TEST(what_is_gone_keeps_its_breakpoints_until_the_purge),
-        TEST(what_is_not_to_begin_leaves_nothing),
+        TEST(each_external_call_hits_one_breakpoint),
+        TEST(on_load_patterns_apply_to_new_functions_only),
+        TEST(a_removed_function_keeps_breakpoints_until_the_purge),
+        TEST(an_abandoned_instance_leaves_no_breakpoints),
 #undef TEST
     };
 

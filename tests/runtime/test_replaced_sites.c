@@ -4,7 +4,7 @@
 
 /* --- Native sites that appear and disappear --------------------------------------------------- */
 
-static void a_native_site_that_comes_gets_what_waits_for_code(void **state)
+static void a_new_native_site_gets_the_waiting_breakpoints(void **state)
 {
     struct instance *old;
 
@@ -32,7 +32,7 @@ static void a_native_site_that_comes_gets_what_waits_for_code(void **state)
 
 /* A kind that is set again is set at the function's current site. A kind that is cleared is cleared
  * at its own site. */
-static void what_was_set_elsewhere_is_not_left_there(void **state)
+static void a_breakpoint_moves_to_the_current_site_of_its_function(void **state)
 {
     (void)state;
     replace_and_purge(1, false);
@@ -62,7 +62,7 @@ static void what_was_set_elsewhere_is_not_left_there(void **state)
     }
 }
 
-static void a_native_site_that_goes_keeps_what_it_had(void **state)
+static void a_lost_native_site_keeps_its_breakpoints(void **state)
 {
     struct instance *old = now;
 
@@ -86,7 +86,7 @@ static void a_native_site_that_goes_keeps_what_it_had(void **state)
 
 /* Calls of outer/1 come only from outside, so the export entry replaces the missing native site;
  * calls of inner/1, which other modules cannot reach, are lost. */
-static void calls_from_outside_are_met_where_a_native_site_goes(void **state)
+static void an_export_entry_replaces_a_lost_native_site(void **state)
 {
     struct instance *old = now;
 
@@ -126,7 +126,7 @@ static void calls_from_outside_are_met_where_a_native_site_goes(void **state)
 }
 
 /* With either form of the code. */
-static void in_place_of_a_local_one_it_goes_with_it(void **state)
+static void a_replacing_breakpoint_is_cleared_with_the_local_one(void **state)
 {
     (void)state;
     for (int i = 0; i < 4; i++) {
@@ -173,7 +173,7 @@ static void release_and_wait(void)
     th_code_permission_release();
 }
 
-static void who_asks_meanwhile_finds_what_comes(void **state)
+static void a_request_during_a_load_reaches_the_new_code(void **state)
 {
     struct instance *old = now;
 
@@ -193,7 +193,7 @@ static void who_asks_meanwhile_finds_what_comes(void **state)
 }
 
 /* A local breakpoint is requested while there is room, and becomes a global one without room. */
-static void what_was_set_meanwhile_is_met_from_outside(void **state)
+static void a_breakpoint_set_during_a_load_moves_to_the_export(void **state)
 {
     struct instance *old = now;
 
@@ -210,7 +210,7 @@ static void what_was_set_meanwhile_is_met_from_outside(void **state)
     purge_instance(old);
 }
 
-static void what_was_asked_of_who_is_gone_by_then_is_void(void **state)
+static void a_request_for_code_that_has_ended_is_void(void **state)
 {
     struct instance *old = now;
 
@@ -231,14 +231,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_twin, end_twin)
-        TEST(a_native_site_that_comes_gets_what_waits_for_code),
-        TEST(what_was_set_elsewhere_is_not_left_there),
-        TEST(a_native_site_that_goes_keeps_what_it_had),
-        TEST(calls_from_outside_are_met_where_a_native_site_goes),
-        TEST(in_place_of_a_local_one_it_goes_with_it),
-        TEST(what_was_set_meanwhile_is_met_from_outside),
-        TEST(who_asks_meanwhile_finds_what_comes),
-        TEST(what_was_asked_of_who_is_gone_by_then_is_void),
+        TEST(a_new_native_site_gets_the_waiting_breakpoints),
+        TEST(a_breakpoint_moves_to_the_current_site_of_its_function),
+        TEST(a_lost_native_site_keeps_its_breakpoints),
+        TEST(an_export_entry_replaces_a_lost_native_site),
+        TEST(a_replacing_breakpoint_is_cleared_with_the_local_one),
+        TEST(a_breakpoint_set_during_a_load_moves_to_the_export),
+        TEST(a_request_during_a_load_reaches_the_new_code),
+        TEST(a_request_for_code_that_has_ended_is_void),
 #undef TEST
     };
 

@@ -215,7 +215,7 @@ static void stop(struct instance *now)
     scene_end();
 }
 
-static void no_call_goes_untraced(void **state)
+static void no_call_goes_untraced_while_code_is_replaced(void **state)
 {
     unsigned long made[2] = {0}, replaced = 0, *changes;
     pthread_t threads[DRIVERS], changer;
@@ -256,7 +256,8 @@ static void no_call_goes_untraced(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(no_call_goes_untraced)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_call_goes_untraced_while_code_is_replaced)};
 
     return cmocka_run_group_tests(tests, NULL, remove_twin_files);
 }

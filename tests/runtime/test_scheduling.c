@@ -14,7 +14,7 @@ static struct th_process *process;
 
 /* --- Threads --------------------------------------------------------------------------------- */
 
-static void functions_run_where_their_flags_say(void **state)
+static void functions_run_on_the_threads_that_their_flags_name(void **state)
 {
     (void)state;
     assert_string_equal(run(process, "where", "[]"), "1");
@@ -24,7 +24,7 @@ static void functions_run_where_their_flags_say(void **state)
     assert_int_equal(enif_scheduler_id(), 0);
 }
 
-static void a_chain_goes_from_thread_to_thread(void **state)
+static void a_chain_of_functions_moves_between_threads(void **state)
 {
     (void)state;
     assert_string_equal(run(process, "hop", "[[0,0,1,1,2,2,0,2,1,0],[]]"),
@@ -33,7 +33,7 @@ static void a_chain_goes_from_thread_to_thread(void **state)
     assert_string_equal(run(process, "hop", "[[2,4],[]]"), "error: badarg");
 }
 
-static void the_runtime_tells_its_threads(void **state)
+static void the_runtime_reports_its_numbers_of_threads(void **state)
 {
     struct th_runtime_setup threads = th_runtime_threads();
     ErlNifSysInfo info;
@@ -48,7 +48,7 @@ static void the_runtime_tells_its_threads(void **state)
 
 /* --- Turns ----------------------------------------------------------------------------------- */
 
-static void a_turn_is_used_up_by_parts(void **state)
+static void consumed_time_slices_add_up_to_a_turn(void **state)
 {
     (void)state;
     assert_string_equal(run(process, "consume", "[30]"), "[0,0,0,1,1]");
@@ -154,14 +154,14 @@ static void expect_ticks(const int expected[16])
         assert_int_equal(runner_state->ticks[i], expected[i]);
 }
 
-static void who_has_used_up_its_turn_waits_for_the_other(void **state)
+static void a_process_that_used_up_its_turn_waits_for_others(void **state)
 {
     (void)state;
     tick_in_two_processes(100);
     expect_ticks((int[]){1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2});
 }
 
-static void who_has_not_goes_on(void **state)
+static void a_process_continues_until_its_turn_is_used_up(void **state)
 {
     (void)state;
     tick_in_two_processes(34); /* three make a turn */
@@ -172,7 +172,7 @@ static void who_has_not_goes_on(void **state)
 
 /* --- Many ------------------------------------------------------------------------------------ */
 
-static void dirty_threads_are_made_as_they_are_needed(void **state)
+static void dirty_threads_are_created_on_demand(void **state)
 {
     struct th_queue *queue = &th_runtime_queues[ERL_NIF_THR_DIRTY_IO_SCHEDULER];
     struct request requests[12];
@@ -283,14 +283,14 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest with_one[] = {
-        cmocka_unit_test(functions_run_where_their_flags_say),
-        cmocka_unit_test(a_chain_goes_from_thread_to_thread),
-        cmocka_unit_test(the_runtime_tells_its_threads),
-        cmocka_unit_test(a_turn_is_used_up_by_parts),
+        cmocka_unit_test(functions_run_on_the_threads_that_their_flags_name),
+        cmocka_unit_test(a_chain_of_functions_moves_between_threads),
+        cmocka_unit_test(the_runtime_reports_its_numbers_of_threads),
+        cmocka_unit_test(consumed_time_slices_add_up_to_a_turn),
         cmocka_unit_test(calls_share_a_turn),
-        cmocka_unit_test(who_has_used_up_its_turn_waits_for_the_other),
-        cmocka_unit_test(who_has_not_goes_on),
-        cmocka_unit_test(dirty_threads_are_made_as_they_are_needed),
+        cmocka_unit_test(a_process_that_used_up_its_turn_waits_for_others),
+        cmocka_unit_test(a_process_continues_until_its_turn_is_used_up),
+        cmocka_unit_test(dirty_threads_are_created_on_demand),
     };
     const struct CMUnitTest with_four[] = {
         cmocka_unit_test(tasks_reach_each_thread_once),

@@ -148,14 +148,14 @@ static void run(int fd, const struct step steps[], size_t count)
     run((fd), (const struct step[]){__VA_ARGS__}, \
         sizeof((const struct step[]){__VA_ARGS__}) / sizeof(struct step))
 
-static void stop_needs_no_select(void **state)
+static void a_stop_needs_no_select(void **state)
 {
     (void)state;
     RUN(in, {STOP, &a, CALLED}, {STOP, &a, CALLED});
     assert_string_equal(events_noted(journal), "x:stop 1 direct, x:stop 1 direct");
 }
 
-static void cancel_tells_what_there_was(void **state)
+static void cancel_reports_the_cancelled_modes(void **state)
 {
     (void)state;
     RUN(in, {CANCEL | READ, &a, 0}, {READ, &a, 0}, {READ, &a, 0}, {CANCEL, &a, 0},
@@ -166,7 +166,7 @@ static void cancel_tells_what_there_was(void **state)
     assert_string_equal(events_noted(journal), "");
 }
 
-static void stop_cancels(void **state)
+static void stop_cancels_all_modes(void **state)
 {
     (void)state;
     RUN(in, {READ, &a, 0}, {STOP, &a, READ_OFF | CALLED}, {STOP, &a, CALLED}, {READ, &a, 0},
@@ -179,7 +179,7 @@ static void stop_cancels(void **state)
     assert_warnings(0);
 }
 
-static void others_take_over(void **state)
+static void another_resource_takes_a_descriptor_over(void **state)
 {
     (void)state;
     RUN(in, {READ, &a, 0}, {READ, &b, 0});
@@ -196,7 +196,7 @@ static void others_take_over(void **state)
     assert_string_equal(events_noted(journal), "x:stop 2 direct, x:stop 1 direct, x:stop 1 direct");
 }
 
-static void what_is_no_descriptor_is_invalid(void **state)
+static void numbers_that_are_no_descriptors_are_invalid(void **state)
 {
     struct rlimit limit;
 
@@ -207,7 +207,7 @@ static void what_is_no_descriptor_is_invalid(void **state)
     assert_string_equal(events_noted(journal), "");
 }
 
-static void closed_descriptors_are_warned_of(void **state)
+static void a_closed_descriptor_is_logged(void **state)
 {
     int closed = fcntl(in, F_DUPFD, 200); /* above the poll thread's own descriptors */
 
@@ -220,7 +220,7 @@ static void closed_descriptors_are_warned_of(void **state)
     assert_string_equal(inbox_take(), "");
 }
 
-static void those_closed_since_then_fail(void **state)
+static void a_descriptor_closed_since_its_select_fails(void **state)
 {
     int closed = dup(in);
 
@@ -230,7 +230,7 @@ static void those_closed_since_then_fail(void **state)
     RUN(closed, {READ, &a, 0}, {WRITE, &a, FAILED}, {STOP, &a, READ_OFF | CALLED});
 }
 
-static void without_stop_there_is_no_stopping(void **state)
+static void a_stop_without_a_stop_callback_fails(void **state)
 {
     struct events_object *plain = events_object(journal, EVENTS_PLAIN, 3);
 
@@ -239,7 +239,7 @@ static void without_stop_there_is_no_stopping(void **state)
     th_resource_release(plain);
 }
 
-static void somebody_must_be_told(void **state)
+static void a_select_without_a_receiver_fails(void **state)
 {
     struct th_select_message to = {.pid = TH_NONE, .ref = TH_AM(undefined)};
 
@@ -298,7 +298,7 @@ static void a_hangup_concerns_all_modes(void **state)
     RUN(in, {STOP, &a, CALLED});
 }
 
-static void the_last_message_counts(void **state)
+static void the_message_of_the_last_select_is_sent(void **state)
 {
     struct th_select_message to = {.pid = inbox, .message = th_small(1)};
 
@@ -313,7 +313,7 @@ static void the_last_message_counts(void **state)
     assert_string_equal(inbox_take(), "");
 }
 
-static void nobody_hears_it_where_the_receiver_is_gone(void **state)
+static void a_message_to_an_ended_process_is_dropped(void **state)
 {
     struct th_select_message to = {.pid = TH_AM(undefined), .ref = TH_AM(undefined)};
 
@@ -329,20 +329,20 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(stop_needs_no_select),
-        TEST(cancel_tells_what_there_was),
-        TEST(stop_cancels),
-        TEST(others_take_over),
-        TEST(what_is_no_descriptor_is_invalid),
-        TEST(closed_descriptors_are_warned_of),
-        TEST(those_closed_since_then_fail),
-        TEST(without_stop_there_is_no_stopping),
-        TEST(somebody_must_be_told),
+        TEST(a_stop_needs_no_select),
+        TEST(cancel_reports_the_cancelled_modes),
+        TEST(stop_cancels_all_modes),
+        TEST(another_resource_takes_a_descriptor_over),
+        TEST(numbers_that_are_no_descriptors_are_invalid),
+        TEST(a_closed_descriptor_is_logged),
+        TEST(a_descriptor_closed_since_its_select_fails),
+        TEST(a_stop_without_a_stop_callback_fails),
+        TEST(a_select_without_a_receiver_fails),
         TEST(each_select_gives_one_message),
         TEST(modes_are_independent),
         TEST(a_hangup_concerns_all_modes),
-        TEST(the_last_message_counts),
-        TEST(nobody_hears_it_where_the_receiver_is_gone),
+        TEST(the_message_of_the_last_select_is_sent),
+        TEST(a_message_to_an_ended_process_is_dropped),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

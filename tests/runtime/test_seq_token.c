@@ -7,7 +7,7 @@ static struct th_process *process;
 
 #define call(...) call_in(process, __VA_ARGS__)
 
-static void components_are_set_and_told(void **state)
+static void token_components_are_set_and_read(void **state)
 {
     (void)state;
     assert_string_equal(call("seq_get", "[label]"), "[]");
@@ -23,7 +23,7 @@ static void components_are_set_and_told(void **state)
     assert_string_equal(call("seq_get", "[send]"), "[]");
 }
 
-static void what_is_none_is_refused(void **state)
+static void invalid_token_components_are_refused(void **state)
 {
     (void)state;
     assert_string_equal(call("seq_set", "[foo,7]"), "error: badarg");
@@ -34,7 +34,7 @@ static void what_is_none_is_refused(void **state)
     assert_string_equal(call("seq_get", "[label]"), "[]");
 }
 
-static void tokens_travel(void **state)
+static void tokens_travel_with_messages(void **state)
 {
     char *self = text_of_pid(th_runtime_run_pid(process));
     char *server = th_strdup(call("spawn", "[party,server,[],0]"));
@@ -59,7 +59,7 @@ static void tokens_travel(void **state)
     th_free(self);
 }
 
-static void they_are_inherited_and_printed(void **state)
+static void tokens_are_inherited_and_printed(void **state)
 {
     (void)state;
     call("seq_set", "[label,17]");
@@ -107,10 +107,10 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(components_are_set_and_told, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_none_is_refused, start, stop),
-        cmocka_unit_test_setup_teardown(tokens_travel, start, stop),
-        cmocka_unit_test_setup_teardown(they_are_inherited_and_printed, start, stop),
+        cmocka_unit_test_setup_teardown(token_components_are_set_and_read, start, stop),
+        cmocka_unit_test_setup_teardown(invalid_token_components_are_refused, start, stop),
+        cmocka_unit_test_setup_teardown(tokens_travel_with_messages, start, stop),
+        cmocka_unit_test_setup_teardown(tokens_are_inherited_and_printed, start, stop),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -144,7 +144,7 @@ static void assert_stack(const char *function, const char *arguments, const char
         th_free(expected_);                               \
     } while (0)
 
-static void an_exception_tells_where_it_was_raised(void **state)
+static void an_exception_has_the_line_that_raised_it(void **state)
 {
     (void)state;
     open_lines("-g");
@@ -154,7 +154,7 @@ static void an_exception_tells_where_it_was_raised(void **state)
 }
 
 /* The stack no longer has a return address in the function, so its first line is shown. */
-static void else_it_tells_where_the_function_begins(void **state)
+static void an_exception_without_a_return_address_has_the_first_line(void **state)
 {
     (void)state;
     open_lines("-g");
@@ -164,7 +164,7 @@ static void else_it_tells_where_the_function_begins(void **state)
     close_lines();
 }
 
-static void who_waits_is_where_it_has_called(void **state)
+static void a_waiting_caller_has_the_line_of_its_call(void **state)
 {
     (void)state;
     open_lines("-g");
@@ -187,7 +187,7 @@ static void without_debug_information_there_are_no_lines(void **state)
 }
 
 /* The exception's library is in use while lines are looked up; otherwise lines are left out. */
-static void a_process_that_ends_tells_lines(void **state)
+static void the_exit_reason_of_a_process_has_lines(void **state)
 {
     struct th_buffer text = {0};
     char *expected;
@@ -262,11 +262,11 @@ static void a_stack_trace_has_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(an_exception_tells_where_it_was_raised),
-        TEST(else_it_tells_where_the_function_begins),
-        TEST(who_waits_is_where_it_has_called),
+        TEST(an_exception_has_the_line_that_raised_it),
+        TEST(an_exception_without_a_return_address_has_the_first_line),
+        TEST(a_waiting_caller_has_the_line_of_its_call),
         TEST(without_debug_information_there_are_no_lines),
-        TEST(a_process_that_ends_tells_lines),
+        TEST(the_exit_reason_of_a_process_has_lines),
         TEST(a_caller_has_the_line_of_its_call),
         TEST(a_line_that_is_not_known_is_counted),
         TEST(a_stack_trace_has_lines),

@@ -138,7 +138,7 @@ static void handlers_have_names_and_lines(void **state)
     close_stacked();
 }
 
-static void without_symbols_there_are_offsets(void **state)
+static void a_dump_without_symbols_has_offsets(void **state)
 {
     (void)state;
     open_stacked("-s");
@@ -156,7 +156,7 @@ static void without_symbols_there_are_offsets(void **state)
     close_stacked();
 }
 
-static void who_has_no_stack(void **state)
+static void the_dump_of_an_empty_stack_has_a_header_only(void **state)
 {
     (void)state;
     set("echo", 1, DUMPS, TH_BP_GLOBAL);
@@ -190,7 +190,7 @@ static uint64_t generation_at(uintptr_t address, uintptr_t inside)
 }
 
 /* In each code index, as each load makes another one active. */
-static void old_code_is_found_until_it_goes(void **state)
+static void old_code_is_found_until_it_is_purged(void **state)
 {
     static const char *const name = "version_00sd";
     uintptr_t before = 0;
@@ -219,9 +219,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(handlers_have_names_and_lines),
-        TEST(without_symbols_there_are_offsets),
-        TEST(who_has_no_stack),
-        TEST(old_code_is_found_until_it_goes),
+        TEST(a_dump_without_symbols_has_offsets),
+        TEST(the_dump_of_an_empty_stack_has_a_header_only),
+        TEST(old_code_is_found_until_it_is_purged),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 
 /* --- Calls that are traced -------------------------------------------------------------------- */
 
-static void external_calls_of_all_sorts_are_met(void **state)
+static void external_calls_of_all_kinds_hit_breakpoints(void **state)
 {
     (void)state;
     set("echo", 1, "[{'_',[],[{message,{caller}}]}]", TH_BP_GLOBAL);
@@ -28,7 +28,7 @@ static void external_calls_of_all_sorts_are_met(void **state)
     assert_log("call {party,echo,[{8}]} {party,exported,3}\n");
 }
 
-static void who_is_not_called_is_not_met(void **state)
+static void functions_that_are_not_called_hit_no_breakpoint(void **state)
 {
     (void)state;
     set(NULL, TH_ANY_ARITY, "true", TH_BP_GLOBAL);
@@ -45,7 +45,7 @@ static void who_is_not_called_is_not_met(void **state)
     assert_int_equal(th_live_counts(scene_tracing()).strangers, 0);
 }
 
-static void stacks_are_of_those_that_wait(void **state)
+static void stacks_contain_the_waiting_functions(void **state)
 {
     (void)state;
     set("echo", 1, "[{'_',[],[{message,{current_stacktrace}}]}]", TH_BP_GLOBAL);
@@ -77,7 +77,7 @@ static void a_call_returns_once_with_the_final_value(void **state)
     assert_log("call {party,await,[1]}\nreturn_from {party,await,1} timeout\n");
 }
 
-static void tail_calls_end_together(void **state)
+static void a_tail_calling_function_returns_with_its_callee(void **state)
 {
     (void)state;
     set("loop", 1, RETURNS, TH_BP_GLOBAL);
@@ -95,7 +95,7 @@ static void tail_calls_end_together(void **state)
                "return_from {party,call,3} 1\nreturn_from {party,tail,3} 1\n");
 }
 
-static void who_waits_for_a_call_returns_after_it(void **state)
+static void a_waiting_function_returns_after_its_callee(void **state)
 {
     (void)state;
     set("then", 5, RETURNS, TH_BP_GLOBAL);
@@ -109,7 +109,7 @@ static void who_waits_for_a_call_returns_after_it(void **state)
 
 /* --- Exceptions ------------------------------------------------------------------------------ */
 
-static void an_exception_passes_frames_up_to_who_catches(void **state)
+static void an_exception_passes_frames_up_to_the_catching_function(void **state)
 {
     (void)state;
     set(NULL, TH_ANY_ARITY, EXCEPTIONS, TH_BP_GLOBAL);
@@ -136,7 +136,7 @@ static void an_exception_passes_frames_up_to_who_catches(void **state)
                "exception_from {party,tail,3} {error,undef}\n");
 }
 
-static void who_asked_for_returns_hears_nothing_of_exceptions(void **state)
+static void return_trace_reports_no_exceptions(void **state)
 {
     (void)state;
     set(NULL, TH_ANY_ARITY, RETURNS, TH_BP_GLOBAL);
@@ -164,7 +164,7 @@ static void await_end(void)
     assert_non_null(strstr(call("await", "[10000]"), "'DOWN'"));
 }
 
-static void a_process_begins_with_a_call_and_may_end_of_an_exception(void **state)
+static void a_process_begins_with_a_call_and_can_end_by_an_exception(void **state)
 {
     (void)state;
     trace_those_to_come();
@@ -178,7 +178,7 @@ static void a_process_begins_with_a_call_and_may_end_of_an_exception(void **stat
                "exception_from {party,call,3} {error,a}\n");
 }
 
-static void who_is_killed_returns_from_nothing(void **state)
+static void a_killed_process_returns_from_no_function(void **state)
 {
     char *pid;
 
@@ -196,7 +196,7 @@ static void who_is_killed_returns_from_nothing(void **state)
 }
 
 /* The end of a process comes after those of its calls. */
-static void the_end_of_a_process_comes_last(void **state)
+static void the_exit_event_comes_after_the_exception(void **state)
 {
     char *log;
 
@@ -212,7 +212,7 @@ static void the_end_of_a_process_comes_last(void **state)
     free(log);
 }
 
-static void a_session_that_is_gone_hears_of_no_end(void **state)
+static void a_destroyed_session_gets_no_returns(void **state)
 {
     char *pid;
 
@@ -274,7 +274,7 @@ static void call_nested_loop(void)
     call("call", "[party,call,[party,loop,[3]]]");
 }
 
-static void words_are_charged_to_the_function_that_makes_them(void **state)
+static void words_are_charged_to_the_function_that_builds_them(void **state)
 {
     (void)state;
     call_nested_loop();
@@ -303,7 +303,7 @@ static void the_checker_changes_no_charge_but_for_arguments(void **state)
     assert_memory("loop", 1, 4, 3 * (5 + 1));
 }
 
-static void meta_is_for_whoever_calls(void **state)
+static void meta_breakpoints_trace_untraced_processes(void **state)
 {
     (void)state;
     th_trace_session_trace_one(session, th_runtime_run_pid(process), false, TH_FLAG_CALL);
@@ -315,7 +315,7 @@ static void meta_is_for_whoever_calls(void **state)
                      "#{extra => 1,timestamp => timestamp}) self\n");
 }
 
-static void what_enabled_discards_is_called_all_the_same(void **state)
+static void a_discarded_call_still_runs(void **state)
 {
     (void)state;
     set("echo", 1, RETURNS, TH_BP_GLOBAL);
@@ -327,7 +327,7 @@ static void what_enabled_discards_is_called_all_the_same(void **state)
 /* --- Modules that come and go ---------------------------------------------------------------- */
 
 /* The last test, as this setting is final. */
-static void where_nothing_is_replayed_only_what_is_there_matches(void **state)
+static void without_a_replay_only_loaded_functions_match(void **state)
 {
     const struct th_pattern nowhere = {th_atom("party"), th_atom("nowhere"), 1, false};
     const struct th_pattern echo = {th_atom("party"), th_atom("echo"), 1, false};
@@ -345,7 +345,7 @@ static void where_nothing_is_replayed_only_what_is_there_matches(void **state)
     assert_log("call {party,echo,[1]}\n");
 }
 
-static void breakpoints_go_with_the_module(void **state)
+static void breakpoints_are_removed_with_their_module(void **state)
 {
     struct th_export *echo = th_code_export_find(th_atom("party"), th_atom("echo"), 1);
     struct th_pattern to_come = {th_atom("party"), th_atom("echo"), 1, true};
@@ -372,26 +372,26 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        TEST(external_calls_of_all_sorts_are_met),
-        TEST(who_is_not_called_is_not_met),
-        TEST(stacks_are_of_those_that_wait),
+        TEST(external_calls_of_all_kinds_hit_breakpoints),
+        TEST(functions_that_are_not_called_hit_no_breakpoint),
+        TEST(stacks_contain_the_waiting_functions),
         TEST(a_call_returns_once_with_the_final_value),
-        TEST(tail_calls_end_together),
-        TEST(who_waits_for_a_call_returns_after_it),
-        TEST(an_exception_passes_frames_up_to_who_catches),
-        TEST(who_asked_for_returns_hears_nothing_of_exceptions),
-        TEST(a_process_begins_with_a_call_and_may_end_of_an_exception),
-        TEST(who_is_killed_returns_from_nothing),
-        TEST(the_end_of_a_process_comes_last),
-        TEST(a_session_that_is_gone_hears_of_no_end),
+        TEST(a_tail_calling_function_returns_with_its_callee),
+        TEST(a_waiting_function_returns_after_its_callee),
+        TEST(an_exception_passes_frames_up_to_the_catching_function),
+        TEST(return_trace_reports_no_exceptions),
+        TEST(a_process_begins_with_a_call_and_can_end_by_an_exception),
+        TEST(a_killed_process_returns_from_no_function),
+        TEST(the_exit_event_comes_after_the_exception),
+        TEST(a_destroyed_session_gets_no_returns),
         TEST(calls_are_counted),
-        TEST(words_are_charged_to_the_function_that_makes_them),
+        TEST(words_are_charged_to_the_function_that_builds_them),
         cmocka_unit_test_setup_teardown(the_checker_changes_no_charge_but_for_arguments,
                                         begin_checked, end_checked),
-        TEST(meta_is_for_whoever_calls),
-        TEST(what_enabled_discards_is_called_all_the_same),
-        TEST(breakpoints_go_with_the_module),
-        TEST(where_nothing_is_replayed_only_what_is_there_matches),
+        TEST(meta_breakpoints_trace_untraced_processes),
+        TEST(a_discarded_call_still_runs),
+        TEST(breakpoints_are_removed_with_their_module),
+        TEST(without_a_replay_only_loaded_functions_match),
 #undef TEST
     };
 

@@ -24,7 +24,7 @@ static void trace_all(const char *match)
     assert_int_equal(try_in("spec_example", NULL, TH_ANY_ARITY, match, TH_BP_GLOBAL), TH_OK);
 }
 
-static void external_calls_are_all_of_the_first_one(void **state)
+static void all_external_calls_have_the_first_function_as_caller(void **state)
 {
     (void)state;
     trace_all("[{'_',[],[{message,{caller}}]}]");
@@ -39,7 +39,7 @@ static void external_calls_are_all_of_the_first_one(void **state)
                "call {spec_example,rbar,[0]} {spec_example,rfoo,0}\n");
 }
 
-static void local_calls_are_not_seen(void **state)
+static void global_breakpoints_ignore_local_calls(void **state)
 {
     (void)state;
     trace_all("[{'_',[],[{message,{caller}}]}]");
@@ -50,7 +50,7 @@ static void local_calls_are_not_seen(void **state)
     assert_log("call {spec_example,foo,[]}\nreturn_from {spec_example,foo,0} ok\n");
 }
 
-static void who_was_replaced_returns_what_the_last_one_does(void **state)
+static void tail_callers_return_the_result_of_the_last_callee(void **state)
 {
     (void)state;
     trace_all(RETURNS);
@@ -69,10 +69,11 @@ static void who_was_replaced_returns_what_the_last_one_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(external_calls_are_all_of_the_first_one, begin_example,
+        cmocka_unit_test_setup_teardown(all_external_calls_have_the_first_function_as_caller,
+                                        begin_example, end_example),
+        cmocka_unit_test_setup_teardown(global_breakpoints_ignore_local_calls, begin_example,
                                         end_example),
-        cmocka_unit_test_setup_teardown(local_calls_are_not_seen, begin_example, end_example),
-        cmocka_unit_test_setup_teardown(who_was_replaced_returns_what_the_last_one_does,
+        cmocka_unit_test_setup_teardown(tail_callers_return_the_result_of_the_last_callee,
                                         begin_example, end_example),
     };
 

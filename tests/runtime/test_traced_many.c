@@ -22,7 +22,7 @@ static size_t lines_with(const char *text)
     return count;
 }
 
-static void the_oldest_are_given_up(void **state)
+static void the_oldest_return_requests_are_dropped(void **state)
 {
     (void)state;
     set("deep", 1, RETURNS, TH_BP_GLOBAL);
@@ -98,7 +98,7 @@ static void an_ended_call_beyond_the_limit_is_charged_nothing(void **state)
 }
 
 /* Room grows while calls of several frames are open, and is reused afterwards. */
-static void many_are_kept(void **state)
+static void many_return_requests_are_kept(void **state)
 {
     enum { MANY = 5000 };
 
@@ -141,7 +141,7 @@ static long faults(void)
 }
 
 /* Page faults measure new memory; unlike time, they do not depend on other work of the machine. */
-static void no_call_waits_for_the_room_of_many(void **state)
+static void no_single_call_pays_for_the_room_of_many(void **state)
 {
     enum { MANY = 1000000, FEW = 2000 };
     struct th_process process = {0};
@@ -175,7 +175,7 @@ static void take_room(struct th_process *process, unsigned log2)
 
 /* All other room is taken, so a process has dropped calls by the time room is free again. The room
  * suffices for 16 processes; all numbers are powers of two. */
-static void room_grows_of_what_has_come_round(void **state)
+static void room_grows_when_the_oldest_requests_have_wrapped(void **state)
 {
     enum { OWN = 14, MOST = 20, ROUND = 1000 };
     struct th_process process = {0}, others[15 + MOST - OWN] = {0};
@@ -220,14 +220,16 @@ static void an_exception_passes_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(the_oldest_are_given_up, begin_with_few, end),
+        cmocka_unit_test_setup_teardown(the_oldest_return_requests_are_dropped, begin_with_few,
+                                        end),
         cmocka_unit_test_setup_teardown(an_ended_call_beyond_the_limit_is_charged_nothing,
                                         begin_with_few, end),
         cmocka_unit_test_setup_teardown(calls_beyond_the_limit_are_charged_until_they_are_dropped,
                                         begin_with_few, end),
-        cmocka_unit_test_setup_teardown(many_are_kept, begin, end),
-        cmocka_unit_test_setup_teardown(no_call_waits_for_the_room_of_many, begin, end),
-        cmocka_unit_test_setup_teardown(room_grows_of_what_has_come_round, begin, end),
+        cmocka_unit_test_setup_teardown(many_return_requests_are_kept, begin, end),
+        cmocka_unit_test_setup_teardown(no_single_call_pays_for_the_room_of_many, begin, end),
+        cmocka_unit_test_setup_teardown(room_grows_when_the_oldest_requests_have_wrapped, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(an_exception_passes_many, begin, end),
     };
 

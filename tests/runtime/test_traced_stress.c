@@ -201,7 +201,7 @@ static void run(uint64_t *changes)
         pthread_join(drivers[i], NULL);
 }
 
-static void each_call_ends_once(void **state)
+static void each_traced_call_ends_once(void **state)
 {
     uint64_t changes = 0, calls[SESSIONS] = {0}, left = 0;
 
@@ -232,7 +232,7 @@ static void each_call_ends_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_call_ends_once)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_traced_call_ends_once)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@ static const char *tag(const char *name, const char *arguments)
     return call_module(process, "filing", name, arguments);
 }
 
-static void tags_are_put_and_told(void **state)
+static void tags_are_put_and_read(void **state)
 {
     (void)state;
     assert_string_equal(tag("get_tag", "[]"), "undefined");
@@ -30,7 +30,7 @@ static void tags_are_put_and_told(void **state)
     assert_string_equal(tag("get_tag", "[]"), "undefined");
 }
 
-static void what_is_none_is_refused(void **state)
+static void invalid_tags_are_refused(void **state)
 {
     static const char *const wrong[] = {"[a]",      "[{1}]",         "[{4,<<\"x\">>}]",
                                         "[{1,[]}]", "[{-1,<<>>}]",   "[{a,<<\"x\">>}]",
@@ -45,7 +45,7 @@ static void what_is_none_is_refused(void **state)
     assert_string_equal(tag("get_tag", "[]"), "undefined");
 }
 
-static void tags_spread_until_they_are_told_not_to(void **state)
+static void tags_spread_until_spreading_is_disabled(void **state)
 {
     (void)state;
     assert_string_equal(tag("spread_tag", "[1]"), "{0,[]}"); /* there is no tag */
@@ -120,7 +120,7 @@ static void a_message_that_is_left_leaves_the_tag(void **state)
     assert_string_equal(state_now(), "{2,<<\"heard\">>}");
 }
 
-static void they_go_with_sequential_tokens_and_alone(void **state)
+static void tags_travel_with_and_without_sequential_tokens(void **state)
 {
     (void)state;
     call("seq_set", "[label,5]");
@@ -141,7 +141,7 @@ static void they_go_with_sequential_tokens_and_alone(void **state)
 }
 
 /* A server answers with the tag of the request, so the tag comes back. */
-static void they_travel_from_process_to_process(void **state)
+static void tags_travel_from_process_to_process(void **state)
 {
     char *server = th_strdup(call("spawn", "[party,server,[],0]"));
 
@@ -226,13 +226,13 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(tags_are_put_and_told),
-        TEST(what_is_none_is_refused),
-        TEST(tags_spread_until_they_are_told_not_to),
+        TEST(tags_are_put_and_read),
+        TEST(invalid_tags_are_refused),
+        TEST(tags_spread_until_spreading_is_disabled),
         TEST(tags_come_with_messages),
         TEST(a_message_that_is_left_leaves_the_tag),
-        TEST(they_go_with_sequential_tokens_and_alone),
-        TEST(they_travel_from_process_to_process),
+        TEST(tags_travel_with_and_without_sequential_tokens),
+        TEST(tags_travel_from_process_to_process),
         TEST(operations_on_files_carry_them),
     };
 
