@@ -91,7 +91,7 @@ static struct server_act whole(void)
 
 /* --- Pieces ----------------------------------------------------------------------------------- */
 
-static void in_pieces(void **state)
+static void a_stream_is_read_in_pieces_of_any_size(void **state)
 {
     static const size_t pieces[] = {0, 1, 4, 5, 6, 7, 61, 1000};
     char *expected;
@@ -112,7 +112,7 @@ static void in_pieces(void **state)
     th_free(expected);
 }
 
-static void a_recording(void **state)
+static void a_recording_is_read_from_a_connection(void **state)
 {
     struct server_act act;
     struct th_reader *reader;
@@ -133,7 +133,7 @@ static void a_recording(void **state)
 }
 
 /* The node sends at any time: each piece is delivered at once, however small. */
-static void as_it_comes(void **state)
+static void records_are_delivered_as_they_arrive(void **state)
 {
     struct server_act act;
     struct th_event event = {0};
@@ -153,7 +153,7 @@ static void as_it_comes(void **state)
 }
 
 /* A record takes no memory for bytes that have not come. */
-static void a_huge_length(void **state)
+static void a_huge_length_takes_no_memory(void **state)
 {
     unsigned char head[4];
     struct server_act act;
@@ -173,7 +173,7 @@ static void a_huge_length(void **state)
 
 /* --- Starts ----------------------------------------------------------------------------------- */
 
-static void drops_come_first(void **state)
+static void a_connection_can_begin_with_drops(void **state)
 {
     struct server_act act;
 
@@ -189,7 +189,7 @@ static void drops_come_first(void **state)
 }
 
 /* Any part of the first record may have gone to another client. */
-static void within_a_record(void **state)
+static void a_connection_can_begin_within_a_record(void **state)
 {
     char expected[300];
 
@@ -209,7 +209,7 @@ static void within_a_record(void **state)
 }
 
 /* The rest of that record may be long, and must not be kept. */
-static void within_a_long_record(void **state)
+static void a_connection_can_begin_within_a_long_record(void **state)
 {
     enum { LONG = 8 * 1024 * 1024 };
     struct server_act act;
@@ -227,7 +227,7 @@ static void within_a_long_record(void **state)
     th_replay_reader_close(reader);
 }
 
-static void no_trace_port(void **state)
+static void a_server_that_is_no_trace_port_is_reported(void **state)
 {
     static const char greeting[] = "SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n";
     struct server_act act = {.data = greeting, .size = sizeof greeting - 1};
@@ -240,7 +240,7 @@ static void no_trace_port(void **state)
                             "left within a record, or the server is not a trace port\n");
 }
 
-static void nothing_at_all(void **state)
+static void a_connection_closed_without_data_is_reported(void **state)
 {
     struct server_act act = {0};
 
@@ -252,7 +252,7 @@ static void nothing_at_all(void **state)
 
 /* --- Damage ----------------------------------------------------------------------------------- */
 
-static void cut_off_anywhere(void **state)
+static void a_connection_can_end_at_any_byte(void **state)
 {
     char *expected;
 
@@ -267,7 +267,7 @@ static void cut_off_anywhere(void **state)
     }
 }
 
-static void lost(void **state)
+static void a_lost_connection_is_reported(void **state)
 {
     struct server_act act;
     struct th_reader *reader;
@@ -290,7 +290,7 @@ static void lost(void **state)
 }
 
 /* A node continues after damage, so the reader searches for the next record. */
-static void no_record_in_between(void **state)
+static void bytes_between_records_are_skipped(void **state)
 {
     struct server_act act;
 
@@ -308,7 +308,7 @@ static void no_record_in_between(void **state)
 }
 
 /* A size beyond the limit is not believed: the bytes that follow are no part of that record. */
-static void one_that_claims_to_be_long(void **state)
+static void a_record_beyond_the_size_limit_is_skipped(void **state)
 {
     static const unsigned char sizes[][4] = {{0xff, 0xff, 0xff, 0xf0}, {0x30, 0, 0, 0}};
     static const char *const reasons[] = {
@@ -336,7 +336,7 @@ static void one_that_claims_to_be_long(void **state)
 }
 
 /* A plausible size is not believed either if the bytes are no message. */
-static void one_that_begins_as_none(void **state)
+static void a_record_that_does_not_begin_as_a_message_is_skipped(void **state)
 {
     struct server_act act;
 
@@ -379,7 +379,7 @@ static const char *noted(void)
 }
 
 /* The connection was lost within a record; the next one, of a node without a name, continues. */
-static void a_lost_one(void **state)
+static void a_lost_connection_is_made_again(void **state)
 {
     struct server_act acts[2];
     struct th_reader *reader;
@@ -407,7 +407,7 @@ static void a_lost_one(void **state)
 }
 
 /* The connection was closed in order; a possible loss is reported nevertheless. */
-static void a_closed_one(void **state)
+static void a_closed_connection_is_made_again(void **state)
 {
     struct server_act acts[2];
     struct th_reader *reader;
@@ -428,7 +428,7 @@ static void a_closed_one(void **state)
 
 /* The node refuses a second client as long as the old connection seems alive; the next connection
  * may begin within a record. */
-static void after_being_sent_away(void **state)
+static void a_connection_is_made_again_after_refusals(void **state)
 {
     struct server_act acts[4] = {{0}};
     struct th_reader *reader;
@@ -450,7 +450,7 @@ static void after_being_sent_away(void **state)
     th_replay_reader_close(reader);
 }
 
-static void given_up(void **state)
+static void reconnection_ends_after_its_time_limit(void **state)
 {
     struct server_act act;
     struct th_reader *reader;
@@ -472,7 +472,7 @@ static void given_up(void **state)
 }
 
 /* The node's name and creation decide: the same node continues in the same world. */
-static void nodes(void **state)
+static void another_node_or_creation_counts_as_a_new_node(void **state)
 {
     static const struct {
         const char *name;
@@ -505,25 +505,25 @@ static void nodes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(in_pieces),
-        TEST(a_recording),
-        TEST(as_it_comes),
-        TEST(a_huge_length),
-        TEST(drops_come_first),
-        TEST(within_a_record),
-        TEST(within_a_long_record),
-        TEST(no_trace_port),
-        TEST(nothing_at_all),
-        TEST(cut_off_anywhere),
-        TEST(lost),
-        TEST(no_record_in_between),
-        TEST(one_that_claims_to_be_long),
-        TEST(one_that_begins_as_none),
-        TEST(a_lost_one),
-        TEST(a_closed_one),
-        TEST(after_being_sent_away),
-        TEST(given_up),
-        TEST(nodes),
+        TEST(a_stream_is_read_in_pieces_of_any_size),
+        TEST(a_recording_is_read_from_a_connection),
+        TEST(records_are_delivered_as_they_arrive),
+        TEST(a_huge_length_takes_no_memory),
+        TEST(a_connection_can_begin_with_drops),
+        TEST(a_connection_can_begin_within_a_record),
+        TEST(a_connection_can_begin_within_a_long_record),
+        TEST(a_server_that_is_no_trace_port_is_reported),
+        TEST(a_connection_closed_without_data_is_reported),
+        TEST(a_connection_can_end_at_any_byte),
+        TEST(a_lost_connection_is_reported),
+        TEST(bytes_between_records_are_skipped),
+        TEST(a_record_beyond_the_size_limit_is_skipped),
+        TEST(a_record_that_does_not_begin_as_a_message_is_skipped),
+        TEST(a_lost_connection_is_made_again),
+        TEST(a_closed_connection_is_made_again),
+        TEST(a_connection_is_made_again_after_refusals),
+        TEST(reconnection_ends_after_its_time_limit),
+        TEST(another_node_or_creation_counts_as_a_new_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

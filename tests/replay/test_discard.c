@@ -90,14 +90,14 @@ static void check(const char *name)
     th_trace_free(tracing);
 }
 
-static void calls_and_returns(void **state)
+static void discarded_calls_and_returns_allocate_nothing(void **state)
 {
     (void)state;
     check("samples/recordings/s09_collections_return.trace");
     check("samples/recordings/s03_exceptions_return_to.trace");
 }
 
-static void every_kind_of_event(void **state)
+static void discarded_events_of_every_kind_allocate_nothing(void **state)
 {
     (void)state;
     check("samples/recordings/s15_kitchen_sink.trace");
@@ -105,7 +105,7 @@ static void every_kind_of_event(void **state)
     check("samples/recordings/s10_seq_trace.trace");
 }
 
-static void a_large_recording(void **state)
+static void a_discarded_large_recording_allocates_nothing(void **state)
 {
     static const char name[] = "../shared/recordings/large/l1_compile_compiler_arity.trace";
 
@@ -118,9 +118,9 @@ static void a_large_recording(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(calls_and_returns),
-        cmocka_unit_test(every_kind_of_event),
-        cmocka_unit_test(a_large_recording),
+        cmocka_unit_test(discarded_calls_and_returns_allocate_nothing),
+        cmocka_unit_test(discarded_events_of_every_kind_allocate_nothing),
+        cmocka_unit_test(a_discarded_large_recording_allocates_nothing),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -85,7 +85,7 @@ static const struct {
 
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-static void each_event(void **state)
+static void each_kind_of_event_hits_its_probe(void **state)
 {
     (void)state;
     raise_all(th_probe_raise);
@@ -103,7 +103,7 @@ static void each_event(void **state)
 }
 
 /* Probes are hit only with the option, and only watched ones; nothing else is decoded for them. */
-static void what_is_not_asked_for(void **state)
+static void unwatched_probes_are_not_hit(void **state)
 {
     struct th_buffer stream = {0};
 
@@ -125,7 +125,7 @@ static void what_is_not_asked_for(void **state)
 }
 
 /* Texts are cut between characters; names have many bytes. */
-static void long_texts(void **state)
+static void long_texts_are_cut_between_characters(void **state)
 {
     struct th_buffer stream = {0}, text = {0};
 
@@ -159,7 +159,7 @@ static void play_sample(const char *file)
     th_buffer_free(&stream);
 }
 
-static void all_samples(void **state)
+static void all_events_of_the_samples_hit_probes(void **state)
 {
     (void)state;
     raise_all(th_probe_raise);
@@ -177,10 +177,10 @@ static int free_hits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_event),
-        cmocka_unit_test(what_is_not_asked_for),
-        cmocka_unit_test(long_texts),
-        cmocka_unit_test(all_samples),
+        cmocka_unit_test(each_kind_of_event_hits_its_probe),
+        cmocka_unit_test(unwatched_probes_are_not_hit),
+        cmocka_unit_test(long_texts_are_cut_between_characters),
+        cmocka_unit_test(all_events_of_the_samples_hit_probes),
     };
     return cmocka_run_group_tests(tests, NULL, free_hits);
 }

@@ -57,7 +57,7 @@ static void returns_of_tail_calls(void **state)
                                                        "return_from ex:foo/0 ok\n");
 }
 
-static void returns_to(void **state)
+static void returns_are_followed_by_return_to(void **state)
 {
     (void)state;
     expect((struct retracing){.return_to = true}, CALLS "return_to ex:foo/0\nreturn_to sem:w/0\n");
@@ -166,7 +166,7 @@ static void returns_of_some_calls(void **state)
     assert_int_equal(counts.unmatched, 0);
 }
 
-static void callers_as_recorded(void **state)
+static void reconstructed_callers_equal_the_recorded_ones(void **state)
 {
     struct th_execution_counts counts;
 
@@ -178,7 +178,7 @@ static void callers_as_recorded(void **state)
     assert_int_equal(counts.callers_unknown, 0);
 }
 
-static void arities_only(void **state)
+static void callers_are_unknown_in_recordings_of_arities(void **state)
 {
     struct th_execution_counts counts;
 
@@ -187,7 +187,7 @@ static void arities_only(void **state)
     assert_int_equal(counts.callers_unknown, counts.calls);
 }
 
-static void large_recordings(void **state)
+static void large_recordings_are_reconstructed(void **state)
 {
     static const char mnesia[] = "../shared/recordings/large/l2_mnesia_full.trace";
     static const char sorts[] = "../shared/recordings/large/l3_sorts_args_return.trace";
@@ -205,14 +205,14 @@ int main(void)
         cmocka_unit_test(callers_of_tail_calls),
         cmocka_unit_test(callers_of_external_calls),
         cmocka_unit_test(returns_of_tail_calls),
-        cmocka_unit_test(returns_to),
+        cmocka_unit_test(returns_are_followed_by_return_to),
         cmocka_unit_test(swapped_tail_calls_have_other_callers),
         cmocka_unit_test(exceptions_and_returns_to),
         cmocka_unit_test(returns_of_each_call),
         cmocka_unit_test(returns_of_some_calls),
-        cmocka_unit_test(callers_as_recorded),
-        cmocka_unit_test(arities_only),
-        cmocka_unit_test(large_recordings),
+        cmocka_unit_test(reconstructed_callers_equal_the_recorded_ones),
+        cmocka_unit_test(callers_are_unknown_in_recordings_of_arities),
+        cmocka_unit_test(large_recordings_are_reconstructed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -80,7 +80,7 @@ static void read_all(void)
     assert_int_equal(input.error, 0);
 }
 
-static void from_a_pipe(void **state)
+static void input_is_read_from_a_pipe(void **state)
 {
     pthread_t writer;
     int ends[2];
@@ -94,7 +94,7 @@ static void from_a_pipe(void **state)
 }
 
 /* Another program may have made the descriptor non-blocking. */
-static void from_a_pipe_that_does_not_block(void **state)
+static void input_is_read_from_a_nonblocking_pipe(void **state)
 {
     pthread_t writer;
     int ends[2];
@@ -121,7 +121,7 @@ static void memory_grows_with_data_only(void **state)
     assert_order(input.capacity, <=, 2 * TOTAL);
 }
 
-static void a_read_that_fails(void **state)
+static void a_failed_read_ends_the_input(void **state)
 {
     (void)state;
     th_replay_input_attach(&input, open("/dev/null", O_WRONLY), "null");
@@ -155,7 +155,7 @@ static void a_signal_ends_the_input(void **state)
     close(ends[1]);
 }
 
-static void a_closed_input_is_at_its_end(void **state)
+static void a_closed_input_has_ended(void **state)
 {
     (void)state;
     assert_int_equal(th_replay_input_open(&input, "no/such/file"), TH_MALFORMED);
@@ -168,12 +168,12 @@ static void a_closed_input_is_at_its_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(from_a_pipe, begin, end),
-        cmocka_unit_test_setup_teardown(from_a_pipe_that_does_not_block, begin, end),
+        cmocka_unit_test_setup_teardown(input_is_read_from_a_pipe, begin, end),
+        cmocka_unit_test_setup_teardown(input_is_read_from_a_nonblocking_pipe, begin, end),
         cmocka_unit_test_setup_teardown(memory_grows_with_data_only, begin, end),
-        cmocka_unit_test_setup_teardown(a_read_that_fails, begin, end),
+        cmocka_unit_test_setup_teardown(a_failed_read_ends_the_input, begin, end),
         cmocka_unit_test_setup_teardown(a_signal_ends_the_input, begin, end),
-        cmocka_unit_test_setup_teardown(a_closed_input_is_at_its_end, begin, end),
+        cmocka_unit_test_setup_teardown(a_closed_input_has_ended, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

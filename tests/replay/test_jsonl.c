@@ -56,7 +56,7 @@ static void next(void)
         fail_msg("%s", stream_causes());
 }
 
-static void lines_and_their_tuples(void **state)
+static void each_line_gives_its_tuple(void **state)
 {
     static const struct {
         const char *line, *tuple;
@@ -115,7 +115,7 @@ static void lines_and_their_tuples(void **state)
 }
 
 /* Kind, tag, tracee, time and size of the tuple are known before terms are decoded. */
-static void what_is_known_at_once(void **state)
+static void the_kind_of_an_event_is_known_before_decoding(void **state)
 {
     struct th_mfa function;
 
@@ -146,7 +146,7 @@ static void what_is_known_at_once(void **state)
     assert_int_equal(function.arity, 2);
 }
 
-static void unknown_facts(void **state)
+static void missing_fields_leave_facts_unknown(void **state)
 {
     (void)state;
     add("{\"tracee\":\"<0.1.0>\",\"tag\":\"call\",\"term\":\"{m,f,1}\"}");
@@ -158,7 +158,7 @@ static void unknown_facts(void **state)
 }
 
 /* The largest numbers of immediates, and larger ones. */
-static void tracees(void **state)
+static void tracees_of_any_number_are_read(void **state)
 {
     static const char *const texts[] = {"<0.268435455.4294967295>", "#Port<0.1152921504606846975>",
                                         "<0.268435456.0>", "#Port<0.1152921504606846976>"};
@@ -257,7 +257,7 @@ static const struct {
      "the field \"ts\" is not an integer"},
 };
 
-static void wrong_lines(void **state)
+static void damaged_lines_are_reported(void **state)
 {
     char expected[300];
 
@@ -280,7 +280,7 @@ static void wrong_lines(void **state)
 }
 
 /* Terms are parsed only when they are needed. */
-static void wrong_terms(void **state)
+static void a_damaged_term_is_reported_when_it_is_read(void **state)
 {
     struct th_mfa function;
     th_term tuple;
@@ -300,7 +300,7 @@ static void wrong_terms(void **state)
     }
 }
 
-static void wrong_callers(void **state)
+static void damaged_callers_are_reported(void **state)
 {
     static const char *const wrong[] = {"m",
                                         "[m]",
@@ -336,7 +336,7 @@ static void blank_lines_are_no_records(void **state)
 }
 
 /* Only a last line without its end may be truncated. */
-static void cut_off_anywhere(void **state)
+static void a_truncated_last_line_is_reported(void **state)
 {
     char text[] = GOOD GOOD;
 
@@ -354,7 +354,7 @@ static void cut_off_anywhere(void **state)
     }
 }
 
-static void headers(void **state)
+static void headers_are_read(void **state)
 {
     (void)state;
     add("\n{\"tracehost\":1,\"node\":\"a@b\",\"creation\":4294967295,\"atoms\":\"utf8\"}\n" GOOD);
@@ -373,7 +373,7 @@ static void headers(void **state)
     assert_string_equal(stream_tell(reader), "");
 }
 
-static void wrong_headers(void **state)
+static void damaged_headers_are_reported(void **state)
 {
     static const struct {
         const char *line, *why;
@@ -419,7 +419,7 @@ static void identifiers_of_the_node_are_local(void **state)
     assert_term_equal(event.tracee, th_local_pid(1, 2));
 }
 
-static void what_is_no_stream(void **state)
+static void other_texts_are_refused(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -435,7 +435,7 @@ static void what_is_no_stream(void **state)
                         "end of input near '\"tracee'\n2@9 " TOLD);
 }
 
-static void long_lines(void **state)
+static void lines_of_megabytes_are_read(void **state)
 {
     (void)state;
     add("{\"other\":\"\\\"");
@@ -454,20 +454,20 @@ static void long_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lines_and_their_tuples, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_known_at_once, begin, end),
-        cmocka_unit_test_setup_teardown(unknown_facts, begin, end),
-        cmocka_unit_test_setup_teardown(tracees, begin, end),
-        cmocka_unit_test_setup_teardown(wrong_lines, begin, end),
-        cmocka_unit_test_setup_teardown(wrong_terms, begin, end),
-        cmocka_unit_test_setup_teardown(wrong_callers, begin, end),
+        cmocka_unit_test_setup_teardown(each_line_gives_its_tuple, begin, end),
+        cmocka_unit_test_setup_teardown(the_kind_of_an_event_is_known_before_decoding, begin, end),
+        cmocka_unit_test_setup_teardown(missing_fields_leave_facts_unknown, begin, end),
+        cmocka_unit_test_setup_teardown(tracees_of_any_number_are_read, begin, end),
+        cmocka_unit_test_setup_teardown(damaged_lines_are_reported, begin, end),
+        cmocka_unit_test_setup_teardown(a_damaged_term_is_reported_when_it_is_read, begin, end),
+        cmocka_unit_test_setup_teardown(damaged_callers_are_reported, begin, end),
         cmocka_unit_test_setup_teardown(blank_lines_are_no_records, begin, end),
-        cmocka_unit_test_setup_teardown(cut_off_anywhere, begin, end),
-        cmocka_unit_test_setup_teardown(headers, begin, end),
-        cmocka_unit_test_setup_teardown(wrong_headers, begin, end),
+        cmocka_unit_test_setup_teardown(a_truncated_last_line_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(headers_are_read, begin, end),
+        cmocka_unit_test_setup_teardown(damaged_headers_are_reported, begin, end),
         cmocka_unit_test_setup_teardown(identifiers_of_the_node_are_local, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_no_stream, begin, end),
-        cmocka_unit_test_setup_teardown(long_lines, begin, end),
+        cmocka_unit_test_setup_teardown(other_texts_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(lines_of_megabytes_are_read, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -279,7 +279,7 @@ struct kind {
 #name, name \
     }
 
-static void records(void **state)
+static void records_beyond_the_memory_limit_are_refused(void **state)
 {
     static const struct kind kinds[] = {KIND(tuple),   KIND(list),   KIND(strings),
                                         KIND(map),     KIND(floats), KIND(references),
@@ -296,7 +296,7 @@ static void records(void **state)
     }
 }
 
-static void lines(void **state)
+static void lines_beyond_the_memory_limit_are_refused(void **state)
 {
     static const struct kind kinds[] = {KIND(text_list),    KIND(text_numbers), KIND(text_number),
                                         KIND(text_map),     KIND(text_tuple),   KIND(text_string),
@@ -320,7 +320,7 @@ static void lines(void **state)
 }
 
 /* A long line is given up before it is complete, and the buffer has not grown for it. */
-static void a_line_is_no_longer_than_that(void **state)
+static void a_line_longer_than_the_limit_is_not_buffered(void **state)
 {
     (void)state;
     th_buffer_add_text(&term, "\"");
@@ -343,7 +343,7 @@ static void a_line_is_no_longer_than_that(void **state)
     }
 }
 
-static void a_record_that_is_too_long_and_cut_off(void **state)
+static void a_truncated_record_beyond_the_limit_is_reported(void **state)
 {
     const struct th_reader_options options = {.max_memory = MOST};
     struct th_reader *reader;
@@ -363,10 +363,10 @@ static void a_record_that_is_too_long_and_cut_off(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(records, end),
-        cmocka_unit_test_teardown(lines, end),
-        cmocka_unit_test_teardown(a_line_is_no_longer_than_that, end),
-        cmocka_unit_test_teardown(a_record_that_is_too_long_and_cut_off, end),
+        cmocka_unit_test_teardown(records_beyond_the_memory_limit_are_refused, end),
+        cmocka_unit_test_teardown(lines_beyond_the_memory_limit_are_refused, end),
+        cmocka_unit_test_teardown(a_line_longer_than_the_limit_is_not_buffered, end),
+        cmocka_unit_test_teardown(a_truncated_record_beyond_the_limit_is_reported, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

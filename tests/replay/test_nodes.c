@@ -83,7 +83,7 @@ static void check_counts(const struct th_player_counts *counts)
     assert_int_equal(counts->tracees, TRACEES);
 }
 
-static void the_same_node(void **state)
+static void the_same_node_continues_its_world(void **state)
 {
     struct known known = play("a@b", 5, "a@b", 5);
 
@@ -92,7 +92,7 @@ static void the_same_node(void **state)
     assert_true(known.ended && known.named);
 }
 
-static void perhaps_another_node(void **state)
+static void a_possibly_different_node_drops_the_world(void **state)
 {
     struct known known = play("nonode@nohost", 0, "nonode@nohost", 0);
 
@@ -101,7 +101,7 @@ static void perhaps_another_node(void **state)
     assert_false(known.ended || known.named);
 }
 
-static void another_node(void **state)
+static void another_node_drops_the_world_and_ends_the_stream(void **state)
 {
     static const struct {
         const char *before, *after;
@@ -129,9 +129,9 @@ static void another_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_same_node),
-        cmocka_unit_test(perhaps_another_node),
-        cmocka_unit_test(another_node),
+        cmocka_unit_test(the_same_node_continues_its_world),
+        cmocka_unit_test(a_possibly_different_node_drops_the_world),
+        cmocka_unit_test(another_node_drops_the_world_and_ends_the_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -63,7 +63,7 @@ static void next(void)
         fail_msg("%s", stream_causes());
 }
 
-static void one_message_in_all_encodings(void **state)
+static void a_message_is_read_in_all_encodings(void **state)
 {
     static const struct {
         const char *bytes;
@@ -106,7 +106,7 @@ static void one_message_in_all_encodings(void **state)
     }
 }
 
-static void ports_in_all_encodings(void **state)
+static void ports_are_read_in_all_encodings(void **state)
 {
     (void)state;
     for (int round = 0; round < 2; round++) {
@@ -123,7 +123,7 @@ static void ports_in_all_encodings(void **state)
 }
 
 /* Numbers beyond immediates, and nodes and creations other than the first tracee's. */
-static void tracees_that_are_no_immediates(void **state)
+static void tracees_beyond_immediates_are_read(void **state)
 {
     struct th_pid_parts pid;
     struct th_port_parts port;
@@ -171,7 +171,7 @@ static void expect_node(const char *node, uint32_t creation)
 #define PID_OF(node) "\x58" node "\0\0\0\1\0\0\0\2\0\0\0\7"
 
 /* The node of the first tracee, or of the actor of a seq_trace message, is known from the start. */
-static void the_node_of_a_stream(void **state)
+static void the_first_identifier_names_the_node_of_a_stream(void **state)
 {
     (void)state;
     add(BYTES("\x83\x68\4" TRACE PID_OF(OTHER_NODE) CLOSED "\x6a"));
@@ -237,7 +237,7 @@ static void add_compressed(const char *term)
 }
 
 /* Recorders do not compress, but term_to_binary can. */
-static void compressed_records(void **state)
+static void compressed_records_are_read(void **state)
 {
     struct th_mfa function;
     th_term tuple;
@@ -272,7 +272,7 @@ static void compressed_records(void **state)
 }
 
 /* The arity is counted for each form of argument list, without decoding the arguments. */
-static void arities(void **state)
+static void arities_are_counted_without_decoding(void **state)
 {
     static const struct {
         const char *bytes;
@@ -314,7 +314,7 @@ static void arities(void **state)
 }
 
 /* Time stamps, in the encodings of recorders and in others. */
-static void times(void **state)
+static void timestamps_are_read_in_all_encodings(void **state)
 {
     static const struct {
         const char *bytes;
@@ -360,15 +360,16 @@ static void times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(one_message_in_all_encodings, begin, end),
-        cmocka_unit_test_setup_teardown(ports_in_all_encodings, begin, end),
-        cmocka_unit_test_setup_teardown(tracees_that_are_no_immediates, begin, end),
-        cmocka_unit_test_setup_teardown(the_node_of_a_stream, begin, end),
+        cmocka_unit_test_setup_teardown(a_message_is_read_in_all_encodings, begin, end),
+        cmocka_unit_test_setup_teardown(ports_are_read_in_all_encodings, begin, end),
+        cmocka_unit_test_setup_teardown(tracees_beyond_immediates_are_read, begin, end),
+        cmocka_unit_test_setup_teardown(the_first_identifier_names_the_node_of_a_stream, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(identifiers_of_the_node_are_local, begin, end),
         cmocka_unit_test_setup_teardown(encoding_of_atoms_is_remembered, begin, end),
-        cmocka_unit_test_setup_teardown(compressed_records, begin, end),
-        cmocka_unit_test_setup_teardown(arities, begin, end),
-        cmocka_unit_test_setup_teardown(times, begin, end),
+        cmocka_unit_test_setup_teardown(compressed_records_are_read, begin, end),
+        cmocka_unit_test_setup_teardown(arities_are_counted_without_decoding, begin, end),
+        cmocka_unit_test_setup_teardown(timestamps_are_read_in_all_encodings, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

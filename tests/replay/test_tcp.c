@@ -33,7 +33,7 @@ static void stop_soon(void)
 
 /* --- Addresses -------------------------------------------------------------------------------- */
 
-static void addresses(void **state)
+static void addresses_are_parsed(void **state)
 {
     static const char form[] =
         "an address must be tcp://HOST:PORT, or tcp://[ADDRESS]:PORT for IPv6";
@@ -110,7 +110,7 @@ static void connects(const char *host)
     th_buffer_free(&stream);
 }
 
-static void both_kinds_of_addresses(void **state)
+static void ipv4_and_ipv6_addresses_are_connected(void **state)
 {
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
     int fd = socket(AF_INET6, SOCK_STREAM, 0);
@@ -122,7 +122,7 @@ static void both_kinds_of_addresses(void **state)
     close(fd);
 }
 
-static void names(void **state)
+static void a_host_name_is_looked_up(void **state)
 {
     struct server_act act = {0};
     struct th_reader *reader;
@@ -150,7 +150,7 @@ static char *deserted(void)
     return name;
 }
 
-static void refused(void **state)
+static void a_refused_connection_is_reported(void **state)
 {
     char *name = deserted();
     char *expected =
@@ -165,7 +165,7 @@ static void refused(void **state)
 }
 
 /* Without a network, name servers do not answer. */
-static void unknown(void **state)
+static void an_unknown_host_is_reported(void **state)
 {
     const struct th_reader_options options = {.connect_ms = 3000};
 
@@ -205,7 +205,7 @@ static void busy_end(struct busy *busy)
     th_free(busy->name);
 }
 
-static void too_late(void **state)
+static void a_connection_that_takes_too_long_is_reported(void **state)
 {
     const struct th_reader_options options = {.connect_ms = 300};
     struct busy busy;
@@ -218,7 +218,7 @@ static void too_late(void **state)
 }
 
 /* The result is no error, but a stream that has ended. */
-static void stopped_while_connecting(void **state)
+static void a_stop_ends_the_wait_for_a_connection(void **state)
 {
     const struct th_reader_options options = {.stop = &stop, .reconnect_ns = 3000000000};
     struct th_reader *reader;
@@ -233,7 +233,7 @@ static void stopped_while_connecting(void **state)
     busy_end(&busy);
 }
 
-static void stopped_while_it_is_silent(void **state)
+static void a_stop_ends_the_wait_for_data(void **state)
 {
     const struct th_reader_options options = {.stop = &stop};
     struct server_act act = {.await = true};
@@ -251,14 +251,14 @@ static void stopped_while_it_is_silent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(addresses),
-        cmocka_unit_test(both_kinds_of_addresses),
-        cmocka_unit_test(names),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(unknown),
-        cmocka_unit_test(too_late),
-        cmocka_unit_test(stopped_while_connecting),
-        cmocka_unit_test(stopped_while_it_is_silent),
+        cmocka_unit_test(addresses_are_parsed),
+        cmocka_unit_test(ipv4_and_ipv6_addresses_are_connected),
+        cmocka_unit_test(a_host_name_is_looked_up),
+        cmocka_unit_test(a_refused_connection_is_reported),
+        cmocka_unit_test(an_unknown_host_is_reported),
+        cmocka_unit_test(a_connection_that_takes_too_long_is_reported),
+        cmocka_unit_test(a_stop_ends_the_wait_for_a_connection),
+        cmocka_unit_test(a_stop_ends_the_wait_for_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -133,7 +133,7 @@ static void check_sample(const char *file)
     th_error_clear();
 }
 
-static void recordings_tell_what_is_in_them(void **state)
+static void recordings_are_read_completely(void **state)
 {
     (void)state;
     stream_each_sample(check_sample);
@@ -159,7 +159,7 @@ static void skimming_allocates_nothing(void **state)
 
 /* --- Drops, and terms that are no trace messages ---------------------------------------------- */
 
-static void drops(void **state)
+static void drop_records_are_read(void **state)
 {
     struct th_event event = {0};
     struct th_reader *reader;
@@ -189,7 +189,7 @@ static void drops(void **state)
 
 /* Sound terms that are no trace messages are reported as such, before and after anything was
  * learned of the stream. */
-static void other_terms(void **state)
+static void terms_that_are_no_trace_messages_are_reported(void **state)
 {
     static const char *const terms[] = {
         "hello",
@@ -227,7 +227,7 @@ static void other_terms(void **state)
 }
 
 /* A message whose decoding shows that it is malformed is still available as a whole term. */
-static void strange_messages(void **state)
+static void malformed_messages_are_available_as_terms(void **state)
 {
     static const struct {
         const char *term, *decode, *time;
@@ -265,7 +265,7 @@ static void strange_messages(void **state)
     th_env_release(&env);
 }
 
-static void ambiguous_integer(void **state)
+static void an_ambiguous_integer_is_read_as_the_option_says(void **state)
 {
     struct th_reader_options options = {.scheduler_id = true};
     struct th_event event = {0};
@@ -325,7 +325,7 @@ static const char *expected_of(size_t size)
     return text;
 }
 
-static void cut_off_anywhere(void **state)
+static void a_recording_can_end_at_any_byte(void **state)
 {
     size_t whole;
 
@@ -340,7 +340,7 @@ static void cut_off_anywhere(void **state)
 }
 
 /* No memory is allocated for a size beyond the end. */
-static void size_beyond_the_end(void **state)
+static void a_size_beyond_the_end_is_reported(void **state)
 {
     (void)state;
     stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
@@ -351,7 +351,7 @@ static void size_beyond_the_end(void **state)
 }
 
 /* In a program that embeds the host, reading goes on without memory. */
-static void no_memory_for_input(void **state)
+static void missing_memory_for_input_is_reported(void **state)
 {
     static const char *const told[] = {
         "1@0 {trace,<0.1.0>,exit,normal}\n"
@@ -378,7 +378,7 @@ static void no_memory_for_input(void **state)
     }
 }
 
-static void unknown_op(void **state)
+static void an_unknown_record_type_ends_the_file(void **state)
 {
     (void)state;
     stream_add_message(&stream, "{trace,<0.1.0>,exit,normal}");
@@ -391,7 +391,7 @@ static void unknown_op(void **state)
 }
 
 /* A bad payload in a good frame costs one record. */
-static void bad_payloads(void **state)
+static void a_bad_payload_costs_one_record(void **state)
 {
     static const struct {
         const char *bytes;
@@ -430,7 +430,7 @@ static void bad_payloads(void **state)
 }
 
 /* Damage that skimming does not notice is reported when the terms are decoded. */
-static void damage_inside_of_terms(void **state)
+static void damage_inside_a_term_is_found_when_it_is_decoded(void **state)
 {
     struct th_event event = {0};
     struct th_reader *reader;
@@ -457,7 +457,7 @@ static void damage_inside_of_terms(void **state)
 
 /* --- Format ----------------------------------------------------------------------------------- */
 
-static void files_of_other_formats(void **state)
+static void files_of_other_formats_are_refused(void **state)
 {
     static const struct {
         const char *bytes;
@@ -488,7 +488,7 @@ static void files_of_other_formats(void **state)
     }
 }
 
-static void names_that_cannot_be_read(void **state)
+static void paths_that_cannot_be_read_are_reported(void **state)
 {
     struct th_reader *reader;
 
@@ -509,20 +509,22 @@ static void an_empty_file_has_no_records(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(recordings_tell_what_is_in_them, begin, end),
+        cmocka_unit_test_setup_teardown(recordings_are_read_completely, begin, end),
         cmocka_unit_test_setup_teardown(skimming_allocates_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(drops, begin, end),
-        cmocka_unit_test_setup_teardown(other_terms, begin, end),
-        cmocka_unit_test_setup_teardown(strange_messages, begin, end),
-        cmocka_unit_test_setup_teardown(ambiguous_integer, begin, end),
-        cmocka_unit_test_setup_teardown(cut_off_anywhere, begin, end),
-        cmocka_unit_test_setup_teardown(size_beyond_the_end, begin, end),
-        cmocka_unit_test_setup_teardown(unknown_op, begin, end),
-        cmocka_unit_test_setup_teardown(no_memory_for_input, begin, end),
-        cmocka_unit_test_setup_teardown(bad_payloads, begin, end),
-        cmocka_unit_test_setup_teardown(damage_inside_of_terms, begin, end),
-        cmocka_unit_test_setup_teardown(files_of_other_formats, begin, end),
-        cmocka_unit_test_setup_teardown(names_that_cannot_be_read, begin, end),
+        cmocka_unit_test_setup_teardown(drop_records_are_read, begin, end),
+        cmocka_unit_test_setup_teardown(terms_that_are_no_trace_messages_are_reported, begin, end),
+        cmocka_unit_test_setup_teardown(malformed_messages_are_available_as_terms, begin, end),
+        cmocka_unit_test_setup_teardown(an_ambiguous_integer_is_read_as_the_option_says, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(a_recording_can_end_at_any_byte, begin, end),
+        cmocka_unit_test_setup_teardown(a_size_beyond_the_end_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(an_unknown_record_type_ends_the_file, begin, end),
+        cmocka_unit_test_setup_teardown(missing_memory_for_input_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(a_bad_payload_costs_one_record, begin, end),
+        cmocka_unit_test_setup_teardown(damage_inside_a_term_is_found_when_it_is_decoded, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(files_of_other_formats_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(paths_that_cannot_be_read_are_reported, begin, end),
         cmocka_unit_test_setup_teardown(an_empty_file_has_no_records, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

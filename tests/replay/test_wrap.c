@@ -73,7 +73,7 @@ static const char *find(const char *name)
     return th_buffer_text(&found);
 }
 
-static void patterns(void **state)
+static void a_pattern_finds_the_files_of_a_set_in_order(void **state)
 {
     (void)state;
     make("w0.log", 3);
@@ -98,7 +98,7 @@ static void the_gap_may_be_the_first_number(void **state)
 }
 
 /* The order is by number, not by name; other files do not matter. */
-static void only_plain_numbers_count(void **state)
+static void only_plain_numbers_belong_to_a_set(void **state)
 {
     (void)state;
     for (int i = 0; i < 12; i++) {
@@ -117,7 +117,7 @@ static void only_plain_numbers_count(void **state)
                                         "w8.log w9.log w10.log w11.log");
 }
 
-static void inconsistent_sets(void **state)
+static void inconsistent_sets_are_refused(void **state)
 {
     (void)state;
     make("w2.log", 3);
@@ -136,7 +136,7 @@ static void inconsistent_sets(void **state)
 }
 
 /* A file is closed when a record passes the limit, so sizes differ by less than one record. */
-static void the_first_file_of_a_set(void **state)
+static void the_first_file_stands_for_its_set(void **state)
 {
     (void)state;
     make("w0.log", 10);
@@ -152,7 +152,7 @@ static void the_first_file_of_a_set(void **state)
 }
 
 /* Files that only resemble a set are not joined. */
-static void numbered_files(void **state)
+static void files_that_resemble_a_set_are_not_joined(void **state)
 {
     (void)state;
     make("rec1.trace", 10);
@@ -170,7 +170,7 @@ static void numbered_files(void **state)
     assert_string_equal(find("2024-rec1.trace"), "2024-rec1.trace");
 }
 
-static void damaged_files_prove_nothing(void **state)
+static void a_set_with_damaged_files_needs_a_pattern(void **state)
 {
     (void)state;
     make("w0.log", 10);
@@ -194,7 +194,7 @@ static void the_newest_file_may_be_incomplete(void **state)
     assert_string_equal(find("w0.log"), "w0.log w1.log w2.log together");
 }
 
-static void names_that_are_files_themselves(void **state)
+static void an_existing_file_is_no_pattern(void **state)
 {
     (void)state;
     make("w*.log", 1);
@@ -222,7 +222,7 @@ static const char *read_set(const char *name, const char *note)
 }
 
 /* As in OTP's own reader, positions restart in each file, numbers continue. */
-static void reading_a_recorded_set(void **state)
+static void a_recorded_set_is_read_as_one_stream(void **state)
 {
     struct th_buffer expected = {0};
     size_t number = 0, file_at = 0;
@@ -252,7 +252,7 @@ static void reading_a_recorded_set(void **state)
 }
 
 /* Damage ends a file, not the set. */
-static void damage_in_the_middle(void **state)
+static void damage_in_one_file_costs_its_rest_only(void **state)
 {
     (void)state;
     make("w0.log", 2);
@@ -265,7 +265,7 @@ static void damage_in_the_middle(void **state)
         "input ends after 3 of the 5 bytes of the record's head\n4@0 other []\n");
 }
 
-static void a_file_that_went_away(void **state)
+static void a_file_that_disappeared_is_reported(void **state)
 {
     struct th_event event = {0};
     struct th_reader *reader;
@@ -288,18 +288,18 @@ static void a_file_that_went_away(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(patterns, begin, end),
+        cmocka_unit_test_setup_teardown(a_pattern_finds_the_files_of_a_set_in_order, begin, end),
         cmocka_unit_test_setup_teardown(the_gap_may_be_the_first_number, begin, end),
-        cmocka_unit_test_setup_teardown(only_plain_numbers_count, begin, end),
-        cmocka_unit_test_setup_teardown(inconsistent_sets, begin, end),
-        cmocka_unit_test_setup_teardown(the_first_file_of_a_set, begin, end),
-        cmocka_unit_test_setup_teardown(numbered_files, begin, end),
-        cmocka_unit_test_setup_teardown(damaged_files_prove_nothing, begin, end),
+        cmocka_unit_test_setup_teardown(only_plain_numbers_belong_to_a_set, begin, end),
+        cmocka_unit_test_setup_teardown(inconsistent_sets_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(the_first_file_stands_for_its_set, begin, end),
+        cmocka_unit_test_setup_teardown(files_that_resemble_a_set_are_not_joined, begin, end),
+        cmocka_unit_test_setup_teardown(a_set_with_damaged_files_needs_a_pattern, begin, end),
         cmocka_unit_test_setup_teardown(the_newest_file_may_be_incomplete, begin, end),
-        cmocka_unit_test_setup_teardown(names_that_are_files_themselves, begin, end),
-        cmocka_unit_test_setup_teardown(reading_a_recorded_set, begin, end),
-        cmocka_unit_test_setup_teardown(damage_in_the_middle, begin, end),
-        cmocka_unit_test_setup_teardown(a_file_that_went_away, begin, end),
+        cmocka_unit_test_setup_teardown(an_existing_file_is_no_pattern, begin, end),
+        cmocka_unit_test_setup_teardown(a_recorded_set_is_read_as_one_stream, begin, end),
+        cmocka_unit_test_setup_teardown(damage_in_one_file_costs_its_rest_only, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_that_disappeared_is_reported, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

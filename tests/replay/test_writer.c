@@ -99,13 +99,13 @@ static void check_sample(const char *file)
     th_buffer_free(&before);
 }
 
-static void recordings_there_and_back(void **state)
+static void recordings_survive_both_conversions(void **state)
 {
     (void)state;
     stream_each_sample(check_sample);
 }
 
-static void json_as_it_is_written(void **state)
+static void events_are_written_as_json_lines(void **state)
 {
     (void)state;
     stream_add_message(&stream, "{trace_ts,<0.1.0>,call,{m,f,[a]},r,2,{1795,233754,730750}}");
@@ -132,7 +132,7 @@ static void json_as_it_is_written(void **state)
 }
 
 /* A message that fields cannot represent is written as a whole term, and read back. */
-static void messages_that_are_none(void **state)
+static void terms_that_are_no_messages_are_written(void **state)
 {
     static const char *const terms[] = {
         "hello",
@@ -161,7 +161,7 @@ static void messages_that_are_none(void **state)
 #define FOREIGN "\x58\x77\3c@d\0\0\0\1\0\0\0\2\0\0\0\7"
 
 /* A later OTP's atoms, a node with name and creation; a drop comes before the node is known. */
-static void other_nodes_and_releases(void **state)
+static void nodes_and_utf8_atoms_survive_conversions(void **state)
 {
     static const char message[] = "\x83\x68\5\x77\5trace" PID "\x77\4send\x68\2" PID FOREIGN PID;
 
@@ -177,7 +177,7 @@ static void other_nodes_and_releases(void **state)
     assert_memory_equal(written.data, stream.data, stream.size);
 }
 
-static void what_only_json_can_tell(void **state)
+static void callers_and_kinds_of_calls_survive_in_json(void **state)
 {
     static const char lines[] = "{\"tracehost\":1}\n"
                                 "{\"tracee\":\"<0.1.0>\",\"tag\":\"call\",\"term\":\"{m,f,1}\","
@@ -192,7 +192,7 @@ static void what_only_json_can_tell(void **state)
 }
 
 /* A damaged event is not written, the next one is. */
-static void damaged_events(void **state)
+static void a_damaged_event_is_not_written(void **state)
 {
     for (enum th_format format = TH_FORMAT_TRACE_PORT; format <= TH_FORMAT_JSONL; format++) {
         struct th_writer_options options = {.format = format};
@@ -223,7 +223,7 @@ static void damaged_events(void **state)
     }
 }
 
-static void whole_or_not_at_all(void **state)
+static void a_file_appears_whole_or_not_at_all(void **state)
 {
     struct th_writer_options options = {.format = TH_FORMAT_JSONL};
     struct th_writer *writer;
@@ -240,7 +240,7 @@ static void whole_or_not_at_all(void **state)
     assert_null(writer);
 }
 
-static void a_full_disk(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     struct th_writer_options options = {.format = TH_FORMAT_JSONL};
     struct th_writer *writer;
@@ -254,7 +254,7 @@ static void a_full_disk(void **state)
     assert_non_null(strstr(stream_causes(), "No space left on device"));
 }
 
-static void drops_that_do_not_fit(void **state)
+static void a_drop_count_that_does_not_fit_is_refused(void **state)
 {
     struct th_event event = {.number = 1, .kind = TH_EVENT_DROP, .dropped = UINT32_MAX + 1ull};
     struct th_writer_options options = {.format = TH_FORMAT_TRACE_PORT};
@@ -272,15 +272,15 @@ static void drops_that_do_not_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(recordings_there_and_back, begin, end),
-        cmocka_unit_test_setup_teardown(json_as_it_is_written, begin, end),
-        cmocka_unit_test_setup_teardown(messages_that_are_none, begin, end),
-        cmocka_unit_test_setup_teardown(other_nodes_and_releases, begin, end),
-        cmocka_unit_test_setup_teardown(what_only_json_can_tell, begin, end),
-        cmocka_unit_test_setup_teardown(damaged_events, begin, end),
-        cmocka_unit_test_setup_teardown(whole_or_not_at_all, begin, end),
-        cmocka_unit_test_setup_teardown(a_full_disk, begin, end),
-        cmocka_unit_test_setup_teardown(drops_that_do_not_fit, begin, end),
+        cmocka_unit_test_setup_teardown(recordings_survive_both_conversions, begin, end),
+        cmocka_unit_test_setup_teardown(events_are_written_as_json_lines, begin, end),
+        cmocka_unit_test_setup_teardown(terms_that_are_no_messages_are_written, begin, end),
+        cmocka_unit_test_setup_teardown(nodes_and_utf8_atoms_survive_conversions, begin, end),
+        cmocka_unit_test_setup_teardown(callers_and_kinds_of_calls_survive_in_json, begin, end),
+        cmocka_unit_test_setup_teardown(a_damaged_event_is_not_written, begin, end),
+        cmocka_unit_test_setup_teardown(a_file_appears_whole_or_not_at_all, begin, end),
+        cmocka_unit_test_setup_teardown(a_full_disk_is_reported, begin, end),
+        cmocka_unit_test_setup_teardown(a_drop_count_that_does_not_fit_is_refused, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
