@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void constants_are_the_atoms_of_their_names(void **state)
+static void constants_equal_the_atoms_of_their_names(void **state)
 {
     static const char *const names[] = {
 #define X(name, text) text,
@@ -25,7 +25,7 @@ static void constants_are_the_atoms_of_their_names(void **state)
     assert_term_equal(TH_AM(trace_status), th_atom("trace_status"));
 }
 
-static void one_name_is_one_word(void **state)
+static void atoms_of_one_name_are_one_word(void **state)
 {
     th_term a = th_atom("a name that nobody else has");
 
@@ -37,7 +37,7 @@ static void one_name_is_one_word(void **state)
     assert_int_not_equal(a, th_atom("a name that nobody else ha"));
 }
 
-static void latin1_and_utf8_are_one_name(void **state)
+static void latin1_and_utf8_of_a_name_give_one_atom(void **state)
 {
     th_term a = th_atom_latin1("caf\xE9", 4);
 
@@ -52,7 +52,7 @@ static void latin1_and_utf8_are_one_name(void **state)
     assert_false(th_atom_name(th_atom_utf8("a\xE2\x82\xAC", 4))->latin1);
 }
 
-static void looking_up_makes_nothing(void **state)
+static void a_look_up_makes_no_atom(void **state)
 {
     size_t atoms = th_atom_count();
     th_term a;
@@ -68,7 +68,7 @@ static void looking_up_makes_nothing(void **state)
     assert_term_equal(th_atom_existing_latin1("ok", 2), TH_AM(ok));
 }
 
-static void the_empty_atom_and_zero_bytes(void **state)
+static void the_empty_atom_and_atoms_of_zero_bytes_differ(void **state)
 {
     th_term empty = th_atom_utf8("", 0);
     th_term zero = th_atom_utf8("\0", 1);
@@ -83,7 +83,7 @@ static void the_empty_atom_and_zero_bytes(void **state)
     assert_order(th_atom_compare(th_atom("a"), th_atom_utf8("a\0", 2)), <, 0);
 }
 
-static void names_of_at_most_255_characters(void **state)
+static void names_beyond_255_characters_are_refused(void **state)
 {
     char latin1[256];
     char utf8[4 * 256];
@@ -102,7 +102,7 @@ static void names_of_at_most_255_characters(void **state)
     assert_term_equal(th_atom_utf8(utf8, 256), TH_NONE);
 }
 
-static void wrong_utf8_is_no_name(void **state)
+static void invalid_utf8_is_refused(void **state)
 {
     (void)state;
     assert_term_equal(th_atom_utf8("\xE9", 1), TH_NONE);
@@ -111,7 +111,7 @@ static void wrong_utf8_is_no_name(void **state)
     assert_term_equal(th_atom_existing_utf8("\xED\xA0\x80", 3), TH_NONE);
 }
 
-static void only_atoms_have_names(void **state)
+static void only_atoms_have_a_name(void **state)
 {
     (void)state;
     assert_null(th_atom_name(TH_NONE));
@@ -187,7 +187,7 @@ static void *make_names(void *argument)
     return NULL;
 }
 
-static void threads_get_the_same_words(void **state)
+static void threads_get_the_same_atoms(void **state)
 {
     static struct worker workers[THREADS];
     size_t atoms = th_atom_count();
@@ -209,7 +209,7 @@ static void threads_get_the_same_words(void **state)
 
 /* Must be the last test, as it fills the table. */
 /* Numbered names especially, which are common. */
-static void names_that_are_alike_are_found_at_once(void **state)
+static void similar_names_are_found_in_a_few_steps(void **state)
 {
     static const char *const formats[] = {"f%d", "%04d", "a%db", "number_%d"};
     char name[32];
@@ -242,17 +242,17 @@ static void a_full_table_refuses_new_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(constants_are_the_atoms_of_their_names),
-        cmocka_unit_test(one_name_is_one_word),
-        cmocka_unit_test(latin1_and_utf8_are_one_name),
-        cmocka_unit_test(looking_up_makes_nothing),
-        cmocka_unit_test(the_empty_atom_and_zero_bytes),
-        cmocka_unit_test(names_of_at_most_255_characters),
-        cmocka_unit_test(wrong_utf8_is_no_name),
-        cmocka_unit_test(only_atoms_have_names),
+        cmocka_unit_test(constants_equal_the_atoms_of_their_names),
+        cmocka_unit_test(atoms_of_one_name_are_one_word),
+        cmocka_unit_test(latin1_and_utf8_of_a_name_give_one_atom),
+        cmocka_unit_test(a_look_up_makes_no_atom),
+        cmocka_unit_test(the_empty_atom_and_atoms_of_zero_bytes_differ),
+        cmocka_unit_test(names_beyond_255_characters_are_refused),
+        cmocka_unit_test(invalid_utf8_is_refused),
+        cmocka_unit_test(only_atoms_have_a_name),
         cmocka_unit_test(atoms_are_ordered_by_their_characters),
-        cmocka_unit_test(threads_get_the_same_words),
-        cmocka_unit_test(names_that_are_alike_are_found_at_once),
+        cmocka_unit_test(threads_get_the_same_atoms),
+        cmocka_unit_test(similar_names_are_found_in_a_few_steps),
         cmocka_unit_test(a_full_table_refuses_new_names),
     };
 

@@ -51,7 +51,7 @@ static void assert_decimal(th_term t, const char *expected)
     th_buffer_free(&out);
 }
 
-static void decimals_come_back(void **state)
+static void decimal_numbers_survive_reading_and_printing(void **state)
 {
     static const char *const texts[] = {
         "0",
@@ -78,7 +78,7 @@ static void decimals_come_back(void **state)
     assert_decimal(th_make_int64(&env, INT64_MIN), "-9223372036854775808");
 }
 
-static void digits_in_all_radixes(void **state)
+static void digits_are_read_in_all_radixes(void **state)
 {
     (void)state;
     for (unsigned radix = 2; radix <= 36; radix++) {
@@ -104,7 +104,7 @@ static void digits_in_all_radixes(void **state)
     }
 }
 
-static void what_is_no_digit_is_refused(void **state)
+static void characters_that_are_no_digits_are_refused(void **state)
 {
     (void)state;
     assert_term_equal(th_term_big_from_digits(&env, false, "", 0, 10), TH_NONE);
@@ -139,7 +139,7 @@ static void random_integers_survive_their_digits(void **state)
     }
 }
 
-static void a_hundred_thousand_digits_take_no_time(void **state)
+static void a_hundred_thousand_digits_are_read_quickly(void **state)
 {
     enum { DIGITS = 100000 };
     static char text[DIGITS + 1];
@@ -230,7 +230,7 @@ static void long_integers_are_written(void **state)
 }
 
 /* Numbers of nines, or of a one and zeros, at each length around the ends of blocks. */
-static void carries_pass_through_blocks(void **state)
+static void carries_pass_the_ends_of_blocks(void **state)
 {
     static char text[20000];
 
@@ -248,7 +248,7 @@ static void carries_pass_through_blocks(void **state)
     }
 }
 
-static void a_million_bytes_take_no_time(void **state)
+static void a_million_bytes_are_printed_quickly(void **state)
 {
     enum { LIMBS = (1 << 20) / 8 };
     uint64_t *limbs = th_alloc(LIMBS * sizeof *limbs), seed = 5;
@@ -324,7 +324,7 @@ static void integers_and_floats_compare_exactly(void **state)
     assert_float("-18446744073709551616", -0x1p1000, 1);
 }
 
-static void integers_beyond_all_floats(void **state)
+static void integers_beyond_all_floats_compare_larger(void **state)
 {
     uint64_t limbs[17] = {0};
     th_term largest = th_make_float(&env, 0x1.fffffffffffffp1023);
@@ -340,7 +340,7 @@ static void integers_beyond_all_floats(void **state)
 }
 
 /* Compares with the C library's conversion, for integers that a long double can hold. */
-static void random_integers_and_floats(void **state)
+static void random_integers_and_floats_compare_exactly(void **state)
 {
     uint64_t seed = 2;
 
@@ -362,18 +362,18 @@ static void random_integers_and_floats(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(decimals_come_back),
-        TEST(digits_in_all_radixes),
-        TEST(what_is_no_digit_is_refused),
+        TEST(decimal_numbers_survive_reading_and_printing),
+        TEST(digits_are_read_in_all_radixes),
+        TEST(characters_that_are_no_digits_are_refused),
         TEST(random_integers_survive_their_digits),
-        TEST(a_hundred_thousand_digits_take_no_time),
+        TEST(a_hundred_thousand_digits_are_read_quickly),
         TEST(long_texts_are_read_in_all_radixes),
         TEST(long_integers_are_written),
-        TEST(carries_pass_through_blocks),
-        TEST(a_million_bytes_take_no_time),
+        TEST(carries_pass_the_ends_of_blocks),
+        TEST(a_million_bytes_are_printed_quickly),
         TEST(integers_and_floats_compare_exactly),
-        TEST(integers_beyond_all_floats),
-        TEST(random_integers_and_floats),
+        TEST(integers_beyond_all_floats_compare_larger),
+        TEST(random_integers_and_floats_compare_exactly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

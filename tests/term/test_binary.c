@@ -22,7 +22,7 @@ static int end(void **state)
     return 0;
 }
 
-static void heap_binaries_are_filled_up_with_zeros(void **state)
+static void heap_binaries_are_padded_with_zeros(void **state)
 {
     (void)state;
     for (size_t bytes = 0; bytes < 40; bytes++) {
@@ -42,7 +42,7 @@ static void heap_binaries_are_filled_up_with_zeros(void **state)
     }
 }
 
-static void bit_strings_are_no_bytes(void **state)
+static void a_bit_string_of_odd_bits_is_no_binary(void **state)
 {
     unsigned char *data;
     const unsigned char *back;
@@ -119,8 +119,8 @@ static void parts_of_heap_binaries_share_their_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(heap_binaries_are_filled_up_with_zeros),
-        TEST(bit_strings_are_no_bytes),
+        TEST(heap_binaries_are_padded_with_zeros),
+        TEST(a_bit_string_of_odd_bits_is_no_binary),
         TEST(shared_binaries_hold_shares),
         TEST(parts_of_heap_binaries_share_their_bytes),
     };

@@ -17,7 +17,7 @@ static int forget_clock(void **state)
     return 0;
 }
 
-static void real_clocks_agree(void **state)
+static void the_real_clocks_agree(void **state)
 {
     struct timespec now;
     int64_t first = th_clock_monotonic();
@@ -32,7 +32,7 @@ static void real_clocks_agree(void **state)
     assert_order(th_clock_cpu(), >=, 0);
 }
 
-static void the_real_offset_stays(void **state)
+static void the_real_offset_stays_constant(void **state)
 {
     int64_t offset = th_clock_offset();
 
@@ -120,8 +120,8 @@ static void other_threads_read_real_clocks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(real_clocks_agree, forget_clock),
-        cmocka_unit_test_teardown(the_real_offset_stays, forget_clock),
+        cmocka_unit_test_teardown(the_real_clocks_agree, forget_clock),
+        cmocka_unit_test_teardown(the_real_offset_stays_constant, forget_clock),
         cmocka_unit_test_teardown(a_recorded_clock_is_read, forget_clock),
         cmocka_unit_test_teardown(a_recorded_clock_is_filled_once_when_read, forget_clock),
         cmocka_unit_test_teardown(a_record_without_time_leaves_the_real_clock, forget_clock),

@@ -268,7 +268,7 @@ static void exactly_integers_come_before_floats(void **state)
 }
 
 /* 1 == 1.0 inside of tuples, lists and values of maps, but not in keys. */
-static void equality_goes_into_terms_but_not_into_keys(void **state)
+static void equality_of_numbers_holds_in_terms_but_not_in_keys(void **state)
 {
     const th_term one = th_small(1), float_one = float_(1.0);
     const struct {
@@ -307,7 +307,7 @@ static void assert_identical(th_term a, th_term b)
 }
 
 /* Terms are identical, whatever their representation. */
-static void representations_do_not_matter(void **state)
+static void terms_are_identical_in_any_representation(void **state)
 {
     struct th_binary *binary = th_binary_create(4);
     th_term shared, part;
@@ -388,7 +388,7 @@ static th_term nest(th_term innermost, size_t levels)
     return t;
 }
 
-static void deep_terms_need_no_stack(void **state)
+static void comparing_deep_terms_needs_no_stack(void **state)
 {
     enum { LEVELS = 300000 };
     th_term a = nest(th_small(1), LEVELS);
@@ -401,7 +401,7 @@ static void deep_terms_need_no_stack(void **state)
     assert_int_equal(th_compare_exact(a, nest(float_(1), LEVELS)), -1);
 }
 
-static void long_lists_differ_in_their_ends(void **state)
+static void long_lists_are_compared_up_to_their_tails(void **state)
 {
     enum { LENGTH = 1000000 };
     th_term a = TH_AM(ok), b = TH_NIL;
@@ -431,12 +431,12 @@ int main(void)
         TEST(bit_strings_are_ordered),
         TEST(numbers_are_ordered_by_value),
         TEST(exactly_integers_come_before_floats),
-        TEST(equality_goes_into_terms_but_not_into_keys),
-        TEST(representations_do_not_matter),
+        TEST(equality_of_numbers_holds_in_terms_but_not_in_keys),
+        TEST(terms_are_identical_in_any_representation),
         TEST(large_maps_are_identical_in_any_order),
         TEST(funs_of_other_code_are_not_identical),
-        TEST(deep_terms_need_no_stack),
-        TEST(long_lists_differ_in_their_ends),
+        TEST(comparing_deep_terms_needs_no_stack),
+        TEST(long_lists_are_compared_up_to_their_tails),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,7 +58,7 @@ static th_term make_all_types(th_env *env, int depth)
 }
 
 /* The original is freed before the copy is compared with a second original. */
-static void all_types_survive_their_original(void **state)
+static void copies_of_all_types_outlive_the_original(void **state)
 {
     th_env other;
     th_term copy;
@@ -178,7 +178,7 @@ static size_t copy_into_counted_words(th_term t)
     return count;
 }
 
-static void the_words_of_a_copy_can_be_counted(void **state)
+static void the_words_of_a_copy_are_counted_exactly(void **state)
 {
     const uint32_t words[3] = {1, 2, 3};
     unsigned char data[100] = {0};
@@ -204,7 +204,7 @@ static void the_words_of_a_copy_can_be_counted(void **state)
     copy_into_counted_words(make_all_types(&from, 3));
 }
 
-static void deep_terms_need_no_stack(void **state)
+static void copying_deep_terms_needs_no_stack(void **state)
 {
     th_term t = TH_NIL;
 
@@ -236,14 +236,14 @@ static void a_long_list_takes_two_words_an_element(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(all_types_survive_their_original),
+        TEST(copies_of_all_types_outlive_the_original),
         TEST(immediates_are_their_own_copies),
         TEST(parts_of_binaries_become_binaries),
         TEST(shared_binaries_take_a_further_share),
         TEST(magic_references_take_a_further_share),
         TEST(a_copy_can_be_made_in_the_same_environment),
-        TEST(the_words_of_a_copy_can_be_counted),
-        TEST(deep_terms_need_no_stack),
+        TEST(the_words_of_a_copy_are_counted_exactly),
+        TEST(copying_deep_terms_needs_no_stack),
         TEST(a_long_list_takes_two_words_an_element),
     };
 

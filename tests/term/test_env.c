@@ -117,7 +117,7 @@ static void hold(int number)
     th_env_hold(&env, &thing->share, note_release);
 }
 
-static void things_outside_are_released_once(void **state)
+static void objects_outside_the_heap_are_released_once(void **state)
 {
     (void)state;
     releases = 0;
@@ -139,7 +139,7 @@ static void things_outside_are_released_once(void **state)
     assert_int_equal(releases, 5);
 }
 
-static void more_than_there_can_be_ends_the_program(void **state)
+static void an_impossible_size_ends_the_program(void **state)
 {
     int status;
     pid_t child;
@@ -167,7 +167,7 @@ static void note_free(struct th_binary *self, void *owner)
     free(self);
 }
 
-static void a_binary_goes_with_its_last_share(void **state)
+static void a_binary_is_freed_with_its_last_share(void **state)
 {
     unsigned char data[3] = "abc";
     struct th_binary *binary = th_binary_wrap(data, 3, &frees, note_free);
@@ -183,7 +183,7 @@ static void a_binary_goes_with_its_last_share(void **state)
     assert_int_equal(frees, 1);
 }
 
-static void a_binary_of_its_own(void **state)
+static void a_created_binary_has_its_own_bytes(void **state)
 {
     struct th_binary *binary = th_binary_create(1000);
 
@@ -235,7 +235,7 @@ static void an_allocated_environment_is_freed(void **state)
     th_env_free(NULL);
 }
 
-static void stretches_are_what_is_in_use(void **state)
+static void stretches_contain_the_words_in_use(void **state)
 {
     struct th_env_stretch stretch;
     th_term *first = th_env_take(&env, 3), *large = th_env_take(&env, 4000);
@@ -287,7 +287,7 @@ static void hear_used(const th_env *retired)
     used += retired->kind == TH_ENV_RETIRED;
 }
 
-static void what_is_retired_holds_nothing_and_is_watched(void **state)
+static void a_retired_environment_is_empty_and_watched(void **state)
 {
     static const struct th_env_watch watch = {hear_got, hear_freed, hear_used};
     th_env *made = th_env_create(TH_ENV_CALLBACK);
@@ -322,15 +322,15 @@ int main(void)
         cmocka_unit_test_setup_teardown(clearing_keeps_the_largest_chunk, begin, end),
         cmocka_unit_test_setup_teardown(clearing_keeps_no_more_than_its_limit, begin, end),
         cmocka_unit_test_setup_teardown(clearing_forgets_exception_and_self, begin, end),
-        cmocka_unit_test_setup_teardown(things_outside_are_released_once, begin, end),
-        cmocka_unit_test_setup_teardown(more_than_there_can_be_ends_the_program, begin, end),
-        cmocka_unit_test(a_binary_goes_with_its_last_share),
-        cmocka_unit_test(a_binary_of_its_own),
+        cmocka_unit_test_setup_teardown(objects_outside_the_heap_are_released_once, begin, end),
+        cmocka_unit_test_setup_teardown(an_impossible_size_ends_the_program, begin, end),
+        cmocka_unit_test(a_binary_is_freed_with_its_last_share),
+        cmocka_unit_test(a_created_binary_has_its_own_bytes),
         cmocka_unit_test(shares_are_counted_across_threads),
         cmocka_unit_test(an_allocated_environment_is_freed),
-        cmocka_unit_test_setup_teardown(stretches_are_what_is_in_use, begin, end),
+        cmocka_unit_test_setup_teardown(stretches_contain_the_words_in_use, begin, end),
         cmocka_unit_test_setup_teardown(moving_leaves_an_empty_environment, begin, end),
-        cmocka_unit_test(what_is_retired_holds_nothing_and_is_watched),
+        cmocka_unit_test(a_retired_environment_is_empty_and_watched),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -100,7 +100,7 @@ static const struct {
            "b\x01\0\0\0" FUN_PID "h\1a\1j")},
 };
 
-static void reads_what_the_beam_reads_and_writes_what_it_writes(void **state)
+static void terms_are_read_and_written_as_by_the_beam(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
@@ -180,7 +180,7 @@ static const struct {
     {"the fun's creator", BYTES("p\0\0\0\0\1" UNIQUE "\0\0\0\2\0\0\0\0d\0\2mma\1a\1j")},
 };
 
-static void refuses_with_the_cause(void **state)
+static void malformed_terms_are_refused_with_the_cause(void **state)
 {
     th_term t = TH_NONE;
     size_t used;
@@ -195,7 +195,7 @@ static void refuses_with_the_cause(void **state)
     }
 }
 
-static void every_beginning_of_a_term_is_cut_off(void **state)
+static void every_truncated_term_is_refused(void **state)
 {
     th_term t;
     size_t used;
@@ -209,7 +209,7 @@ static void every_beginning_of_a_term_is_cut_off(void **state)
         }
 }
 
-static void what_follows_the_term_is_left_to_the_caller(void **state)
+static void bytes_after_the_term_are_not_read(void **state)
 {
     th_term t;
     size_t used;
@@ -220,7 +220,7 @@ static void what_follows_the_term_is_left_to_the_caller(void **state)
     assert_int_equal(th_etf_skip((const unsigned char *)"h\1a\1junk", 8), 4);
 }
 
-static void version_byte(void **state)
+static void the_version_byte_is_required_on_request(void **state)
 {
     struct th_buffer out = {0};
     size_t used = 0;
@@ -260,11 +260,11 @@ static void version_byte(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(reads_what_the_beam_reads_and_writes_what_it_writes),
-        TEST(refuses_with_the_cause),
-        TEST(every_beginning_of_a_term_is_cut_off),
-        TEST(what_follows_the_term_is_left_to_the_caller),
-        TEST(version_byte),
+        TEST(terms_are_read_and_written_as_by_the_beam),
+        TEST(malformed_terms_are_refused_with_the_cause),
+        TEST(every_truncated_term_is_refused),
+        TEST(bytes_after_the_term_are_not_read),
+        TEST(the_version_byte_is_required_on_request),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ static const struct {
     {"l\0\0\0\2jh\1", 8, "j"} /* [[], {[[], {...}]}], two containers a time */
 };
 
-static void nests_as_deep_as_the_limit(void **state)
+static void terms_nested_up_to_the_limit_are_read(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -90,7 +90,7 @@ static void nests_as_deep_as_the_limit(void **state)
     }
 }
 
-static void nests_no_deeper(void **state)
+static void terms_nested_beyond_the_limit_are_refused(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
@@ -106,7 +106,7 @@ static void nests_no_deeper(void **state)
 }
 
 /* [[] | [[] | ...]], where each tail is encoded as a list of its own. */
-static void tails_make_one_list(void **state)
+static void nested_tails_make_one_list(void **state)
 {
     th_term t;
     size_t length;
@@ -119,7 +119,7 @@ static void tails_make_one_list(void **state)
 }
 
 /* Each of these announces as many elements as there are bytes after it. */
-static void promises_take_no_memory(void **state)
+static void announced_elements_take_no_memory(void **state)
 {
     static const char tags[] = {'i', 'l', 't'};
     enum { TIMES = 20000, EACH = 5 };
@@ -140,7 +140,7 @@ static void promises_take_no_memory(void **state)
     }
 }
 
-static void lengths_take_no_memory(void **state)
+static void announced_lengths_take_no_memory(void **state)
 {
     static const char tags[] = {'m', 'M', 'o', 'k', 'n', 'd', 'w'};
     th_term t;
@@ -156,7 +156,7 @@ static void lengths_take_no_memory(void **state)
     }
 }
 
-static void integers_are_as_large_as_in_the_beam(void **state)
+static void integers_have_the_size_limit_of_the_beam(void **state)
 {
     enum { MOST = 4194296 };
     struct th_limbs n;
@@ -198,7 +198,7 @@ static enum th_status inflate_term(size_t limit, th_term *t, size_t *used)
     return th_etf_decode(&env, input.data, input.size, true, &options, t, used);
 }
 
-static void compressed(void **state)
+static void compressed_terms_are_read(void **state)
 {
     size_t used = 0;
     size_t whole;
@@ -219,7 +219,7 @@ static void compressed(void **state)
                      TH_MALFORMED);
 }
 
-static void damaged_compression(void **state)
+static void damaged_compression_is_refused(void **state)
 {
     static const char term[] = "m\0\0\0\7content";
     size_t size = sizeof term - 1;
@@ -304,7 +304,7 @@ static void *decode_names(void *argument)
     return right ? argument : NULL;
 }
 
-static void threads_share_nothing_but_the_table(void **state)
+static void threads_decode_atoms_at_once(void **state)
 {
     unsigned seeds[] = {7, 11, 13};
     pthread_t threads[3];
@@ -346,16 +346,16 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, end)
     const struct CMUnitTest tests[] = {
-        TEST(nests_as_deep_as_the_limit),
-        TEST(nests_no_deeper),
-        TEST(tails_make_one_list),
-        TEST(promises_take_no_memory),
-        TEST(lengths_take_no_memory),
-        TEST(integers_are_as_large_as_in_the_beam),
-        TEST(compressed),
-        TEST(damaged_compression),
+        TEST(terms_nested_up_to_the_limit_are_read),
+        TEST(terms_nested_beyond_the_limit_are_refused),
+        TEST(nested_tails_make_one_list),
+        TEST(announced_elements_take_no_memory),
+        TEST(announced_lengths_take_no_memory),
+        TEST(integers_have_the_size_limit_of_the_beam),
+        TEST(compressed_terms_are_read),
+        TEST(damaged_compression_is_refused),
         TEST(a_steady_stream_allocates_nothing),
-        TEST(threads_share_nothing_but_the_table),
+        TEST(threads_decode_atoms_at_once),
         TEST(a_thread_without_memory_for_its_cache_decodes),
     };
 

@@ -30,7 +30,7 @@ static void identifiers_of_this_node_are_local(void **state)
     assert_encoded(t, &here, pid, sizeof pid - 1);
 }
 
-static void without_a_node_this_node_is_nonode(void **state)
+static void this_node_is_nonode_unless_set(void **state)
 {
     static const char pid[] = "Xd\0\15nonode@nohost\0\0\0\5\0\0\0\1\0\0\0\0";
     static const char large[] = "Xd\0\15nonode@nohost\x10\0\0\5\0\0\0\1\0\0\0\0";
@@ -58,7 +58,7 @@ static void all_atom_tags_name_the_same_atom(void **state)
 
 /* Each length, each name twice in a row and between others: found in the table, then in the cache.
  * Names above 16 bytes differ only in the middle. */
-static void atoms_of_every_length(void **state)
+static void atoms_of_every_length_are_read_and_written(void **state)
 {
     unsigned char term[3 + TH_ATOM_CHARACTERS] = "d";
     th_term first[TH_ATOM_CHARACTERS + 1];
@@ -82,7 +82,7 @@ static void atoms_of_every_length(void **state)
         }
 }
 
-static void atoms_that_are_too_long(void **state)
+static void atoms_that_are_too_long_are_refused(void **state)
 {
     struct th_buffer latin1 = {0};
     struct th_buffer utf8 = {0};
@@ -109,7 +109,7 @@ static void atoms_that_are_too_long(void **state)
     th_buffer_free(&utf8);
 }
 
-static void safe_refuses_new_atoms_only(void **state)
+static void the_option_safe_refuses_new_atoms_only(void **state)
 {
     const struct th_etf_options safe = {.safe = true};
     size_t atoms = th_atom_count();
@@ -128,7 +128,7 @@ static void safe_refuses_new_atoms_only(void **state)
     assert_int_equal(decode("w\6unseen", 8, &safe, &t, &used), TH_OK);
 }
 
-static void utf8_atoms_as_otp_26_writes_them(void **state)
+static void the_option_utf8_atoms_writes_atoms_as_otp_26_does(void **state)
 {
     const struct th_etf_options utf8 = {.utf8_atoms = true};
     struct th_buffer out = {0};
@@ -151,7 +151,7 @@ static void utf8_atoms_as_otp_26_writes_them(void **state)
     th_buffer_free(&out);
 }
 
-static void what_is_no_term_cannot_be_written(void **state)
+static void words_that_are_no_terms_cannot_be_written(void **state)
 {
     struct th_buffer out = {0};
     th_term words[3] = {th_header(TH_TUPLE, 2), TH_AM(ok), TH_NONE};
@@ -172,13 +172,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(identifiers_of_this_node_are_local),
-        TEST(without_a_node_this_node_is_nonode),
+        TEST(this_node_is_nonode_unless_set),
         TEST(all_atom_tags_name_the_same_atom),
-        TEST(atoms_of_every_length),
-        TEST(atoms_that_are_too_long),
-        TEST(safe_refuses_new_atoms_only),
-        TEST(utf8_atoms_as_otp_26_writes_them),
-        TEST(what_is_no_term_cannot_be_written),
+        TEST(atoms_of_every_length_are_read_and_written),
+        TEST(atoms_that_are_too_long_are_refused),
+        TEST(the_option_safe_refuses_new_atoms_only),
+        TEST(the_option_utf8_atoms_writes_atoms_as_otp_26_does),
+        TEST(words_that_are_no_terms_cannot_be_written),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,7 @@ static void recordings_are_written_as_they_were_read(void **state)
     print_message("%zu records of %zu files\n", records, files);
 }
 
-static void so_are_wrapped_files(void **state)
+static void wrapped_files_are_written_as_they_were_read(void **state)
 {
     size_t count = 0;
 
@@ -168,7 +168,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(recordings_are_written_as_they_were_read),
-        cmocka_unit_test(so_are_wrapped_files),
+        cmocka_unit_test(wrapped_files_are_written_as_they_were_read),
     };
     int failed;
 

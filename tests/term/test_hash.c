@@ -39,7 +39,7 @@ static th_term string(const char *text, th_term tail)
     return tail;
 }
 
-static void atoms_lists_and_tuples(void **state)
+static void atoms_lists_and_tuples_hash_as_in_a_beam(void **state)
 {
     th_term empty = th_make_tuple(&env, NULL, 0);
     th_term a = th_atom("a");
@@ -58,7 +58,7 @@ static void atoms_lists_and_tuples(void **state)
     assert_int_equal(phash2(th_make_export(&env, th_atom("lists"), th_atom("map"), 2)), 34981515);
 }
 
-static void strings_go_four_bytes_at_a_time(void **state)
+static void strings_hash_as_in_a_beam(void **state)
 {
     (void)state;
     assert_int_equal(phash2(string("abc", TH_NIL)), 117343302);
@@ -71,7 +71,7 @@ static void strings_go_four_bytes_at_a_time(void **state)
     assert_int_equal(phash2(th_make_cons(&env, th_small(256), TH_NIL)), 73608398);
 }
 
-static void integers_and_floats(void **state)
+static void integers_and_floats_hash_as_in_a_beam(void **state)
 {
     const struct {
         int64_t i;
@@ -102,7 +102,7 @@ static void integers_and_floats(void **state)
     assert_int_equal(phash2(th_make_float(&env, 1.0e300)), 119088650);
 }
 
-static void bit_strings(void **state)
+static void bit_strings_hash_as_in_a_beam(void **state)
 {
     const struct {
         size_t bytes;
@@ -128,7 +128,7 @@ static void bit_strings(void **state)
     assert_int_equal(phash2(t), 133543196);
 }
 
-static void maps_in_any_order(void **state)
+static void maps_hash_equally_in_any_order(void **state)
 {
     th_term a = th_atom("a"), b = th_atom("b"), c = th_atom("c");
     th_term keys[40], values[40];
@@ -150,7 +150,7 @@ static void maps_in_any_order(void **state)
     assert_int_equal(phash2(th_make_map(&env, keys, values, 40, false)), 37357662);
 }
 
-static void identifiers(void **state)
+static void identifiers_hash_as_in_a_beam(void **state)
 {
     const uint32_t words[] = {5, 1, 2};
 
@@ -164,7 +164,7 @@ static void identifiers(void **state)
     assert_int_equal(phash2(th_make_reference(&env, TH_NONE, 0, words, 3)), 23297808);
 }
 
-static void deep_terms_need_no_stack(void **state)
+static void hashing_deep_terms_needs_no_stack(void **state)
 {
     th_term t = TH_NIL;
 
@@ -224,7 +224,7 @@ static void the_salt_changes_the_internal_hash(void **state)
             assert_int_not_equal(th_internal_hash(terms[i], salt), th_internal_hash(terms[i], 0));
 }
 
-static void bytes_at_the_end_count(void **state)
+static void every_byte_of_a_binary_changes_the_hash(void **state)
 {
     unsigned char data[20] = {0};
 
@@ -244,16 +244,16 @@ static void bytes_at_the_end_count(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(atoms_lists_and_tuples),
-        TEST(strings_go_four_bytes_at_a_time),
-        TEST(integers_and_floats),
-        TEST(bit_strings),
-        TEST(maps_in_any_order),
-        TEST(identifiers),
-        TEST(deep_terms_need_no_stack),
+        TEST(atoms_lists_and_tuples_hash_as_in_a_beam),
+        TEST(strings_hash_as_in_a_beam),
+        TEST(integers_and_floats_hash_as_in_a_beam),
+        TEST(bit_strings_hash_as_in_a_beam),
+        TEST(maps_hash_equally_in_any_order),
+        TEST(identifiers_hash_as_in_a_beam),
+        TEST(hashing_deep_terms_needs_no_stack),
         TEST(the_internal_hash_spreads),
         TEST(the_salt_changes_the_internal_hash),
-        TEST(bytes_at_the_end_count),
+        TEST(every_byte_of_a_binary_changes_the_hash),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

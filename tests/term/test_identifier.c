@@ -36,7 +36,7 @@ static void assert_pid(th_term node, uint32_t creation, uint32_t number, uint32_
     assert_int_equal(parts.serial, serial);
 }
 
-static void pids_come_back(void **state)
+static void pids_return_their_parts(void **state)
 {
     (void)state;
     for (int bit = 0; bit < 32; bit++) {
@@ -64,7 +64,7 @@ static void assert_port(th_term node, uint32_t creation, uint64_t id)
     assert_int_equal(parts.id, id);
 }
 
-static void ports_come_back(void **state)
+static void ports_return_their_parts(void **state)
 {
     (void)state;
     for (int bit = 0; bit < 64; bit++) {
@@ -76,7 +76,7 @@ static void ports_come_back(void **state)
     assert_false(th_get_port(th_local_pid(1, 0), &(struct th_port_parts){0}));
 }
 
-static void references_come_back(void **state)
+static void references_return_their_parts(void **state)
 {
     const uint32_t words[TH_REF_WORDS] = {1, 0xFFFFFFFF, 3, 4, 0x80000000};
     struct th_ref_parts parts;
@@ -131,7 +131,7 @@ static void release_nothing(struct th_offheap *self)
     (void)self;
 }
 
-static void magic_references_hold_their_object(void **state)
+static void a_magic_reference_holds_its_object(void **state)
 {
     const uint32_t words[3] = {1, 2, 3};
     th_env other;
@@ -166,11 +166,11 @@ static void magic_references_hold_their_object(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(pids_come_back),
-        TEST(ports_come_back),
-        TEST(references_come_back),
+        TEST(pids_return_their_parts),
+        TEST(ports_return_their_parts),
+        TEST(references_return_their_parts),
         TEST(new_references_differ),
-        TEST(magic_references_hold_their_object),
+        TEST(a_magic_reference_holds_its_object),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

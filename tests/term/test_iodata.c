@@ -45,7 +45,7 @@ static void assert_bytes(th_term t, const char *expected)
     free(bytes);
 }
 
-static void all_that_is_iodata(void **state)
+static void all_forms_of_iodata_are_accepted(void **state)
 {
     th_term binary = th_make_binary(&env, "abc", 3);
     th_term part = th_make_sub_binary(&env, th_make_binary(&env, "0123456789", 10), 3, 4);
@@ -66,7 +66,7 @@ static void all_that_is_iodata(void **state)
     th_binary_release(shared);
 }
 
-static void all_that_is_not(void **state)
+static void terms_that_are_no_iodata_are_refused(void **state)
 {
     unsigned char *data;
     const th_term bad[] = {
@@ -94,7 +94,7 @@ static void all_that_is_not(void **state)
     assert_int_equal(size, 4711);
 }
 
-static void depth_needs_no_stack(void **state)
+static void deeply_nested_iodata_needs_no_stack(void **state)
 {
     th_term left = TH_NIL, both = TH_NIL;
     size_t size;
@@ -114,9 +114,9 @@ static void depth_needs_no_stack(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(all_that_is_iodata),
-        TEST(all_that_is_not),
-        TEST(depth_needs_no_stack),
+        TEST(all_forms_of_iodata_are_accepted),
+        TEST(terms_that_are_no_iodata_are_refused),
+        TEST(deeply_nested_iodata_needs_no_stack),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -95,7 +95,7 @@ static void zero_bytes_stay_in_strings(void **state)
     json_decref(value);
 }
 
-static void what_is_wrong_is_told(void **state)
+static void malformed_json_terms_are_refused_with_the_cause(void **state)
 {
     static const struct {
         const char *json, *why;
@@ -133,7 +133,7 @@ static json_t *nested(int count)
     return value;
 }
 
-static void reads_as_deep_as_jansson_reads(void **state)
+static void json_as_deep_as_jansson_allows_is_read(void **state)
 {
     json_t *deep = nested(2048);
     char *text = json_dumps(deep, JSON_COMPACT);
@@ -169,7 +169,7 @@ static th_term there_and_back(th_term t, const struct th_etf_node *here, bool *a
     return back;
 }
 
-static void what_text_cannot_carry_goes_as_an_external_term(void **state)
+static void terms_without_a_text_become_external_terms(void **state)
 {
     const struct th_etf_node here = {th_atom("a@b"), 7};
     th_term node = th_atom("c@d");
@@ -228,7 +228,7 @@ static int convert_stream(const char *path, const struct stat *status, int kind)
     return 0;
 }
 
-static void every_recorded_term_comes_back_byte_for_byte(void **state)
+static void every_recorded_term_survives_json_byte_for_byte(void **state)
 {
     (void)state;
     assert_int_equal(ftw("samples/recordings", convert_stream, 8), 0);
@@ -236,7 +236,7 @@ static void every_recorded_term_comes_back_byte_for_byte(void **state)
     print_message("%zu terms, %zu of them as text\n", converted, texts);
 }
 
-static void base64_both_ways(void **state)
+static void base64_is_encoded_and_decoded(void **state)
 {
     static const char *const pairs[][2] = {
         {"", ""},
@@ -262,7 +262,7 @@ static void base64_both_ways(void **state)
     }
 }
 
-static void base64_has_one_text_for_each_meaning(void **state)
+static void base64_in_other_than_its_one_form_is_refused(void **state)
 {
     static const char *const wrong[] = {"Z",    "Zg",   "Zg=",  "Zg==Zg==", "====",   "Z===",
                                         "=Zg=", "Zh==", "Zm9=", "Zm9v\n",   "Zm 9v=", "Zm-_"};
@@ -283,12 +283,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(json_becomes_terms),
         TEST(zero_bytes_stay_in_strings),
-        TEST(what_is_wrong_is_told),
-        TEST(reads_as_deep_as_jansson_reads),
-        TEST(what_text_cannot_carry_goes_as_an_external_term),
-        TEST(every_recorded_term_comes_back_byte_for_byte),
-        TEST(base64_both_ways),
-        TEST(base64_has_one_text_for_each_meaning),
+        TEST(malformed_json_terms_are_refused_with_the_cause),
+        TEST(json_as_deep_as_jansson_allows_is_read),
+        TEST(terms_without_a_text_become_external_terms),
+        TEST(every_recorded_term_survives_json_byte_for_byte),
+        TEST(base64_is_encoded_and_decoded),
+        TEST(base64_in_other_than_its_one_form_is_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

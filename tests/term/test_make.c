@@ -22,7 +22,7 @@ static int end(void **state)
 }
 
 /* Words as measured in a BEAM of OTP 25. */
-static void immediates_are_the_words_of_the_beam(void **state)
+static void immediates_have_the_same_words_as_in_the_beam(void **state)
 {
     (void)state;
     assert_term_equal(th_small(5), 0x5F);
@@ -49,7 +49,7 @@ static const int64_t edges[] = {
     INT64_MIN + 1,
 };
 
-static void integers_of_64_bits_come_back(void **state)
+static void integers_of_64_bits_return_their_value(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
@@ -66,7 +66,7 @@ static void integers_of_64_bits_come_back(void **state)
     }
 }
 
-static void unsigned_integers_come_back(void **state)
+static void unsigned_integers_return_their_value(void **state)
 {
     static const uint64_t values[] = {0, TH_SMALL_MAX, (uint64_t)TH_SMALL_MAX + 1,
                                       (uint64_t)INT64_MAX + 1, UINT64_MAX};
@@ -84,7 +84,7 @@ static void unsigned_integers_come_back(void **state)
     }
 }
 
-static void larger_integers_are_refused_as_64_bits(void **state)
+static void integers_beyond_64_bits_return_no_value(void **state)
 {
     const uint64_t limbs[] = {5, 1};
     const uint64_t below_min = (uint64_t)INT64_MAX + 2;
@@ -103,7 +103,7 @@ static void larger_integers_are_refused_as_64_bits(void **state)
     assert_int_equal(u, 99);
 }
 
-static void zero_limbs_at_the_end_are_dropped(void **state)
+static void leading_zero_limbs_are_dropped(void **state)
 {
     const uint64_t limbs[] = {7, 0, 0};
     const uint64_t large[] = {0, 1, 0};
@@ -137,7 +137,7 @@ static void the_smallest_small_integer_has_one_more_than_the_largest(void **stat
     assert_false(th_get_limbs(TH_AM(ok), &back));
 }
 
-static void floats_come_back(void **state)
+static void floats_return_their_value(void **state)
 {
     (void)state;
     assert_true(th_is_float(th_make_float(&env, 1.5)));
@@ -145,7 +145,7 @@ static void floats_come_back(void **state)
     assert_false(th_is_integer(th_make_float(&env, 1.0)));
 }
 
-static void lists_have_lengths_only_if_proper(void **state)
+static void only_proper_lists_have_a_length(void **state)
 {
     const th_term elements[] = {th_small(1), TH_AM(ok), TH_NIL};
     th_term list = th_make_list(&env, elements, 3);
@@ -191,7 +191,7 @@ static void tuples_hold_their_elements(void **state)
     assert_int_equal(th_tuple_arity(th_make_tuple(&env, NULL, 0)), 0);
 }
 
-static void funs_come_back(void **state)
+static void funs_return_their_parts(void **state)
 {
     const th_term free[] = {TH_NIL, th_small(4)};
     const struct th_fun_parts parts = {
@@ -224,7 +224,7 @@ static void funs_come_back(void **state)
     assert_memory_equal(back.free, free, sizeof free);
 }
 
-static void exports_come_back(void **state)
+static void exports_return_their_parts(void **state)
 {
     th_term t = th_make_export(&env, TH_AM(erlang), TH_AM(send), 255);
     th_term module, function;
@@ -244,18 +244,18 @@ static void exports_come_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(immediates_are_the_words_of_the_beam),
-        TEST(integers_of_64_bits_come_back),
-        TEST(unsigned_integers_come_back),
-        TEST(larger_integers_are_refused_as_64_bits),
-        TEST(zero_limbs_at_the_end_are_dropped),
+        TEST(immediates_have_the_same_words_as_in_the_beam),
+        TEST(integers_of_64_bits_return_their_value),
+        TEST(unsigned_integers_return_their_value),
+        TEST(integers_beyond_64_bits_return_no_value),
+        TEST(leading_zero_limbs_are_dropped),
         TEST(the_smallest_small_integer_has_one_more_than_the_largest),
-        TEST(floats_come_back),
-        TEST(lists_have_lengths_only_if_proper),
+        TEST(floats_return_their_value),
+        TEST(only_proper_lists_have_a_length),
         TEST(strings_are_lists_of_bytes),
         TEST(tuples_hold_their_elements),
-        TEST(funs_come_back),
-        TEST(exports_come_back),
+        TEST(funs_return_their_parts),
+        TEST(exports_return_their_parts),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

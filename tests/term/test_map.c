@@ -149,7 +149,7 @@ static void assert_equal_to_model(th_term map, const struct model *m)
 
 /* Makes ROUNDS changes, which first grow the map beyond the limit of small maps, then go back and
  * forth across it. */
-static void changes_follow_the_model(void **state)
+static void random_changes_give_the_same_map_as_a_model(void **state)
 {
     struct model m = {.count = 0};
     th_env other;
@@ -180,7 +180,7 @@ static void changes_follow_the_model(void **state)
 }
 
 /* Creates maps of all sizes at once, in random orders, with and without duplicate keys. */
-static void made_at_once_they_follow_the_model(void **state)
+static void maps_created_at_once_equal_a_model(void **state)
 {
     uint64_t seed = 4;
 
@@ -208,7 +208,7 @@ static void made_at_once_they_follow_the_model(void **state)
     }
 }
 
-static void sorted_keys_are_taken_as_they_come(void **state)
+static void maps_created_from_sorted_keys_hold_all_pairs(void **state)
 {
     th_term some[1000], values[1000];
 
@@ -229,7 +229,7 @@ static void sorted_keys_are_taken_as_they_come(void **state)
     }
 }
 
-static void a_changed_map_leaves_the_old_one_alone(void **state)
+static void a_change_leaves_the_old_map_unchanged(void **state)
 {
     th_term map = th_make_map(&env, keys, keys, KEYS / 2, false);
     th_term copy = th_copy(&keys_env, map);
@@ -300,7 +300,7 @@ static void every_version_keeps_its_pairs(void **state)
 }
 
 /* Without sharing, all maps together would take 3 GiB. */
-static void putting_keys_takes_memory_for_them_only(void **state)
+static void a_put_takes_memory_for_its_pair_only(void **state)
 {
     enum { MANY = 20000 };
     th_term map = th_make_map(&env, NULL, NULL, 0, true);
@@ -375,7 +375,7 @@ static void *read_again_and_again(void *context)
     return NULL;
 }
 
-static void others_read_while_pairs_are_added(void **state)
+static void maps_are_read_while_other_threads_add_pairs(void **state)
 {
     struct reader reader = {th_make_map(&env, NULL, NULL, 0, true), false};
     pthread_t thread;
@@ -402,23 +402,23 @@ static void others_read_while_pairs_are_added(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(changes_follow_the_model),
-        WITH_MAPS(changes_follow_the_model),
-        TEST(made_at_once_they_follow_the_model),
-        WITH_MAPS(made_at_once_they_follow_the_model),
-        TEST(sorted_keys_are_taken_as_they_come),
-        TEST(a_changed_map_leaves_the_old_one_alone),
-        WITH_MAPS(a_changed_map_leaves_the_old_one_alone),
+        TEST(random_changes_give_the_same_map_as_a_model),
+        WITH_MAPS(random_changes_give_the_same_map_as_a_model),
+        TEST(maps_created_at_once_equal_a_model),
+        WITH_MAPS(maps_created_at_once_equal_a_model),
+        TEST(maps_created_from_sorted_keys_hold_all_pairs),
+        TEST(a_change_leaves_the_old_map_unchanged),
+        WITH_MAPS(a_change_leaves_the_old_map_unchanged),
         TEST(integers_and_equal_floats_are_two_keys),
         TEST(making_large_maps_allocates_nothing_but_the_heap),
         WITH_MAPS(making_large_maps_allocates_nothing_but_the_heap),
         TEST(every_version_keeps_its_pairs),
         WITH_MAPS(every_version_keeps_its_pairs),
-        TEST(putting_keys_takes_memory_for_them_only),
+        TEST(a_put_takes_memory_for_its_pair_only),
         TEST(deep_keys_need_no_stack),
         TEST(maps_in_another_order_are_identical),
         WITH_MAPS(maps_in_another_order_are_identical),
-        TEST(others_read_while_pairs_are_added),
+        TEST(maps_are_read_while_other_threads_add_pairs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

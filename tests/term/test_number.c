@@ -124,7 +124,7 @@ static void check_shifts(th_term a, int64_t count)
     assert_true(th_compare(rest, th_small(0)) >= 0 && th_compare(rest, two) < 0);
 }
 
-static void identities_hold(void **state)
+static void arithmetic_identities_hold(void **state)
 {
     uint64_t seed = 17;
 
@@ -189,7 +189,7 @@ static void floats_become_integers(void **state)
     assert_term(th_number_absolute(&env, th_small(TH_SMALL_MIN)), "576460752303423488");
 }
 
-static void what_erlang_refuses_is_refused(void **state)
+static void invalid_operands_are_refused_as_in_erlang(void **state)
 {
     th_term a = TH_AM(ok), huge = th_number_shift_left(&env, th_small(1), th_small(2000));
 
@@ -218,7 +218,7 @@ static void what_erlang_refuses_is_refused(void **state)
 }
 
 /* A result that is too large to compute is not the same as a wrong operand. */
-static void what_is_too_large_is_told_apart(void **state)
+static void a_result_that_is_too_large_has_its_own_error(void **state)
 {
     th_term bits = th_small(64 * (TH_NUMBER_LIMBS - 2));
     th_term large = th_number_shift_left(&env, th_small(1), bits);
@@ -235,11 +235,11 @@ static void what_is_too_large_is_told_apart(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(identities_hold, begin, end),
+        cmocka_unit_test_setup_teardown(arithmetic_identities_hold, begin, end),
         cmocka_unit_test_setup_teardown(division_rounds_towards_zero, begin, end),
         cmocka_unit_test_setup_teardown(floats_become_integers, begin, end),
-        cmocka_unit_test_setup_teardown(what_erlang_refuses_is_refused, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_too_large_is_told_apart, begin, end),
+        cmocka_unit_test_setup_teardown(invalid_operands_are_refused_as_in_erlang, begin, end),
+        cmocka_unit_test_setup_teardown(a_result_that_is_too_large_has_its_own_error, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ static void check_refused(const struct sample *samples, size_t count)
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-static void terms_of_each_kind(void **state)
+static void terms_of_each_kind_are_read(void **state)
 {
     static const struct sample samples[] = {
         {"ok", "ok"},
@@ -92,7 +92,7 @@ static void terms_of_each_kind(void **state)
     check_read(samples, COUNT(samples));
 }
 
-static void a_full_stop_may_follow(void **state)
+static void a_full_stop_after_the_term_is_accepted(void **state)
 {
     static const struct sample samples[] = {
         {"a.", "a"}, {"1. ", "1"}, {"1.5.\n", "1.5"}, {"[].% end", "[]"}, {"a . ", "a"}};
@@ -139,7 +139,7 @@ static void a_large_map_keeps_its_order(void **state)
     th_buffer_free(&again);
 }
 
-static void triple_quoted_strings(void **state)
+static void triple_quoted_strings_are_read(void **state)
 {
     static const struct sample samples[] = {
         {"\"\"\"\n  a\n   b\n  \"\"\"", "\"a\\n b\""},
@@ -164,7 +164,7 @@ static void triple_quoted_strings(void **state)
     check_refused(refused, COUNT(refused));
 }
 
-static void sigils(void **state)
+static void sigils_are_read(void **state)
 {
     static const struct sample samples[] = {
         {"~\"a\\tb\"", "<<\"a\\tb\">>"},
@@ -191,7 +191,7 @@ static void sigils(void **state)
     check_refused(refused, COUNT(refused));
 }
 
-static void what_is_no_constant_is_refused(void **state)
+static void texts_that_are_no_constants_are_refused(void **state)
 {
     static const struct sample refused[] = {
         {"", "line 1, column 1: expected a term, found the end of the text"},
@@ -215,7 +215,7 @@ static void what_is_no_constant_is_refused(void **state)
     check_refused(refused, COUNT(refused));
 }
 
-static void a_refusal_says_where_and_what(void **state)
+static void a_refusal_names_the_position_and_the_cause(void **state)
 {
     static const struct sample refused[] = {
         {"[a b]", "line 1, column 4: expected ',', '|' or ']', found \"b]\""},
@@ -348,7 +348,7 @@ static void sizes_of_bit_strings_are_bounded(void **state)
     assert_int_equal(bits, 8000000);
 }
 
-static void atoms_have_255_characters_at_most(void **state)
+static void atoms_beyond_255_characters_are_refused(void **state)
 {
     struct th_buffer b = {0};
     th_term t;
@@ -372,7 +372,7 @@ static bool carries(th_term t)
     return all;
 }
 
-static void text_carries_what_it_can_give_back(void **state)
+static void terms_that_text_can_represent_are_recognized(void **state)
 {
     const struct th_fun_parts fun = {.module = TH_AM(erlang),
                                      .old_index = th_small(1),
@@ -412,20 +412,20 @@ static void short_terms_allocate_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(terms_of_each_kind),
-        TEST(a_full_stop_may_follow),
+        TEST(terms_of_each_kind_are_read),
+        TEST(a_full_stop_after_the_term_is_accepted),
         TEST(identifiers_are_read_as_printed),
         TEST(a_large_map_keeps_its_order),
-        TEST(triple_quoted_strings),
-        TEST(sigils),
-        TEST(what_is_no_constant_is_refused),
-        TEST(a_refusal_says_where_and_what),
+        TEST(triple_quoted_strings_are_read),
+        TEST(sigils_are_read),
+        TEST(texts_that_are_no_constants_are_refused),
+        TEST(a_refusal_names_the_position_and_the_cause),
         TEST(a_prefix_ends_with_the_term),
         TEST(depth_is_bounded),
         TEST(digits_are_bounded),
         TEST(sizes_of_bit_strings_are_bounded),
-        TEST(atoms_have_255_characters_at_most),
-        TEST(text_carries_what_it_can_give_back),
+        TEST(atoms_beyond_255_characters_are_refused),
+        TEST(terms_that_text_can_represent_are_recognized),
         TEST(short_terms_allocate_nothing),
     };
 

@@ -58,7 +58,7 @@ static th_term string(const char *latin1)
     return th_make_latin1_string(&env, (const unsigned char *)latin1, strlen(latin1));
 }
 
-static void integers(void **state)
+static void integers_are_printed(void **state)
 {
     (void)state;
     assert_string_equal(printed(th_small(0)), "0");
@@ -159,7 +159,7 @@ static void only_a_whole_list_is_a_string(void **state)
     assert_string_equal(printed(th_make_cons(&env, TH_NIL, TH_NIL)), "[[]]");
 }
 
-static void binaries(void **state)
+static void binaries_are_printed(void **state)
 {
     unsigned char *data;
     th_term bits;
@@ -177,7 +177,7 @@ static void binaries(void **state)
     assert_string_equal(printed(bits), "<<0:7>>");
 }
 
-static void tuples_and_maps(void **state)
+static void tuples_and_maps_are_printed(void **state)
 {
     th_term key = th_make_tuple_of(&env, TH_AM(ok), th_small(1));
 
@@ -205,7 +205,7 @@ static void large_maps_keep_their_order(void **state)
     assert_string_equal(text + strlen(text) - 8, ",0 => 0}");
 }
 
-static void identifiers_of_this_node(void **state)
+static void identifiers_of_this_node_are_printed(void **state)
 {
     const uint32_t words[] = {1, 2, 3, 4, 5};
 
@@ -222,7 +222,7 @@ static void identifiers_of_this_node(void **state)
     assert_string_equal(printed(th_make_reference(&env, TH_NONE, 0, words, 1)), "#Ref<0.0.0.1>");
 }
 
-static void identifiers_of_other_nodes_have_the_index_of_its_atom(void **state)
+static void identifiers_of_other_nodes_show_the_index_of_their_atom(void **state)
 {
     th_term node = th_atom("a@b");
     char text[64];
@@ -255,7 +255,7 @@ static void magic_references_print_as_plain_ones(void **state)
                         "#Ref<0.3.2.1>");
 }
 
-static void exports_are_quoted_by_a_rule_of_their_own(void **state)
+static void exports_are_quoted_by_their_own_rule(void **state)
 {
     static const char *const names[][2] = {
         {"map", "map"},       {"+", "'+'"},       {"a b", "'a b'"}, {"begin", "begin"},
@@ -287,7 +287,7 @@ static void funs_show_the_low_words_of_old_numbers(void **state)
     assert_string_equal(printed(th_make_fun(&env, &parts)), "#Fun<my mod.2.-1>");
 }
 
-static void deep_terms_cost_no_stack(void **state)
+static void printing_deep_terms_needs_no_stack(void **state)
 {
     enum { DEPTH = 1000000 };
     struct th_buffer b = {0};
@@ -331,7 +331,7 @@ static void a_limit_stops_between_elements(void **state)
     assert_string_equal(limited(TH_AM(ok), 0), "ok");
 }
 
-static void printing_appends(void **state)
+static void printed_text_is_appended(void **state)
 {
     struct th_buffer b = {0};
 
@@ -348,23 +348,23 @@ static void printing_appends(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(integers),
+        TEST(integers_are_printed),
         TEST(floats_take_the_shorter_form),
         TEST(atoms_are_quoted_where_they_must_be),
         TEST(lists_of_printable_characters_are_strings),
         TEST(only_a_whole_list_is_a_string),
-        TEST(binaries),
-        TEST(tuples_and_maps),
+        TEST(binaries_are_printed),
+        TEST(tuples_and_maps_are_printed),
         TEST(large_maps_keep_their_order),
-        TEST(identifiers_of_this_node),
-        TEST(identifiers_of_other_nodes_have_the_index_of_its_atom),
+        TEST(identifiers_of_this_node_are_printed),
+        TEST(identifiers_of_other_nodes_show_the_index_of_their_atom),
         TEST(magic_references_print_as_plain_ones),
-        TEST(exports_are_quoted_by_a_rule_of_their_own),
+        TEST(exports_are_quoted_by_their_own_rule),
         TEST(funs_show_the_low_words_of_old_numbers),
-        TEST(deep_terms_cost_no_stack),
+        TEST(printing_deep_terms_needs_no_stack),
         TEST(a_limit_cuts_inside_long_leaves),
         TEST(a_limit_stops_between_elements),
-        TEST(printing_appends),
+        TEST(printed_text_is_appended),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static void every_character_comes_back(void **state)
+static void every_character_survives_encoding_and_decoding(void **state)
 {
     (void)state;
     for (uint32_t c = 0; c <= 0x10FFFF; c++) {
@@ -23,7 +23,7 @@ static void every_character_comes_back(void **state)
     }
 }
 
-static void surrogates_and_what_is_above_unicode_are_invalid(void **state)
+static void surrogates_and_numbers_above_unicode_are_invalid(void **state)
 {
     (void)state;
     assert_true(th_utf8_valid(0));
@@ -51,7 +51,7 @@ static void assert_sound(const char *text, size_t bytes)
     assert_memory_equal(text, again, used);
 }
 
-static void no_wrong_sequence_is_read(void **state)
+static void invalid_sequences_are_refused(void **state)
 {
     size_t right = 0;
 
@@ -67,7 +67,7 @@ static void no_wrong_sequence_is_read(void **state)
     assert_int_equal(right, 0x10000 - 0x800 - 0x800);
 }
 
-static void wrong_sequences_of_four_bytes(void **state)
+static void invalid_sequences_of_four_bytes_are_refused(void **state)
 {
     static const char *const wrong[] = {
         "\xF0\x8F\xBF\xBF", /* overlong */
@@ -100,10 +100,10 @@ static void characters_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_character_comes_back),
-        cmocka_unit_test(surrogates_and_what_is_above_unicode_are_invalid),
-        cmocka_unit_test(no_wrong_sequence_is_read),
-        cmocka_unit_test(wrong_sequences_of_four_bytes),
+        cmocka_unit_test(every_character_survives_encoding_and_decoding),
+        cmocka_unit_test(surrogates_and_numbers_above_unicode_are_invalid),
+        cmocka_unit_test(invalid_sequences_are_refused),
+        cmocka_unit_test(invalid_sequences_of_four_bytes_are_refused),
         cmocka_unit_test(characters_are_counted),
     };
 
