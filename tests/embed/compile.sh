@@ -14,8 +14,8 @@ link_with() { # COMPILER OUTPUT FILE
     "$1" $warnings -std=c11 -pthread $(pkg-config --cflags tracehost) -o "$2" "$3" $(pkg-config --libs tracehost)
 }
 
-check 'pkg-config: what is loaded gets no library' test -z "$(pkg-config --libs tracehost-plugin)"
-check 'pkg-config: a host does' eval 'pkg-config --libs tracehost | grep -q -e -ltracehost'
+check 'tracehost-plugin.pc names no library' test -z "$(pkg-config --libs tracehost-plugin)"
+check 'tracehost.pc names libtracehost' eval 'pkg-config --libs tracehost | grep -q -e -ltracehost'
 
 cat >"$work/alone.cc" <<'CC'
 #include <tracehost.h>
@@ -33,37 +33,37 @@ CC
 
 for compiler in gcc clang; do
     if ! command -v $compiler >/dev/null; then
-        skip "$compiler" "no $compiler"
+        skip "$compiler compiles the samples and the header" "no $compiler"
         continue
     fi
     for file in samples/embedding/*.c; do
         name=$(basename "$file" .c)
-        check "$compiler: $name as C99 and C17" eval "compile $compiler -std=c99 -fsyntax-only $file &&
+        check "$compiler compiles $name.c as C99 and C17" eval "compile $compiler -std=c99 -fsyntax-only $file &&
             compile $compiler -std=c17 -fsyntax-only $file"
     done
     # A compiler that is not the build's has other sanitizers.
     case $BUILD_DIR:$CC in
     */release:* | */debug:* | *:$compiler)
-        check "$compiler: links" link_with $compiler "$work/$compiler" samples/embedding/read_stream.c
-        expect "$compiler: runs" "$work/$compiler" $recordings/s20_empty.trace <<'LINES'
+        check "$compiler links a program with libtracehost" link_with $compiler "$work/$compiler" samples/embedding/read_stream.c
+        expect "a program that $compiler linked runs" "$work/$compiler" $recordings/s20_empty.trace <<'LINES'
 -- stderr
 trace-port: 0 records, 0 of 0 bytes
 LINES
         ;;
-    *) skip "$compiler: links" 'the sanitizer is of another compiler' ;;
+    *) skip "$compiler links a program with libtracehost" 'the sanitizer is of another compiler' ;;
     esac
 done
 
 for compiler in g++ clang++; do
     if ! command -v $compiler >/dev/null; then
-        skip "$compiler" "no $compiler"
+        skip "$compiler compiles the samples and the header" "no $compiler"
         continue
     fi
     for std in c++11 c++17 c++20; do
-        check "$compiler: the header as $std" compile $compiler -std=$std -Wold-style-cast -fsyntax-only "$work/alone.cc"
+        check "$compiler compiles tracehost.h as $std" compile $compiler -std=$std -Wold-style-cast -fsyntax-only "$work/alone.cc"
     done
     for file in samples/embedding/*.c; do
-        check "$compiler: $(basename "$file" .c) as C++20" compile $compiler -std=c++20 -Wno-missing-field-initializers \
+        check "$compiler compiles $(basename "$file") as C++20" compile $compiler -std=c++20 -Wno-missing-field-initializers \
             -x c++ -fsyntax-only "$file"
     done
 done
@@ -74,7 +74,7 @@ case $BUILD_DIR in
         g++ -std=c++11 $(pkg-config --cflags tracehost) -o "$work/cxx" "$work/alone.cc" \
             $(pkg-config --libs tracehost) && "$work/cxx"
     }
-    if command -v g++ >/dev/null; then check 'g++: links and runs' links_as_cxx; fi
+    if command -v g++ >/dev/null; then check 'a program that g++ linked runs' links_as_cxx; fi
     ;;
 esac
 
@@ -94,9 +94,9 @@ exports_what_is_declared() {
         diff "$work/names" "$work/symbols"
 }
 if command -v gcc >/dev/null; then
-    check 'exported is what is declared' exports_what_is_declared
+    check 'libtracehost exports exactly the declared functions' exports_what_is_declared
 else
-    skip 'exported is what is declared' 'gcc lists what is declared'
+    skip 'libtracehost exports exactly the declared functions' 'gcc lists what is declared'
 fi
 needs_no_tracehost() {
     for library in "$BUILD_DIR"/lib/tracehost/*/*.so "$BUILD_DIR"/samples/*.so; do
@@ -106,6 +106,6 @@ needs_no_tracehost() {
         fi
     done
 }
-check 'nothing that is loaded is linked with libtracehost' needs_no_tracehost
+check 'no plugin and no tracer is linked with libtracehost' needs_no_tracehost
 
 finish

@@ -7,7 +7,7 @@
 case $BUILD_DIR in
 */release | */debug) ;;
 *)
-    skip 'control of a program' 'the sanitizer must be there before the program'
+    skip 'ctl controls an embedding program' 'the sanitizer must be there before the program'
     finish
     ;;
 esac
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 C
 
 # shellcheck disable=SC2046
-check 'a program in C is compiled' \
+check 'the embedding program compiles' \
     "$CC" -std=gnu11 -Wall -Werror -pthread $(PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig" pkg-config --cflags tracehost) \
     -o "$work/embedder" "$work/embedder.c" -L"$BUILD_DIR/lib" -ltracehost -Wl,-rpath,"$BUILD_DIR/lib"
 begin "$work/embedder" "$socket"
@@ -138,32 +138,32 @@ print(json.dumps(value))' "$1"
 }
 answers() { ctl --json "$@"; }
 
-check 'status conforms' eval 'answers status | conforms status'
-expect 'the program is named' eval 'answers status | member result.program' <<'EOF2'
+check 'the answer of status conforms to its schema' eval 'answers status | conforms status'
+expect 'status reports the name of the program' eval 'answers status | member result.program' <<'EOF2'
 "embedder"
 EOF2
-expect 'its session' eval 'answers sessions | member result.sessions.0.title' <<'EOF2'
+expect 'sessions lists the session of the program' eval 'answers sessions | member result.sessions.0.title' <<'EOF2'
 "mine"
 EOF2
-check 'processes conform' eval 'answers processes | conforms processes'
-expect 'its process' eval 'answers processes | member result.processes.0.name' <<'EOF2'
+check 'the answer of processes conforms to its schema' eval 'answers processes | conforms processes'
+expect 'processes lists the process of the program without a name' eval 'answers processes | member result.processes.0.name' <<'EOF2'
 null
 EOF2
 
-expect 'a tracer is attached' eval 'answers attach count --session=theirs --flags=call -p math:square/1 |
+expect 'attach creates a session' eval 'answers attach count --session=theirs --flags=call -p math:square/1 |
     member result.title' <<'EOF2'
 "theirs"
 EOF2
 counts() { [ "$(answers info math:square/1 | member result.sessions.0.call_count)" -gt 0 ]; }
-expect 'a pattern is set' eval 'answers pattern math:square/1 --kind=count --session=mine | member result.functions' <<'EOF2'
+expect 'pattern sets a call count' eval 'answers pattern math:square/1 --kind=count --session=mine | member result.functions' <<'EOF2'
 1
 EOF2
-check 'and counts' until_so counts
-check 'info conforms' eval 'answers info math:square/1 | conforms info'
-expect 'a tracer is replaced' eval 'answers replace theirs text,output="$work/told" | member result.tracer' <<'EOF2'
+check 'the call count grows' until_so counts
+check 'the answer of info conforms to its schema' eval 'answers info math:square/1 | conforms info'
+expect 'replace changes the tracer of a session' eval 'answers replace theirs text,output="$work/told" | member result.tracer' <<'EOF2'
 "text"
 EOF2
-expect 'code is not loaded' ctl load bank <<'EOF2'
+expect 'load is refused, as an embedding host runs no code' ctl load bank <<'EOF2'
 -- stderr
 tracehost ctl: this host runs no code; `tracehost run` does
 -- status 2
@@ -171,25 +171,25 @@ EOF2
 
 # Another library takes the place of the tracer's.
 cp "$BUILD_DIR/lib/tracehost/tracers/count.so" "$work/own.so"
-expect 'a tracer by its path' eval 'answers attach "$work/own.so" --session=own --flags=call | member result.title' <<'EOF2'
+expect 'attach accepts the path of a tracer' eval 'answers attach "$work/own.so" --session=own --flags=call | member result.title' <<'EOF2'
 "own"
 EOF2
 cp "$BUILD_DIR/lib/tracehost/tracers/count.so" "$work/new.so"
 mv "$work/new.so" "$work/own.so"
 reported() { grep -q '^reported: ' "$work/host.out"; }
-check 'its new code is reported' until_so reported
+check 'a new file of a watched tracer is reported' until_so reported
 
 detach() { ctl detach "$1" >/dev/null; }
-check 'sessions are detached' eval 'detach theirs && detach own && detach mine'
-check 'the tracer that came in place of another was told of calls' grep -q 'call math:square' "$work/told"
-expect 'a second host is refused' eval '"$tracehost" run --control="$socket" fib "fib:fib(1)" 2>&1 |
+check 'detach ends sessions, also that of the program' eval 'detach theirs && detach own && detach mine'
+check 'the new tracer of a replaced session gets calls' grep -q 'call math:square' "$work/told"
+expect 'a second host at the same socket is refused' eval '"$tracehost" run --control="$socket" fib "fib:fib(1)" 2>&1 |
     sed "s|$work|WORK|; s/process [0-9]*/process N/"' <<'EOF2'
 tracehost run: cannot serve --control=WORK/socket
   process N serves WORK/socket already: choose another name
 EOF2
 end >"$work/end"
 # Tables of `count` are left out.
-expect 'it ends as it is told' eval "grep -v '^ \|^$' '$work/end' | sed 's|$work|WORK|'" <<'EOF2'
+expect 'stop ends the program' eval "grep -v '^ \|^$' '$work/end' | sed 's|$work|WORK|'" <<'EOF2'
 2: the host was not started with `live`
 2: the name of the program is missing
 2: a control needs `path` or `watch`
@@ -202,5 +202,5 @@ stopped
 stderr: tracehost: warning: tracer 'WORK/own.so': its module is called count
 status 0
 EOF2
-check 'the socket is gone' test ! -e "$socket"
+check 'the socket is removed at the end' test ! -e "$socket"
 finish

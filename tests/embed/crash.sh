@@ -15,7 +15,7 @@ crash() {
 }
 
 named() {
-    expect "$1" crash "$1" <<LINES
+    expect "$1: the report names the tracer, the callback and the event" crash "$1" <<LINES
 -- stderr
 tracehost: tracer 'crash_tracer' $2
   record 3, at byte 162 of $calls
@@ -27,7 +27,7 @@ named segv 'crashed: SIGSEGV, a bad memory access at address ADDRESS, in trace_c
 named abort 'crashed: SIGABRT, it called abort(), in trace_call'
 named exit 'ended the program: exit(0), in trace_call'
 
-expect 'an exit of its own' "$samples/embedding/replay_into_tracer" no/such.trace <<'LINES'
+expect 'an exit of the program itself is not reported as a crash' "$samples/embedding/replay_into_tracer" no/such.trace <<'LINES'
 -- stderr
 replay_into_tracer: cannot read no/such.trace
   No such file or directory

@@ -9,12 +9,12 @@ tls_bytes() { LC_ALL=C readelf --segments --wide "$library" | awk '$1 == "TLS" {
 tls_is_small() {
     bytes=$(tls_bytes) && echo "PT_TLS has ${bytes:-no} bytes" && [ $((bytes)) -gt 0 ] && [ $((bytes)) -lt 1024 ]
 }
-check 'less than 1 KiB of thread-local storage' tls_is_small
+check 'the library has less than 1 KiB of thread-local storage' tls_is_small
 
 case $BUILD_DIR in
 */release | */debug) ;;
 *)
-    skip 'opened from C and Python' 'the sanitizer must be there before the program'
+    skip 'programs in C and Python open the library' 'the sanitizer must be there before the program'
     finish
     ;;
 esac
@@ -155,9 +155,9 @@ opens() { # COMMAND...
     "$@" "$library" $recording >"$work/out" && diff "$work/expected" "$work/out"
 }
 # shellcheck disable=SC2046
-check 'a program in C is compiled' \
+check 'the program in C compiles' \
     "$CC" -std=gnu11 -Wall -Werror -pthread $(PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig" pkg-config --cflags tracehost) \
     -o "$work/opens" "$work/opens.c" -ldl
-check 'C opens, uses and closes it' opens "$work/opens"
-check 'Python opens and uses it' opens python3 "$work/opens.py"
+check 'a program in C opens, uses and closes the library' opens "$work/opens"
+check 'a program in Python opens and uses the library' opens python3 "$work/opens.py"
 finish
