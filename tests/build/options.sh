@@ -60,13 +60,13 @@ exec pkg-config "$@"
 SH
 chmod +x "$work/cross/pkg-config"
 dry_scons PKG_CONFIG="$work/cross/pkg-config" PKG_CONFIG_LIBDIR=/there PKG_CONFIG_SYSROOT_DIR=/below
-check 'pkg-config of another machine' says 'asked for .*libelf in /there below /below' cat "$work/cross/asked"
+check 'PKG_CONFIG and its folders are passed on' says 'asked for .*libelf in /there below /below' cat "$work/cross/asked"
 commands() { scons -Q -n options=none verbose=yes mode=debug "$@" 2>/dev/null </dev/null; }
-check 'warnings end the build' says ' -Werror ' commands build/debug/objects/host/base
+check 'by default, warnings are errors' says ' -Werror ' commands build/debug/objects/host/base
 commands werror=no OBJCOPY=/there/objcopy RUN=there >"$work/commands"
-check 'warnings do not end the build' lacks ' -Werror ' cat "$work/commands"
-check 'objcopy of another machine' says '^/there/objcopy --redefine-sym' cat "$work/commands"
-check 'a command that runs what was built' says 'make_page "there build/debug/bin/tracehost" ' cat "$work/commands"
+check 'with werror=no, warnings are no errors' lacks ' -Werror ' cat "$work/commands"
+check 'OBJCOPY is called' says '^/there/objcopy --redefine-sym' cat "$work/commands"
+check 'RUN precedes the commands that run built programs' says 'make_page "there build/debug/bin/tracehost" ' cat "$work/commands"
 
 # If the PATH has only the tools that scons itself needs, one message names all missing tools.
 mkdir "$work/bin"
@@ -79,7 +79,7 @@ refused 'libclang-rt-dev' bare_scons fuzz
 
 if [ -e "$work/options" ]; then
     failed=$((failed + 1))
-    echo 'not ok: a dry run remembers options'
+    echo 'not ok a dry run writes no options'
 else
     passed=$((passed + 1))
 fi

@@ -67,35 +67,35 @@ begin='echo "[ RUN      ] the_first_one"' change='echo "[       OK ] the_first_o
 script loop "$begin" "$change" 'while :; do :; done'
 script deadlock "$begin" 'sleep 100'
 
-expect 'nothing to run' 0 '0 passed, 0 failed'
-expect 'a test that passes' 0 '1 passed, 0 failed' good
-expect 'a test that fails' 1 '1 passed, 1 failed' good bad
+expect 'a run without tests passes' 0 '0 passed, 0 failed'
+expect 'a test that passes is counted' 0 '1 passed, 0 failed' good
+expect 'a test that fails is counted' 1 '1 passed, 1 failed' good bad
 shows 'what went wrong'
 shows 'exit status 3'
-expect 'a test that is skipped' 0 '1 passed, 0 failed, 1 skipped' good absent
+expect 'a test that is skipped is counted' 0 '1 passed, 0 failed, 1 skipped' good absent
 shows 'no such tool'
-expect 'a test that counts' 0 '3 passed, 0 failed, 2 skipped' counted
-expect 'a test that counts no failure and fails' 1 '3 passed, 1 failed' liar
-expect 'tests that say why they were skipped' 0 '1 passed, 0 failed, 3 skipped' reasoned
+expect 'the counts of a test are added up' 0 '3 passed, 0 failed, 2 skipped' counted
+expect 'a test that counts no failure but has exit status 1 fails' 1 '3 passed, 1 failed' liar
+expect 'the reasons of skipped parts are printed' 0 '1 passed, 0 failed, 3 skipped' reasoned
 shows "reasoned.sh: one: no disk"
 shows "reasoned.sh: no net"
 shows "reasoned.sh: a test that did not say why"
-expect 'CMocka that passes' 0 '5 passed, 0 failed, 1 skipped' cmocka
-expect 'CMocka that fails' 1 '5 passed, 2 failed' cmocka_bad
-expect 'a test that crashes' 1 '0 passed, 1 failed' crash
+expect 'the counts of a CMocka program that passes are added up' 0 '5 passed, 0 failed, 1 skipped' cmocka
+expect 'the counts of a CMocka program that fails are added up' 1 '5 passed, 2 failed' cmocka_bad
+expect 'a test that crashes is counted as failed' 1 '0 passed, 1 failed' crash
 shows 'ended by SIGSEGV'
-expect 'a test that never ends' 1 '0 passed, 1 failed' endless
+expect 'a test that exceeds its time limit is counted as failed' 1 '0 passed, 1 failed' endless
 shows 'still running after 1 s'
 limits='--timeout=60 --function-timeout=1'
-expect 'a test function that loops' 1 '0 passed, 1 failed' loop
+expect 'a test function that loops is counted as failed' 1 '0 passed, 1 failed' loop
 shows 'the_second_one still running after 1 s, the limit of a test function'
 shows 'stacks of the_second_one'
-expect 'a test function that waits for ever' 1 '0 passed, 1 failed' deadlock
+expect 'a test function that waits forever is counted as failed' 1 '0 passed, 1 failed' deadlock
 shows 'the_first_one still running after 1 s, the limit of a test function'
 limits=--timeout=1
-expect 'all of them' 1 '17 passed, 6 failed, 4 skipped' \
+expect 'the counts of many tests are added up' 1 '17 passed, 6 failed, 4 skipped' \
     good bad absent counted liar cmocka cmocka_bad crash endless
-check 'the end names what failed, and says why others were skipped' closes <<EOF
+check 'the end lists failed tests and the reasons of skipped ones' closes <<EOF
 failed:
   $work/bad.sh
   $work/liar.sh
@@ -109,14 +109,14 @@ skipped:
   $work/cmocka.sh: a test that did not say why
 17 passed, 6 failed, 4 skipped
 EOF
-expect 'a program that is not there' 1 '0 passed, 1 failed' nowhere
+expect 'a missing program is counted as failed' 1 '0 passed, 1 failed' nowhere
 
 TEST_SUMMARY=$work/sum python3 tests/runner "$work/good.sh" >/dev/null
 if [ "$(cat "$work/sum")" = '1 passed, 0 failed' ]; then
     passed=$((passed + 1))
 else
     failed=$((failed + 1))
-    echo 'not ok: the sum for the caller'
+    echo 'not ok TEST_SUMMARY names a file for the sum'
 fi
 
 echo "$passed passed, $failed failed"
