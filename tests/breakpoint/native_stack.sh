@@ -30,8 +30,8 @@ stop_at_a_body() {
     return 1
 }
 
-# Each of its eight calls is met, though the host removes its own breakpoint after four: while gdb's is
-# in the program, and what it has replaced is written back later.
+# gdb stops at each of the eight calls, though the host removes its own breakpoint after four, while the breakpoint of gdb is in
+# the program. gdb writes the replaced byte back later.
 change_below_gdb() {
     in_gdb -ex 'break -qualified call_once' -ex run -ex 'break -qualified plunge' -ex 'ignore 2 100' \
         -ex continue -ex 'delete 1' -ex continue -ex 'info breakpoints' >"$work/gdb"
@@ -52,7 +52,7 @@ stop_below_all() {
     return 1
 }
 
-# At no instruction is a caller lost; and that the way led through all of these.
+# No instruction loses a caller, and the steps lead through all of these functions.
 step_through() {
     in_gdb -x tests/breakpoint/single_steps.py >"$work/gdb"
     grep '^lost' "$work/gdb" && return 1
@@ -83,22 +83,22 @@ sample() {
 }
 
 if ! command -v gdb >/dev/null; then
-    skip 'gdb' 'there is no gdb here'
+    skip 'gdb unwinds stacks with native sites' 'there is no gdb here'
 elif ! in_gdb -ex 'break main' -ex run >"$work/gdb" || ! grep -q '^Breakpoint 1, ' "$work/gdb"; then
-    skip 'gdb' "it may not trace programs here: $(tail -n 1 "$work/gdb")"
+    skip 'gdb unwinds stacks with native sites' "it may not trace programs here: $(tail -n 1 "$work/gdb")"
 else
-    check 'gdb stops in a body, and walks to main' stop_at_a_body
-    check 'gdb keeps its breakpoint where the host changes its own' change_below_gdb
-    check 'gdb stops below all, and goes on to where a body was called' stop_below_all
-    check 'gdb walks to main from each instruction of a call' step_through
+    check 'gdb unwinds from a body to main' stop_at_a_body
+    check 'gdb keeps its breakpoint while the host removes its own' change_below_gdb
+    check 'gdb unwinds from the innermost call and finishes a body' stop_below_all
+    check 'gdb unwinds to main from each instruction of a call' step_through
 fi
 
 if ! command -v perf >/dev/null; then
-    skip 'perf' 'there is no perf here'
+    skip 'perf samples whole stacks' 'there is no perf here'
 elif ! perf record -q --call-graph dwarf -e cpu-clock:u -o "$work/perf.data" "$program" 900 \
     >"$work/perf" 2>&1; then
-    skip 'perf' "it may not sample here: $(head -n 1 "$work/perf")"
+    skip 'perf samples whole stacks' "it may not sample here: $(head -n 1 "$work/perf")"
 else
-    check "perf's samples have whole stacks" sample
+    check "perf samples whole stacks" sample
 fi
 finish
