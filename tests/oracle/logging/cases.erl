@@ -49,7 +49,7 @@ calls() ->
        run => fun workload:exceptions/0},
      #{name => "exceptions, return_trace alone", flags => [call, return_to],
        patterns => local({return_trace}), run => fun workload:exceptions/0},
-     #{name => "an exception that nobody catches", flags => [call, procs, return_to],
+     #{name => "an uncaught exception", flags => [call, procs, return_to],
        patterns => local({exception_trace}), run => fun workload:dies/0},
      #{name => "terms", flags => [call], run => fun workload:terms/0,
        patterns => [{{workload, id, 1}, [{'_', [], [{return_trace}]}], [local]}]}].
@@ -73,7 +73,7 @@ results() ->
                      [{['$1'], [{is_atom, '$1'}], [{return_trace}, {message, false}]},
                       {'_', [], [{return_trace}]}], [local]}],
        run => Run},
-     #{name => "calls in silence", lines => trace, flags => [call, silent],
+     #{name => "calls of a silent tracee", lines => trace, flags => [call, silent],
        patterns => local({return_trace}) ++
            [{{workload, far, 1}, [{'_', [], [{silent, false}]}], [local]}],
        run => fun workload:calls/0}].
@@ -125,7 +125,7 @@ flags() ->
     Run = fun() -> workload:calls(), workload:exceptions(), workload:messages(), workload:family() end,
     Recorded = #{flags => [call, return_to, send, 'receive', procs, set_on_spawn, timestamp,
                            scheduler_id]},
-    [#{name => "asked for of a recording: " ++ Text, how => twice, run => Run, recorded => Recorded,
+    [#{name => "flags selected from a recording: " ++ Text, how => twice, run => Run, recorded => Recorded,
        flags => [set_on_spawn | Flags], patterns => local({exception_trace}),
        replay => ["--scheduler-id", "--flags=" ++ Text]}
      || Flags <- [[call], [call, arity, return_to], [send, timestamp], ['receive', scheduler_id],
@@ -136,18 +136,18 @@ flags() ->
 %% --- Patterns for messages: all messages are recorded, those that match are logged ------------------
 
 messages() ->
-    [messages("send", [{send, Spec}], [], #{}) || Spec <- sends()] ++
-    [messages("receive", [{'receive', Spec}], [], #{}) || Spec <- receives()] ++
-    [messages("both", [{send, Send}, {'receive', Receive}], [], #{})
+    [messages("send pattern", [{send, Spec}], [], #{}) || Spec <- sends()] ++
+    [messages("receive pattern", [{'receive', Spec}], [], #{}) || Spec <- receives()] ++
+    [messages("send and receive patterns", [{send, Send}, {'receive', Receive}], [], #{})
      || {Send, Receive} <- [{false, false}, {true, true}, {true, false}, {[], [{'_', [], []}]},
                             {[{'_', [], []}], [{'_', [], [{message, got}]}]}]] ++
-    [messages("silent", Patterns, [silent], #{})
+    [messages("silent tracee", Patterns, [silent], #{})
      || Patterns <- [[], [{send, [{'_', [], []}]}], [{'receive', [{'_', [], []}]}],
                      [{send, [{['_', {'_', '_', 1}], [], [{silent, false}]}, {'_', [], []}]}],
                      [{send, true}, {'receive', [{['_', '_', '$1'], [{is_tuple, '$1'}], []}]}]]] ++
-    [messages("times", [{send, [{['_', '$1'], [{is_tuple, '$1'}], [{message, '$1'}]}]}],
+    [messages("time stamps", [{send, [{['_', '$1'], [{is_tuple, '$1'}], [{message, '$1'}]}]}],
               [monotonic_timestamp], #{})] ++
-    [messages(io_lib:format("~p answered with ~0p", [Tag, Answer]),
+    [messages(io_lib:format("enabled for ~p returns ~0p", [Tag, Answer]),
               [{send, [{['_', '$1'], [{is_tuple, '$1'}], []}]},
                {'receive', [{['_', '_', '$1'], [{is_tuple, '$1'}], []}]}],
               [], #{answers => #{Tag => Answer}})
@@ -237,7 +237,7 @@ meta(Spec, Functions, Flags, Answers) ->
 %% --- Answers of callbacks: everything is recorded, the events that the answers leave are logged ------
 
 answers() ->
-    [Case#{name => io_lib:format("~s, ~p answered with ~0p", [Title, Tag, Answer]), how => twice,
+    [Case#{name => io_lib:format("~s, enabled for ~p returns ~0p", [Title, Tag, Answer]), how => twice,
            state => #{answers => #{Tag => Answer}}}
      || {#{name := Title} = Case, Tags, Answers} <- answered(), Tag <- Tags, Answer <- Answers] ++
     [#{name => io_lib:format("exceptions, trace_call returns ~0p", [Result]), how => twice,
@@ -311,7 +311,7 @@ heirs(Run, Whom, Flags) ->
     Of = #{tracee => {flags, Flags}, new => {new, Flags}},
     Patterns = [{{heirs, work, 1}, [{'_', [], [{return_trace}]}], [local]},
                 {{heirs, live, 0}, true, [local]}],
-    Case = #{name => io_lib:format("heirs of ~0p: ~s", [Whom, Text]), how => twice, run => Run,
+    Case = #{name => io_lib:format("inheritance from ~0p: ~s", [Whom, Text]), how => twice, run => Run,
              patterns => Patterns, whom => Whom, replay => ["--flags=" ++ Text],
              recorded => #{flags => [send, 'receive', procs, call, return_to, set_on_spawn], new => []}},
     maps:merge(links(Case, Whom, Flags), maps:from_list([map_get(Who, Of) || Who <- Whom])).
@@ -327,7 +327,7 @@ links(Case, _, _) -> Case.
 %% If a tracer drops a member, the member's children do not inherit from it any more.
 quarrels() ->
     [(maps:remove(later, heirs(fun heirs:quarrel/0, [tracee], [send, 'receive', procs, call | On])))
-        #{name => io_lib:format("heirs, ~0p, ~p answered with ~0p", [On, Tag, Answers]),
+        #{name => io_lib:format("inheritance, ~0p, enabled for ~p returns ~0p", [On, Tag, Answers]),
           state => #{answers => #{Tag => Answers}}}
      || On <- [[set_on_spawn], [set_on_link], [set_on_first_spawn], [set_on_spawn, set_on_first_link]],
         Tag <- [send, call, 'receive', spawn],

@@ -28,7 +28,7 @@ patterns([Functions | Arguments]) ->
     {Generic, Cases} = lists:partition(fun(Case) -> is_map_key(library, Case) end, specs:cases()),
     finish(run("", Setup, Cases ++ specs:differences()) ++
            run("", Setup#{library => "logging_generic"}, Generic) ++
-           [report("display", outcome(fun displayed/2, Setup, specs:displayed())),
+           [report("{display, Term} prints the same lines", outcome(fun displayed/2, Setup, specs:displayed())),
             all_used(Functions, Generic ++ Cases ++ specs:differences() ++ [specs:displayed()])]).
 
 %% A node of its own runs the specifications that display terms. Its output is for a terminal, as line ends show.
@@ -63,7 +63,7 @@ all_used(File, Cases) ->
         {true, []} -> equal;
         _ -> io_lib:format("not ~0p, of ~b", [Missing, length(Accepted)])
     end,
-    report("all functions of match specifications that OTP has are used", Outcome).
+    report("the cases use all functions of OTP's match specifications", Outcome).
 
 accepted({Name, N}) ->
     Call = list_to_tuple([Name | lists:duplicate(N, true)]),
@@ -140,7 +140,7 @@ difference(_, _, Beam, Host) ->
 all_seen(Folder) ->
     Files = filelib:wildcard("*.logged", binary_to_list(Folder)),
     Seen = lists:append([comparison:names(filename:join(Folder, File)) || File <- Files]),
-    report("all callbacks and tags were seen", case cases:names() -- lists:usort(Seen) of
+    report("the cases call all callbacks with all tags", case cases:names() -- lists:usort(Seen) of
         [] -> equal;
         Missing -> io_lib:format("not ~0p", [Missing])
     end).

@@ -93,7 +93,7 @@ gives(Function, Arity, Body) -> on(Function, Arity, [{'_', [], [{message, Body}]
 %% --- Guards ------------------------------------------------------------------------------------------
 
 guards() ->
-    [#{name => "guard " ++ Name, set => Set}
+    [#{name => "guard: " ++ Name, set => Set}
      || {Name, Set} <- types() ++ comparisons() ++ sizes() ++ truths() ++ later(fun newer/0)].
 
 %% Functions that OTP 25 lacks.
@@ -140,38 +140,38 @@ truths() ->
      {"andthen", one({'andthen', {is_integer, '$1'}, Small})},
      {"orelse", one({'orelse', {is_atom, '$1'}, {'>', {size, '$1'}, 2}})},
      {"const", one({'==', '$1', {const, {a, b}}})},
-     {"several", on(id, 1, [{['$1'], [{is_integer, '$1'}, Small], []}])},
-     {"is true", one('$1')}, {"get_tcw", one({'==', {get_tcw}, 0})}].
+     {"several guards", on(id, 1, [{['$1'], [{is_integer, '$1'}, Small], []}])},
+     {"a variable", one('$1')}, {"get_tcw", one({'==', {get_tcw}, 0})}].
 
 %% --- Heads, guards and bodies that fail --------------------------------------------------------------
 
 failing() ->
-    [#{name => "fails: " ++ Name, set => Set}
+    [#{name => "failing match specification: " ++ Name, set => Set}
      || {Name, Set} <-
-            [{"a head of other length", on(two, 2, [{['$1'], [], []}, {['$1', '$2', '$3'], [], []}])},
+            [{"a head of another length", on(two, 2, [{['$1'], [], []}, {['$1', '$2', '$3'], [], []}])},
              {"a head of other terms", on(id, 1, [{[{a, '$1', '$1'}], [], []}, {[<<"other">>], [], []}])},
-             {"a variable that stands twice", on(two, 2, [{['$1', '$1'], [], [{message, '$1'}]}])},
+             {"a variable that occurs twice", on(two, 2, [{['$1', '$1'], [], [{message, '$1'}]}])},
              {"a head that is no list", on(id, 1, [{'$1', [{is_atom, '$1'}], []}])},
              {"a map in the head", on(id, 1, [{[#{a => '$1'}], [], [{message, '$1'}]}])},
              {"a guard that raises", one({'>', {hd, '$1'}, 1})},
              {"a guard that raises in an operand", one({'or', {'>', {map_size, '$1'}, 0}, true})},
-             {"a guard that is no truth value", one({'+', 1, 1})},
+             {"a guard that is no boolean", one({'+', 1, 1})},
              {"a guard of a later clause", on(id, 1, [{['$1'], [{'==', {abs, '$1'}, 7}], [{message, first}]},
                                                       {['$1'], [{'==', {element, 1, '$1'}, a}], []},
                                                       {['_'], [{'rem', 1, 0}], []}])},
-             {"all clauses", on(id, 1, [{[nobody], [], []}, {['_'], [false], []}])},
-             {"a body", gives(id, 1, {hd, '$_'})},
-             {"a body, for some", on(id, 1, [{['$1'], [], [{message, {{{'+', '$1', 1}, {length, '$1'}}}}]}])},
-             {"a body without effect", on(id, 1, [{['$1'], [], [{tl, '$1'}, {message, after_it}]}])},
-             {"flags that are none",
+             {"all clauses fail", on(id, 1, [{[nobody], [], []}, {['_'], [false], []}])},
+             {"a body that raises", gives(id, 1, {hd, '$_'})},
+             {"a body that raises for some arguments", on(id, 1, [{['$1'], [], [{message, {{{'+', '$1', 1}, {length, '$1'}}}}]}])},
+             {"a body that raises and continues", on(id, 1, [{['$1'], [], [{tl, '$1'}, {message, after_it}]}])},
+             {"invalid flags",
               shows(id, [a], {{{enable_trace, nix}, {trace, [nix], []}, {trace, nobody, [], []}}})},
-             {"a word that is too large",
+             {"a trace control word that is out of range",
               gives(down, 1, {{{set_tcw, 1 bsl 32}, {set_tcw, a}, {set_tcw_fake, -1}}})}]].
 
 %% --- Bodies ------------------------------------------------------------------------------------------
 
 bodies() ->
-    [#{name => "body " ++ Name, set => Set} || {Name, Set} <- arithmetic() ++ values()].
+    [#{name => "body: " ++ Name, set => Set} || {Name, Set} <- arithmetic() ++ values()].
 
 arithmetic() ->
     [{atom_to_list(Op), shows(two, ['$1', '$2'], {{{Op, '$1', '$2'}}})}
@@ -179,30 +179,30 @@ arithmetic() ->
     [{atom_to_list(Op),
       on(two, 2, [{['$1', '$2'], [{'<', {abs, '$2'}, 100}], [{message, {{{Op, '$1', '$2'}}}}]}])}
      || Op <- ['bsl', 'bsr']] ++
-    [{"of one", shows(id, ['$1'], [{Op, '$1'} || Op <- ['+', '-', 'bnot', abs, round, trunc, float]])}].
+    [{"unary operators", shows(id, ['$1'], [{Op, '$1'} || Op <- ['+', '-', 'bnot', abs, round, trunc, float]])}].
 
 values() ->
     [{"$_", gives(two, 2, '$_')}, {"$$", on(two, 2, [{['$2', '$1'], [], [{message, '$$'}]}])},
      {"a map", on(two, 2, [{['$1', '$2'], [], [{message, #{{{'$1'}} => ['$2', {size, '$1'}], k => '$1'}}]}])},
      {"tuples and lists", on(id, 1, [{['$1'], [], [{message, {{['$1', {const, '$1'} | '$1'], {{}}}}}]}])},
-     {"of guards", on(id, 1, [{['$1'], [], [{message, {{{is_atom, '$1'}, {size, '$1'}, {'>', '$1', 0},
+     {"guard functions", on(id, 1, [{['$1'], [], [{message, {{{is_atom, '$1'}, {size, '$1'}, {'>', '$1', 0},
                                                       {'andalso', true, '$1'}, {'orelse', '$1', x}}}}]}])},
      {"self, node", gives(first, 1, {{{self}, {node}, {node, {self}}}})}].
 
 %% --- Actions -----------------------------------------------------------------------------------------
 
 actions() ->
-    [#{name => "action " ++ Name, set => Set} || {Name, Set} <- messages() ++ returns() ++ words()] ++
-    [#{name => "action " ++ Name ++ ", as recorded with lines", set => all([{'_', [], [{message, Asked}]}]),
+    [#{name => "action: " ++ Name, set => Set} || {Name, Set} <- messages() ++ returns() ++ words()] ++
+    [#{name => "action: " ++ Name ++ ", recorded with caller_line", set => all([{'_', [], [{message, Asked}]}]),
        recorded => recorded({exception_trace}, {caller_line})}
      || {Name, Asked} <- [{"caller", {caller}}, {"caller_line", {caller_line}}]].
 
 messages() ->
     [{"message false", on(id, 1, [{['$1'], [], [{message, {is_atom, '$1'}}]}])},
-     {"message, the last one counts", does(id, 1, [{message, false}, {message, one}, {message, two}, 3])},
+     {"message, the last of several", does(id, 1, [{message, false}, {message, one}, {message, two}, 3])},
      {"message true and others", on(id, 1, [{[a], [], [{message, true}]}, {[b], [], [{message, []}]},
                                             {'_', [], [{message, {{true}}}]}])},
-     {"message, its value",
+     {"message, return values of actions",
       gives(first, 1, {{{message, x}, {return_trace}, {exception_trace}, {message, {message, y}}}})},
      {"caller", all([{'_', [], [{message, {caller}}]}])},
      {"caller in a term", all([{'_', [], [{message, {{{element, 2, {caller}}, '$_'}}}]}])}].
@@ -212,13 +212,13 @@ returns() ->
     Exceptions = [{'_', [], [{exception_trace}]}],
     [{"return_trace", all(Returns)}, {"exception_trace", all(Exceptions)},
      {"return_trace of tail calls", on(first, 1, Returns) ++ on(third, 1, Returns) ++ on(down, 1, Returns)},
-     {"return_trace of some", on(down, 1, [{['$1'], [{'>', '$1', 1}], [{return_trace}]}])},
+     {"return_trace of some calls", on(down, 1, [{['$1'], [{'>', '$1', 1}], [{return_trace}]}])},
      {"return_trace and message false", on(down, 1, [{'_', [], [{return_trace}, {message, false}]}])},
      {"return_trace through exceptions", on(caught, 1, Returns) ++ on(boom, 1, Returns)},
-     {"exception_trace of what is passed", on(outer, 1, Exceptions) ++ on(inner, 1, Exceptions)},
-     {"exception_trace of some",
+     {"exception_trace of exceptions that pass", on(outer, 1, Exceptions) ++ on(inner, 1, Exceptions)},
+     {"exception_trace of some calls",
       on(boom, 1, [{['$1'], [{'/=', '$1', throw}], [{exception_trace}, {message, {caller}}]}])},
-     {"both", on(outer, 1, Exceptions) ++ on(boom, 1, Returns) ++ gives(caught, 1, {self})}].
+     {"return_trace and exception_trace", on(outer, 1, Exceptions) ++ on(boom, 1, Returns) ++ gives(caught, 1, {self})}].
 
 words() ->
     [{"set_tcw, get_tcw",
@@ -244,7 +244,7 @@ more(_) -> #{}.
 silence(Switch) ->
     [{"silent", [], Switch([{silent, true}], [{message, {silent, false}}])},
      {"silent from the start", [silent], Switch([{silent, false}], [{silent, true}])},
-     {"silent that is no truth value", [], Switch([{silent, maybe_not}], [{silent, {self}}])},
+     {"silent with a value that is no boolean", [], Switch([{silent, maybe_not}], [{silent, {self}}])},
      {"silent, returns", [], does(first, 1, [{return_trace}]) ++
           does(second, 1, [{silent, true}, {return_trace}]) ++ does(third, 1, [{return_trace}]) ++
           does(caught, 1, [{silent, false}])},
@@ -261,8 +261,8 @@ switched(Switch, Talk) ->
      {"disable_trace call", [], Switch([], [{disable_trace, call}])},
      {"enable_trace send", [],
       Talk([{enable_trace, send}, {enable_trace, 'receive'}], [{disable_trace, send}])},
-     {"the values", [], gives(first, 1, Values)},
-     {"enable_trace of another one", [],
+     {"return values of actions on flags", [], gives(first, 1, Values)},
+     {"enable_trace of another process", [],
       Talk([{enable_trace, '$1', call}, {enable_trace, '$1', send}], [{disable_trace, '$1', call}])},
      {"trace, 2", [], Switch([{trace, [], [arity, return_to]}], [{trace, [arity], []}])},
      {"trace, 2, all off", [], Switch([], [{trace, [all], []}])},
@@ -276,9 +276,9 @@ returned() ->
      {"return_to, no message", [return_to],
       all([{'_', [], [{exception_trace}, {message, false}]}]) ++ does(first, 1, [{message, false}]) ++
           on(id, 1, [{['$1'], [], [{message, {is_tuple, '$1'}}]}]) ++ all_of(caught)},
-     {"return_to, no message of a call in it", [return_to],
+     {"return_to, no message of an inner call", [return_to],
       all_of(outer) ++ does(inner, 1, [{message, false}]) ++ on(down, 1, [{['$1'], [], [{message, {'>', '$1', 2}}]}])},
-     {"return_to of all", [return_to], all([{'_', [], [{exception_trace}]}])},
+     {"return_to of all calls", [return_to], all([{'_', [], [{exception_trace}]}])},
      {"arity", [arity], all([{'_', [], [{return_trace}, {message, {caller}}]}])}].
 
 all_of(Function) -> on(Function, 1, []).
@@ -298,56 +298,56 @@ apart() ->
     Ended = fun(Message) -> [{'_', [], [{exception_trace}, {message, Message}]}] end,
     [(more(Name))#{name => "sessions: " ++ Name, set => [], flags => [call | Flags], apart => Sets}
      || {Name, Flags, Sets} <-
-            [{"two, the same functions", [], [Many(Shown(one)), Many(Ended(two))]},
-             {"two, other functions", [], [on(down, 1, Shown(one)), on(first, 1, Shown(two)) ++ on(boom, 1, Shown(two))]},
-             {"two, returns of one", [], [on(third, 1, Shown(one)), on(third, 1, Ended(two))]},
+            [{"two at the same functions", [], [Many(Shown(one)), Many(Ended(two))]},
+             {"two at different functions", [], [on(down, 1, Shown(one)), on(first, 1, Shown(two)) ++ on(boom, 1, Shown(two))]},
+             {"two, one with returns", [], [on(third, 1, Shown(one)), on(third, 1, Ended(two))]},
              {"two, one hides calls", [], [on(down, 1, [{[1], [], [{message, false}]}, {'_', [], [{message, one}]}]),
                                            on(down, 1, Shown(two))]},
              {"two, one is silent", [], [on(first, 1, [{'_', [], [{silent, true}]}]) ++ on(down, 1, Shown(one)),
                                          on(first, 1, Shown(two)) ++ on(down, 1, Shown(two))]},
              {"two, return_to", [return_to], [on(inner, 1, Ended(one)), on(outer, 1, Ended(two))]},
-             {"three", [], [on(id, 1, Shown(N)) ++ on(two, 2, Shown(N)) || N <- [1, 2, 3]]}]].
+             {"three at the same functions", [], [on(id, 1, Shown(N)) ++ on(two, 2, Shown(N)) || N <- [1, 2, 3]]}]].
 
 true() -> [{'_', [], [{message, {caller}}]}].
 later() -> [{'_', [], [{return_trace}, {message, later}]}].
 
 replaced() ->
-    [{"all", all(true())},
+    [{"all functions", all(true())},
      {"a function of any arity", on(id, '_', true())},
-     {"none", on(nobody, 7, true()) ++ all_of(down)},
-     {"a later one replaces", all(true()) ++ on(id, 1, later()) ++ on(down, '_', later())},
-     {"a later wildcard replaces", on(id, 1, later()) ++ all(true())},
-     {"replaced by true", all(later()) ++ on(id, 1, true)},
-     {"what is loaded later",
+     {"a function that is never called", on(nobody, 7, true()) ++ all_of(down)},
+     {"a later pattern replaces an earlier one", all(true()) ++ on(id, 1, later()) ++ on(down, '_', later())},
+     {"a later wildcard replaces an earlier pattern", on(id, 1, later()) ++ all(true())},
+     {"true replaces a match specification", all(later()) ++ on(id, 1, true)},
+     {"a module that is loaded later",
       [{{late, '_', '_'}, [{['$1', '$1'], [], [{return_trace}, {message, {caller}}]}, {['_'], [], []}],
         [local]}]}].
 
 cleared() ->
-    [{"cleared", all(later()) ++ on(id, 1, false) ++ on(down, '_', false)},
-     {"cleared and set", all(later()) ++ all(false) ++ on(down, 1, true())}].
+    [{"a pattern is cleared", all(later()) ++ on(id, 1, false) ++ on(down, '_', false)},
+     {"a pattern is set after all were cleared", all(later()) ++ all(false) ++ on(down, 1, true())}].
 
 globals() ->
     All = on('_', '_', later(), [global]),
-    [{"global", All},
+    [{"global wildcard", All},
      {"local replaces global", All ++ on(far, 1, true())},
      {"global replaces local", all(later()) ++ on(far, 1, true(), [global])},
-     {"global of all replaces local of all", all(later()) ++ on('_', '_', true(), [global])},
+     {"a global wildcard replaces a local wildcard", all(later()) ++ on('_', '_', true(), [global])},
      {"global replaces a count", on(far, 1, true, [call_count]) ++ All},
-     {"a count that is not there is cleared", All ++ on(far, 1, false, [call_count])},
-     {"a count that is not there is paused", All ++ on(far, 1, pause, [call_count])},
-     {"global, cleared as local", All ++ on(far, 1, false)},
-     {"local, cleared as global", all(later()) ++ on(far, 1, false, [global])}].
+     {"a missing count is cleared", All ++ on(far, 1, false, [call_count])},
+     {"a missing count is paused", All ++ on(far, 1, pause, [call_count])},
+     {"a global pattern is cleared as local", All ++ on(far, 1, false)},
+     {"a local pattern is cleared as global", all(later()) ++ on(far, 1, false, [global])}].
 
 %% If a tracer has its own trace_call, a BEAM calls it with garbage for meta trace.
 meta() ->
     Both = on(down, 1, true(), [local]) ++ on(down, 1, later(), [meta]),
     [{"meta", #{set => on(down, 1, later(), [meta])}},
-     {"meta, whatever the flags",
+     {"meta without the flag call",
       #{flags => [send], set => on(down, 1, [{['$1'], [{'<', '$1', 2}], [{exception_trace}]}], [meta])}},
      {"meta and local", #{set => Both}},
-     {"meta and local, of two sessions", #{set => Both, sessions => [local, meta]}},
-     {"meta, cleared", #{set => Both ++ on(down, 1, false, [meta])}},
-     {"meta, where local is cleared", #{set => Both ++ on(down, 1, false, [local])}},
+     {"meta and local in two sessions", #{set => Both, sessions => [local, meta]}},
+     {"meta is cleared", #{set => Both ++ on(down, 1, false, [meta])}},
+     {"meta stays if local is cleared", #{set => Both ++ on(down, 1, false, [local])}},
      {"meta and global replace each other",
       #{set => on('_', '_', later(), [global]) ++ on(far, 1, true(), [meta]) ++ on(serve, 1, true(), [meta]) ++
             on(serve, 1, later(), [global]), external => subject:external()}}].
@@ -363,7 +363,7 @@ differences() ->
 %% In recorded calls, line numbers and the caller's caller are unknown.
 stacks() ->
     Gives = fun(Asked) -> gives(third, 1, Asked) ++ gives(boom, 1, Asked) end,
-    [{"a stack trace, its first frame", #{set => Gives({current_stacktrace, 1}), unlike => fun without_lines/1}},
+    [{"the first frame of a stack trace", #{set => Gives({current_stacktrace, 1}), unlike => fun without_lines/1}},
      {"a stack trace", #{set => gives(third, 1, {current_stacktrace}), unlike => without(third, [[7]]),
                          says => [says("callers unknown", 1), says("undecided matches", 1)]}}].
 
@@ -387,14 +387,14 @@ unknown_values() ->
     [{"a dump of the process",
       #{set => on(down, 1, [{[0], [], [{message, {process_dump}}]}, {'_', [], [{message, here}]}]),
         unlike => without(down, [[0]]), says => says("undecided matches", 1)}},
-     {"a token",
+     {"get_seq_token",
       #{set => gives(first, 1, {get_seq_token}) ++ does(second, 1, [{get_seq_token}]),
         unlike => without(first, [[7]]), says => says("undecided matches", 1)}},
-     {"whether there is a token",
+     {"is_seq_trace",
       #{set => on(down, 1, [{[0], [{is_seq_trace}], []}, {[1], [], []},
                             {[2], [], [{message, {'not', {is_seq_trace}}}]}]),
         unlike => without(down, [[2]]), says => says("undecided matches", 2)}},
-     {"a token that is set",
+     {"set_seq_token",
       #{set => on(down, 1, [{[0], [], [{set_seq_token, label, 17}]},
                             {[1], [], [{message, {{{set_seq_token, send, true}}}}]}]),
         unlike => without(down, [[1]]),

@@ -69,7 +69,7 @@ cases() ->
      || {Name, Set, Flags, Others} <- some(), Run <- [{all, []} | Others]] ++
     [#{name => ["kinds that exclude each other, ", Name, ": ", show(Run)], run => Run, set => Set}
      || {Name, Set} <- exclusions(), Run <- [{all, []}, {outward, [2]}]] ++
-    [(returns(Answers, Run))#{name => io_lib:format("answered with ~0p: ~s", [Answers, show(Run)]), run => Run,
+    [(returns(Answers, Run))#{name => io_lib:format("enabled returns ~0p: ~s", [Answers, show(Run)]), run => Run,
        set => all([{exception_trace}]), flags => [call, return_to], answers => #{call => Answers}}
      || Answers <- [discard, [trace, discard], [discard, trace, trace], [trace, trace, remove]],
         Run <- [{all, []}, {tails, [3]}, {sums, [4]}, {halfway, [error, 2]}, {leaps, [exit, 3]}]].
@@ -86,30 +86,30 @@ some() ->
      {"heads", [{fall, 2, [{['_', 0], [], [{exception_trace}]}]}, {third, 3, [{['$1', a, []], [], [{message, '$1'}]}]}],
       [call], Exceptions},
      {"no message", [{'_', '_', [{'_', [], [{exception_trace}, {message, false}]}]}], [call, return_to], Exceptions},
-     {"no message of some", [{'_', '_', [{'_', [], [{return_trace}]}]}, {leaf, 1, [{'_', [], [{message, false}]}]},
+     {"no message of some calls", [{'_', '_', [{'_', [], [{return_trace}]}]}, {leaf, 1, [{'_', [], [{message, false}]}]},
                              {sum, 1, [{['$1'], [], [{message, {'>', '$1', 1}}]}]},
                              {fall, 2, [{'_', [], [{message, false}, {return_trace}]}]}], [call, return_to],
       Exceptions},
      {"local functions only", [{first, 1, true}, {right, 1, [{'_', [], [{return_trace}]}]},
                                {catches, 2, [{'_', [], [{return_trace}]}]}], [call, return_to],
       [{halfway, [error, 2]}, {later, [1]}]},
-     {"silence begins", [{'_', '_', true}, {right, 1, [{'_', [], [{silent, true}]}]}], [call], Exceptions},
-     {"silence ends", [{'_', '_', true}, {fall, 2, [{'_', [], [{silent, false}]}]}], [call, silent], Exceptions},
-     {"all but some", [{'_', '_', true}, {fall, 2, false}, {sum, 1, false}], [call, return_to], Exceptions}].
+     {"silent begins", [{'_', '_', true}, {right, 1, [{'_', [], [{silent, true}]}]}], [call], Exceptions},
+     {"silent ends", [{'_', '_', true}, {fall, 2, [{'_', [], [{silent, false}]}]}], [call, silent], Exceptions},
+     {"all functions but two", [{'_', '_', true}, {fall, 2, false}, {sum, 1, false}], [call, return_to], Exceptions}].
 
 %% Each exclusion leaves a pattern that traces.
 exclusions() ->
     All = fun(Kind) -> {'_', '_', [{'_', [], [{return_trace}]}], Kind} end,
     One = fun(Function, Kind) -> {Function, 1, [{'_', [], [{message, {caller}}]}], Kind} end,
     [{"global after local", [All(local), All(global)]},
-     {"global after local, of one", [All(local), One(sums, global)]},
-     {"global after local, of one that is not exported", [All(local), One(out, global)]},
+     {"global of one function after local", [All(local), One(sums, global)]},
+     {"global of a function that is not exported after local", [All(local), One(out, global)]},
      {"local after global", [All(global), All(local)]},
-     {"local after global, of one", [All(global), One(sums, local)]},
+     {"local of one function after global", [All(global), One(sums, local)]},
      {"count after global", [All(global), {sums, 1, true, count}]},
      {"time after global", [All(global), {sums, 1, true, time}]},
-     {"a count that is not there is paused", [All(global), {sums, 1, pause, count}]},
-     {"a count that is not there is cleared", [All(global), {sums, 1, false, count}]},
+     {"a missing count is paused", [All(global), {sums, 1, pause, count}]},
+     {"a missing count is cleared", [All(global), {sums, 1, false, count}]},
      {"global is cleared", [All(local), {sums, 1, false, global}, {leaf, 1, false, local}]}].
 
 meta() ->
@@ -125,12 +125,12 @@ meta() ->
 
 %% Each case must differ, except for the changes by `unlike' to the BEAM's lines, and by `alike' to tracehost's.
 differences() ->
-    [#{name => "a function that cannot be traced is no caller, and is not returned to", run => {helped, [1]},
+    [#{name => "a function that cannot be traced is no caller and has no return_to", run => {helped, [1]},
        set => [{Function, 1, [{'_', [], [{message, {caller}}]}]} || Function <- [helped, leaf]],
        flags => [call, return_to], unlike => fun without_helper/1},
-     #{name => "lines of callers are those of C", run => {nests, [1]}, set => all([{message, {caller_line}}]),
+     #{name => "caller_line has lines of C sources", run => {nests, [1]}, set => all([{message, {caller_line}}]),
        unlike => fun some_line/1, alike => fun some_line/1}] ++
-    [#{name => ["a throw without a catch is not known as such: ", show(Run)], run => Run,
+    [#{name => ["an uncaught throw is reported as throw: ", show(Run)], run => Run,
        set => all([{exception_trace}]), flags => [call, return_to], unlike => fun thrown/1} || Run <- thrown()].
 
 without_helper({Callback, Tag, Terms}) ->
@@ -241,8 +241,8 @@ counts() ->
      || Kind <- [count, time],
         {Name, Set} <- [{"after global", [{'_', '_', global}, {'_', '_', Kind}]},
                         {"with local and meta", [{'_', '_', local}, {'_', '_', Kind}, {'_', '_', meta}]},
-                        {"some after global", [{'_', '_', global}, {sums, 1, Kind}]},
-                        {"before global of one", [{'_', '_', Kind}, {leaf, 1, global}, {sum, 1, global}]}]].
+                        {"of one function after global", [{'_', '_', global}, {sums, 1, Kind}]},
+                        {"before global of two functions", [{'_', '_', Kind}, {leaf, 1, global}, {sum, 1, global}]}]].
 
 counted(#{plugins := Plugins} = Setup, #{module := Module, kind := Kind, run := {Function, Arguments}} = Case) ->
     Set = maps:get(set, Case, [{'_', '_', Kind}]),
