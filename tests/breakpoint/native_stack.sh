@@ -63,10 +63,10 @@ step_through() {
     done
 }
 
-# Samples, of which each is a paragraph. Those that were taken before the program was ready, in a stub or
-# in the kernel's own entry are not of interest: only such as know a function that was called. Nor are those
-# in the last instruction of the handler or of the function: where the compiler has popped its caller's %rbp it still
-# says that it is in memory, which is below the stack pointer by then, and perf has not copied it.
+# Each sample is a paragraph. Only samples that contain a called function count: samples before the program was ready, in a stub
+# or in the kernel's own entry do not. Samples in the last instruction of the handler or of the function do not count either:
+# after the compiler's pop of %rbp the unwind table still places %rbp in memory, which is then below the stack pointer, and
+# perf has not copied it.
 sample() {
     perf script -i "$work/perf.data" -F ip,sym >"$work/samples" 2>"$work/perf" || return
     awk 'BEGIN { RS = "" }

@@ -8,7 +8,7 @@ trap 'rm -rf "$work"' EXIT
 # scons may be called by this very test's scons: leave its build tree and its options alone.
 dry_scons() { scons -Q -n "options=$work/options" "$@" >"$work/said" 2>&1 </dev/null; }
 
-# says TEXT COMMAND...: the command fails and prints TEXT.
+# refused TEXT COMMAND...: passes if the command fails and prints TEXT.
 refused() {
     text=$1
     shift

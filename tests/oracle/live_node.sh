@@ -199,7 +199,7 @@ within() {
     ended
     sed 's/^.*work,//; s/,{.*//' "$work/out"
 }
-expect 'after a client that left within a record, reading starts at the next' within <<'EOF'
+expect 'after a client has left within a record, reading starts at the next' within <<'EOF'
 status 4
 tracehost dump: tcp://localhost:PORT: the connection begins with byte N, not with a record: all bytes up to the next record are lost
   the previous client may have left within a record, or the server is not a trace port

@@ -51,8 +51,8 @@ for name in tail_calls nested recursion loop server exceptions generator; do
     check "slices equal the stacks without recorded callers: $name" in_timeline $name.plain
 done
 
-# A function that is not traced calls back: what is drawn is told to be doubtful, and no call inside one that has ended: each
-# stack is a true one, or the end of one.
+# An untraced function calls back: the stacks are reported as doubtful, and no call is drawn inside a call that has ended: each
+# drawn stack is a true stack, or the end of a true stack.
 doubted() {
     drawn "$1" && grep "^$doubt: [0-9]*, the first to stacks:each/2; " "$work/remarks" || return 1
     python3 - "$work/$1.stacks" "$work/drawn" <<'SCRIPT'
@@ -91,7 +91,7 @@ learned() {
 }
 check 'a function that calls back is recognised after the first round' learned
 
-# Times of calls where `return_to` tells of their ends: what is measured is as long as it was, as {exception_trace} tells, too.
+# Times of calls that `return_to` ends: measured calls are as long as {exception_trace} shows.
 measured() {
     python3 tests/oracle/stacks/true_ends.py "$1" <"$work/random.jsonl" >"$work/told.jsonl" 2>"$work/remarks" &&
         "$tracehost" replay -t "time,format=csv,by=process,output=$work/csv" "$work/told.jsonl" 2>>"$work/remarks" &&

@@ -88,7 +88,7 @@ replayed() {
     grep -c '^gc_minor__start ' "$work/replayed" | diff "$work/c" -
 }
 
-# Nobody but gdb watches.
+# gdb is the only watcher.
 gdb_alone() {
     run_watched "$work/alone" "$work/none" || return
     [ ! -s "$work/none" ] && sed 's/<[0-9.]*>//g' "$work/alone" | sort -u | grep '^message__send' >"$work/c"
@@ -114,7 +114,7 @@ values() {
         operation_values
 }
 
-# All four of one operation carry its tag.
+# All probes of a file operation have its tag.
 operation_values() {
     tag=$(sed -n 's/^efile_drv__entry \(thread_id=[0-9]* tag=[0-9]*\) .*/\1/p' "$work/gdb")
     [ -n "$tag" ] && names="string_1=$work/nothing string_2=$work/else" &&

@@ -25,7 +25,7 @@ in_bpftrace() {
     timeout 120 bpftrace -c "$hit" "$@" 2>&1 | grep '^hit' | sed 's/<0\.[0-9]*\.[0-9]*>/PID/g'
 }
 
-# Whether the kernel lets us have any uprobe.
+# Succeeds if the kernel permits a uprobe.
 bpftrace_may() {
     timeout 60 bpftrace -c /bin/true -e 'BEGIN { exit(); }' >"$work/why" 2>&1 &&
         timeout 60 bpftrace -c "$hit" -e "uprobe:$tracehost:main { exit(); }" >"$work/why" 2>&1

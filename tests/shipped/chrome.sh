@@ -89,7 +89,7 @@ LINES
 kinds() {
     "$tracehost" replay -t chrome,output="$work/trace.json" "$1" 2>/dev/null && tests/shipped/chrome_rules "$work/trace.json"
 }
-# As OTP counted: messages are slices and, where both ends were recorded, arrows; calls and collections are slices.
+# The counts are OTP's: calls, collections and messages are slices; a message with both ends recorded is also an arrow.
 counted() {
     echo "$2" >"$work/wanted" && kinds "$1" >"$work/kinds" && cmp "$work/wanted" "$work/kinds"
 }

@@ -20,7 +20,7 @@ called   lists:nth/2
          1 function of lists
 LINES
 
-# As many functions as in the output of `count`.
+# The called functions are those in the output of `count`.
 as_counted() {
     "$tracehost" replay -t coverage "$1" | sed -n 's/^called   //p' >"$work/called" &&
         "$tracehost" replay -t count,by=function,top=0 "$1" | sed '1d; s/^ *[0-9]* *[0-9.]*  //; s/^ *[0-9]* *[0-9.]* *[0-9]*  //' |

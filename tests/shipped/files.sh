@@ -22,7 +22,7 @@ efile_drv return tag={N,N} user tag some-user-tag | RENAME (12) | errno 2
 {error,enoent}
 LINES
 
-# All four have one tag, each operation another.
+# The four probes of an operation have one tag, and each operation has its own.
 tags() {
     "$tracehost" run --flags=send --probe 'efile_drv__*' files \
         'files:write("a", "b"), files:read("a"), files:delete("a").' 2>&1 |

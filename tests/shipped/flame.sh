@@ -84,8 +84,8 @@ expect 'several returns end a chain of tail calls' "$tracehost" replay -t flame 
 <0.1.0>;m:a/0;m:e/0 30
 LINES
 
-# main calls parse last, which calls parse1 last, for a function that is not traced; that calls print. Nothing tells that these
-# are tail calls: they are taken for such, and that is told.
+# main calls parse last, which calls parse1 last, for an untraced function, which then calls print. The recording does not show
+# that these are tail calls: flame takes them for tail calls, and reports a doubtful return.
 {
     event 0 call '{m,main,0}'
     event 10 call '{m,parse,0}'
@@ -195,12 +195,11 @@ expect 'calls beyond the depth limit keep their time' deep <<'LINES'
 flame: calls too deep to follow: 3616
 LINES
 
-# The file has its name when it is complete.
 whole() {
     "$tracehost" replay -t flame,output="$work/whole" "$recordings/s03_exceptions_return_to.trace" && [ -s "$work/whole" ] &&
         [ ! -e "$work/whole.part" ]
 }
-check 'a completed output leaves no partial file' whole
+check 'the setting output names the file that is written' whole
 expect 'an unknown value of a setting is refused' "$tracehost" replay -t flame,format=png,by=size "$work/tail.jsonl" <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'flame'

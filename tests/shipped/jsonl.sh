@@ -53,7 +53,7 @@ times_again() {
 }
 check 'times that are written as strings are read' times_again
 
-# Also facts that only JSON lines contain: external and tail calls, callers.
+# These fields exist in JSON lines alone: external and tail calls, callers.
 lines_stay() {
     printf '%s\n' '{"tracehost":1,"node":"nonode@nohost","creation":0}' \
         '{"tracee":"<0.1.0>","tag":"call","term":"{m,f,[]}","callers":"[{m,g,2,[{file,\"m.c\"},{line,7}]}|undefined]"}' \

@@ -130,8 +130,9 @@ cases() {
         printf '{"ts":%s,"tracee":"<0.%s.0>","tag":"%s","term":"%s"%s}\n' "$at" "$tracee" "$tag" "$term" "${more:+,\"$key\":\"$more\"}"
     done >"$work/$1.jsonl"
 }
-# Ends that are not told: of v, in w; of x, whose process exits; of t and u, after which their caller calls again; z is not known
-# to begin, o does not end; p spawns who crashes, and of that one's messages one is from nobody; n is too early.
+# Calls without a recorded end: v in w; x, whose process exits; t and u, after which their caller calls again; o, which does not
+# end. z has no recorded call. n ends before the first recorded end or caller, and so has no span. p spawns a process that crashes
+# and that receives a message without a recorded sender.
 cases ends <<'LINES'
 10 9 call {m,n,0}
 11 9 exit normal
@@ -324,7 +325,7 @@ twice() {
         grep -o '"\(traceId\|spanId\)":"[^"]*' | sort -u >"$work/others" && [ -s "$work/others" ] &&
         grep -o '"\(traceId\|spanId\)":"[^"]*' "$work/again1" | sort -u | comm -12 - "$work/others" | diff /dev/null -
 }
-check 'identifiers repeat in a second replay and differ between recordings' twice
+check 'identifiers are stable over replays and differ between recordings' twice
 
 # --- Live ---
 

@@ -28,10 +28,10 @@ for tracer in $as_they_go $at_their_end; do
     check "$tracer: an output name that ends in a slash is refused" failure $tracer "$work/new/" 'Is a directory'
     check "$tracer: a link into a missing folder is refused" failure $tracer "$work/astray" 'No such file or directory'
 done
-# Such a file is reported before the first record is read: here there is no record.
+# The error is reported before the first record is read: here the stream is missing.
 long=$(printf '%0250d' 0)
 for tracer in $at_their_end; do
-    check "$tracer: an output name without room for the partial file is refused" failure $tracer "$work/$long" 'File name too long'
+    check "$tracer: an output name without room for a temporary suffix is refused" failure $tracer "$work/$long" 'File name too long'
 done
 at_the_beginning() {
     for tracer in $at_their_end; do

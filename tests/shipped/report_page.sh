@@ -59,7 +59,7 @@ Show the other 76
 default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'
 LINES
 
-# As many frames as are wide enough, by the data.
+# The number of frames is that of frames wide enough by the data.
 frames() {
     on "$1" <<'STEPS'
 run window.totals = data.flame.nodes.map((node) => node[2])

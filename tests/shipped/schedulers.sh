@@ -66,7 +66,7 @@ with_otlp() {
     traced otlp,open=write,batch=5 && tests/shipped/otlp_rules "$work/out" && same "$(grep -o '"spanId":"[^"]*",[^{]*"name"' "$work/out" |
         wc -l)" "$calls" spans
 }
-# Also the events of each process, in order.
+# The events of each process are in order: `time` finds the same number of ended calls.
 recorded() {
     traced "$1" && "$tracehost" dump "$work/out" >"$work/dump" && same "$(wc -l <"$work/dump")" "$events" records &&
         "$tracehost" replay -t time,format=csv,output="$work/again" "$work/out" && same "$(awk -F, 'NR > 1 { sum += $1 - $3 - $4 } END {

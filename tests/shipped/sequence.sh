@@ -57,8 +57,8 @@ sequenceDiagram
 -- stderr
 sequence: messages that are counted, but not drawn: 6
 LINES
-# A pid, a name that no registration tells, and {Name, Node} of this node are one process: the next receipt tells whose the name
-# is, unless the same was sent to two names, or to that process. A registration is stronger.
+# A pid, a name without a recorded registration, and {Name, Node} of this node are one process: the next receipt of the message
+# shows the owner of the name, unless an equal message was sent to two names, or to that process. A registration is stronger.
 cat >"$work/names.jsonl" <<'LINES'
 {"tracehost":1,"node":"n1@h.x","creation":3}
 {"ts":1000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"{server,'n1@h.x'}"}
@@ -97,14 +97,14 @@ sequenceDiagram
     p1->>p8: g
 LINES
 
-# Messages that are only counted also show to which process a message is.
+# The undrawn message to <0.3.0> equals the message to `server`, so that the receipt does not show the owner of the name.
 cat >"$work/counted.jsonl" <<'LINES'
 {"ts":500,"tracee":"<0.3.0>","tag":"send","term":"x","extra":"<0.1.0>"}
 {"ts":1000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"server"}
 {"ts":2000,"tracee":"<0.1.0>","tag":"send","term":"a","extra":"<0.3.0>"}
 {"ts":3000,"tracee":"<0.3.0>","tag":"receive","term":"a"}
 LINES
-expect 'messages beyond the limit still decide which names are known' "$tracehost" replay -t sequence,messages=2 "$work/counted.jsonl" <<'LINES'
+expect 'a message beyond the limit keeps an ambiguous name unresolved' "$tracehost" replay -t sequence,messages=2 "$work/counted.jsonl" <<'LINES'
 sequenceDiagram
     participant p1 as #60;0.3.0#62;
     participant p2 as #60;0.1.0#62;
@@ -204,7 +204,7 @@ sequenceDiagram
     p3->>p4: lost
 LINES
 
-# As many arrows as messages were recorded, and each of them as the script reads it.
+# The script reads as many arrows of each sender as messages were recorded.
 same_arrows() {
     "$tracehost" replay -t sequence,messages=1000000,participants=0 "$1" >"$work/drawn" 2>/dev/null &&
         "$tracehost" dump --format=jsonl "$1" | python3 -c 'import collections, json, re, sys
@@ -250,7 +250,7 @@ LINES
 whole() {
     "$tracehost" replay -t sequence,output="$work/whole" "$work/messages.jsonl" && [ -s "$work/whole" ] && [ ! -e "$work/whole.part" ]
 }
-check 'a completed output leaves no partial file' whole
+check 'the setting output names the file that is written' whole
 
 # --- the picture ---
 

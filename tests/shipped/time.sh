@@ -23,8 +23,8 @@ else
     skip "sums by process equal an independent computation: $large" 'these recordings are not here'
 fi
 
-# Milliseconds, who, what: recursion (f), a tail call (t to u), a call whose end is not told (v, in w), one that is open (x) and
-# one whose process has ended (y), an exception (e), an end without a call (z), a clock that is put back (b).
+# Columns: milliseconds, process, event. Recursion (f), a tail call (t to u), a call without a recorded end (v, in w), an open
+# call (x), a call whose process has ended (y), an exception (e), an end without a call (z), a clock that is put back (b).
 while read -r at tracee tag function extra; do
     printf '{"ts":%s000000,"tracee":"<0.%s.0>","tag":"%s","term":"%s"%s}\n' "$at" "$tracee" "$tag" "$function" "${extra:+,\"extra\":\"$extra\"}"
 done >"$work/cases.jsonl" <<'LINES'
@@ -70,7 +70,7 @@ expect 'recursion, tail calls, exceptions and open calls are timed' "$tracehost"
 time: ends of calls whose beginnings are not known: 1
 LINES
 
-# Ends that return_to tells, of calls with callers (1) and without (2), and ends of one function's calls (3): a call in a call
+# return_to ends calls with callers (1), without (2), and with return_from of one function alone (3): a call in a call
 # (c), tail calls in it (t to u), a call in which code that is not traced calls others (o), and one that may be a tail call (d).
 # In (4) r may have ended at its first return_to, and then k, which is between two calls of r, has ended, too.
 while read -r at tracee tag function extra; do

@@ -42,7 +42,7 @@ else
     skip 'the written file has the same events: l2_mnesia_full' 'this recording is not here'
 fi
 
-# As text, negative numbers of one length come the other way round.
+# Text sorts negative numbers of equal length in reverse.
 rising() {
     again "$recordings/s07_running_exiting.trace" && "$tracehost" dump "$work/again.trace" |
         sed 's/.*,\(-[0-9]*\)}}\.$/\1/' >"$work/numbers" && LC_ALL=C sort -r -u -c "$work/numbers" && [ -s "$work/numbers" ]
