@@ -114,10 +114,10 @@ traced_again() {
 }
 for name in t_a t_b t_c; do
     for told in plain some_plain returns; do
-        check "a replay that traces only $name has the return_to events of a BEAM: $told" traced_again $told $name
+        check "a replay that traces only $name delivers the return_to of a BEAM: $told" traced_again $told $name
     done
     for told in callers some_callers returns; do
-        check "a replay that traces only $name has the return_to events of a BEAM: $told, with callers" traced_again $told $name --recorded-callers
+        check "a replay that traces only $name delivers the return_to of a BEAM: $told, with callers" traced_again $told $name --recorded-callers
     done
 done
 
@@ -131,9 +131,9 @@ all_again() {
         ! grep doubt "$work/remarks" && python3 tests/oracle/stacks/true_returns.py "$work/told.jsonl" "$work/again.jsonl" ''
 }
 for told in plain some_plain returns; do
-    check "a replay that traces all functions has each return_to event: $told" all_again $told
+    check "a replay that traces all functions delivers each return_to: $told" all_again $told
 done
 for told in callers some_callers returns; do
-    check "a replay that traces all functions has each return_to event: $told, with callers" all_again $told --recorded-callers
+    check "a replay that traces all functions delivers each return_to: $told, with callers" all_again $told --recorded-callers
 done
 finish

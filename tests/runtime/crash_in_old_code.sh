@@ -84,10 +84,10 @@ write second 20
 write third 40
 
 # The first load opens the file itself; later loads open a private copy.
-check 'the first code: the call crashes' crash "treading:replace([\"$work/second.so\"], crash)."
+check 'the first code: the call ends with exit status 6' crash "treading:replace([\"$work/second.so\"], crash)."
 check 'the first code: the report names functions and generation' names_old_code 1
 lines 'the first code' 'first second'
-check 'the second code: the call crashes' crash "treading:replace([\"$work/second.so\"], go_on)." \
+check 'the second code: the call ends with exit status 6' crash "treading:replace([\"$work/second.so\"], go_on)." \
     "treading:replace([\"$work/third.so\"], crash)."
 check 'the second code: the report names functions and generation' names_old_code 2
 lines 'the second code' 'second first third'

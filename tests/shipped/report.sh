@@ -14,7 +14,7 @@ data() {
     "$tracehost" report -o "$work/page.html" "$@" &&
         python3 tests/shipped/page_data "$work/page.html" $members
 }
-expect 'the page has all data of a recording' data -- tests/shipped/report_made.jsonl <<'EOF'
+expect 'the page contains all data of a recording' data -- tests/shipped/report_made.jsonl <<'EOF'
 {
   "version": 1,
   "title": "report_made.jsonl",
@@ -353,6 +353,6 @@ assert data['summary']['sent'] == sum(pair['sent'] for pair in data['messages'])
 assert data['time']['unix'] and data['timeline']['unit'] == 'running' and data['timeline']['rows']
 PYTHON
 }
-check 'a run on four schedulers has all calls and messages' live
+check 'no call and no message of a run on four schedulers is lost' live
 
 finish

@@ -140,7 +140,7 @@ difference(_, _, Beam, Host) ->
 all_seen(Folder) ->
     Files = filelib:wildcard("*.logged", binary_to_list(Folder)),
     Seen = lists:append([comparison:names(filename:join(Folder, File)) || File <- Files]),
-    report("the cases call all callbacks with all tags", case cases:names() -- lists:usort(Seen) of
+    report("the cases cover all callbacks and all tags", case cases:names() -- lists:usort(Seen) of
         [] -> equal;
         Missing -> io_lib:format("not ~0p", [Missing])
     end).
