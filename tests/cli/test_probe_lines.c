@@ -29,7 +29,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void a_file_is_renamed(void **state)
+static void file_probes_print_lines_with_decoded_arguments(void **state)
 {
     (void)state;
     assert_int_equal(th_cli_probe_lines_add("efile_drv__*"), 4);
@@ -46,7 +46,7 @@ static void a_file_is_renamed(void **state)
                         "efile_drv return tag={3,83} user tag  | RENAME (12) | errno 2\n");
 }
 
-static void others_of_files(void **state)
+static void file_probes_with_missing_arguments_print_lines(void **state)
 {
     (void)state;
     th_cli_probe_lines_add("efile_drv__*");
@@ -58,7 +58,7 @@ static void others_of_files(void **state)
                         "efile_drv return tag={1,2} user tag  | ? (17) | success\n");
 }
 
-static void any_other(void **state)
+static void other_probes_print_names_and_values(void **state)
 {
     (void)state;
     assert_int_equal(th_cli_probe_lines_add("message__queued"), 1);
@@ -72,9 +72,11 @@ static void any_other(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_file_is_renamed, setup, teardown),
-        cmocka_unit_test_setup_teardown(others_of_files, setup, teardown),
-        cmocka_unit_test_setup_teardown(any_other, setup, teardown),
+        cmocka_unit_test_setup_teardown(file_probes_print_lines_with_decoded_arguments, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(file_probes_with_missing_arguments_print_lines, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(other_probes_print_names_and_values, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -96,7 +96,7 @@ static void a_restart_counts_from_the_latest_reading(void **state)
 }
 
 /* Reloaded code counts from 0; the difference must not wrap around to 2^64. */
-static void counts_that_begin_anew_do(void **state)
+static void counts_that_restart_at_0_do_not_wrap_around(void **state)
 {
     struct th_top_model model = {0};
 
@@ -108,7 +108,7 @@ static void counts_that_begin_anew_do(void **state)
     th_top_model_free(&model);
 }
 
-static void what_is_not_read_any_more_stays(void **state)
+static void a_row_without_a_new_reading_stays(void **state)
 {
     struct th_top_model model = {0};
 
@@ -164,7 +164,7 @@ static void a_wide_view_has_all_columns(void **state)
     th_top_model_free(&model);
 }
 
-static void without_times_there_are_no_columns_of_them(void **state)
+static void a_view_without_times_has_no_columns_of_times(void **state)
 {
     struct th_top_model model = {0};
     struct th_top_view view = {.command = "replay",
@@ -188,7 +188,7 @@ static void without_times_there_are_no_columns_of_them(void **state)
 }
 
 /* At each width, no line is longer, and the name is the last column to disappear. */
-static void lines_are_cut_and_columns_go(void **state)
+static void a_narrow_view_cuts_lines_and_drops_columns(void **state)
 {
     struct th_top_model model = {0};
     struct th_top_view view = {
@@ -224,7 +224,7 @@ static size_t count_lines(const char *text)
     return count;
 }
 
-static void a_view_is_no_higher_than_it_may_be(void **state)
+static void a_view_has_at_most_its_height(void **state)
 {
     struct th_top_model model = {0};
     struct th_top_view view = {.command = "run", .model = &model, .about = {"", ""}, .width = 80};
@@ -236,7 +236,7 @@ static void a_view_is_no_higher_than_it_may_be(void **state)
     th_top_model_free(&model);
 }
 
-static void it_scrolls_as_far_as_there_are_rows(void **state)
+static void a_view_scrolls_up_to_its_last_row(void **state)
 {
     struct th_top_model model = {0};
     struct th_top_view view = {
@@ -256,7 +256,7 @@ static void it_scrolls_as_far_as_there_are_rows(void **state)
     th_top_model_free(&model);
 }
 
-static void numbers_are_short(void **state)
+static void numbers_are_printed_in_a_few_characters(void **state)
 {
     static const struct {
         double number;
@@ -319,14 +319,14 @@ int main(void)
         cmocka_unit_test(rates_are_between_two_readings),
         cmocka_unit_test(rows_are_sorted_by_calls_or_time),
         cmocka_unit_test(a_restart_counts_from_the_latest_reading),
-        cmocka_unit_test(counts_that_begin_anew_do),
-        cmocka_unit_test(what_is_not_read_any_more_stays),
+        cmocka_unit_test(counts_that_restart_at_0_do_not_wrap_around),
+        cmocka_unit_test(a_row_without_a_new_reading_stays),
         cmocka_unit_test(a_wide_view_has_all_columns),
-        cmocka_unit_test(without_times_there_are_no_columns_of_them),
-        cmocka_unit_test(lines_are_cut_and_columns_go),
-        cmocka_unit_test(a_view_is_no_higher_than_it_may_be),
-        cmocka_unit_test(it_scrolls_as_far_as_there_are_rows),
-        cmocka_unit_test(numbers_are_short),
+        cmocka_unit_test(a_view_without_times_has_no_columns_of_times),
+        cmocka_unit_test(a_narrow_view_cuts_lines_and_drops_columns),
+        cmocka_unit_test(a_view_has_at_most_its_height),
+        cmocka_unit_test(a_view_scrolls_up_to_its_last_row),
+        cmocka_unit_test(numbers_are_printed_in_a_few_characters),
         cmocka_unit_test(keys_are_read_one_by_one),
     };
 

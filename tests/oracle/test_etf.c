@@ -126,7 +126,7 @@ static void check_accepted(size_t i, const unsigned char *data, size_t size, siz
         fail_msg("number %zu is another term", i);
 }
 
-static void damage_is_found_where_the_beam_finds_it(void **state)
+static void damaged_terms_are_refused_where_the_beam_refuses_them(void **state)
 {
     size_t at = 0;
     size_t count = take_number(&damaged, &at);
@@ -154,7 +154,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(terms_are_written_as_the_beam_writes_them),
-        cmocka_unit_test(damage_is_found_where_the_beam_finds_it),
+        cmocka_unit_test(damaged_terms_are_refused_where_the_beam_refuses_them),
     };
 
     if (system("command -v erl >/dev/null && command -v erlc >/dev/null") != 0) {

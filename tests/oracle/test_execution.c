@@ -64,7 +64,7 @@ static void run_program(int seed)
     expect("each.jsonl", each, "local.txt");
 }
 
-static void executions_are_as_in_a_beam(void **state)
+static void local_events_of_random_programs_equal_those_of_a_beam(void **state)
 {
     (void)state;
     for (int seed = 1; seed <= 4; seed++)
@@ -90,7 +90,7 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(executions_are_as_in_a_beam),
+        cmocka_unit_test(local_events_of_random_programs_equal_those_of_a_beam),
     };
 
     if (system("command -v escript >/dev/null") != 0) {

@@ -64,7 +64,7 @@ static unsigned play_all(char *text)
     return n;
 }
 
-static void a_beam_logs_the_same(void **state)
+static void live_events_equal_those_of_a_beam(void **state)
 {
     struct th_buffer text = {0};
     char *command;
@@ -102,7 +102,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_beam_logs_the_same, begin, end),
+        cmocka_unit_test_setup_teardown(live_events_equal_those_of_a_beam, begin, end),
     };
 
     if (!getenv("OTP_INCLUDE") || !*getenv("OTP_INCLUDE") ||

@@ -202,7 +202,7 @@ static void matches_alike(th_env *env, const th_term *parts)
     th_match_free(spec);
 }
 
-static void cases_match_alike(void **state)
+static void written_specifications_match_as_in_a_beam(void **state)
 {
     (void)state;
     beyond = 0;
@@ -215,7 +215,7 @@ static void assert_many(size_t count)
     assert_in_range(count, beam_is_later() ? 1000 : 20000, 20000);
 }
 
-static void random_ones_match_alike(void **state)
+static void random_specifications_match_as_in_a_beam(void **state)
 {
     (void)state;
     beyond = 0;
@@ -226,7 +226,7 @@ static void random_ones_match_alike(void **state)
 }
 
 /* Compares the texts of faults and their order. */
-static void broken_ones_fail_alike(void **state)
+static void broken_specifications_fail_as_in_a_beam(void **state)
 {
     (void)state;
     beyond = 0;
@@ -236,7 +236,7 @@ static void broken_ones_fail_alike(void **state)
 }
 
 /* The differences are those in the table of tracehost(7); OTP 25 has none. */
-static void later_ones_differ_where_that_is_known(void **state)
+static void later_releases_differ_only_as_documented(void **state)
 {
     (void)state;
     meant = true;
@@ -319,7 +319,7 @@ static void never_guesses(th_env *env, const th_term *parts)
     th_match_free(spec);
 }
 
-static void what_is_unknown_is_never_guessed(void **state)
+static void unknown_arguments_are_never_guessed(void **state)
 {
     (void)state;
     assert_many(for_each(SCRIPT "random 5 20000", never_guesses));
@@ -346,7 +346,7 @@ static void accepted_alike(th_env *env, const th_term *parts)
     th_match_free(spec);
 }
 
-static void kinds_accept_the_same_functions(void **state)
+static void each_kind_accepts_the_same_functions_as_in_a_beam(void **state)
 {
     (void)state;
     assert_order(for_each(SCRIPT "kinds", accepted_alike), >, 2000);
@@ -355,12 +355,12 @@ static void kinds_accept_the_same_functions(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(later_ones_differ_where_that_is_known),
-        cmocka_unit_test(cases_match_alike),
-        cmocka_unit_test(random_ones_match_alike),
-        cmocka_unit_test(broken_ones_fail_alike),
-        cmocka_unit_test(what_is_unknown_is_never_guessed),
-        cmocka_unit_test(kinds_accept_the_same_functions),
+        cmocka_unit_test(later_releases_differ_only_as_documented),
+        cmocka_unit_test(written_specifications_match_as_in_a_beam),
+        cmocka_unit_test(random_specifications_match_as_in_a_beam),
+        cmocka_unit_test(broken_specifications_fail_as_in_a_beam),
+        cmocka_unit_test(unknown_arguments_are_never_guessed),
+        cmocka_unit_test(each_kind_accepts_the_same_functions_as_in_a_beam),
     };
 
     if (system("command -v escript >/dev/null") != 0) {

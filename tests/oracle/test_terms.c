@@ -144,7 +144,7 @@ static void assert_pair(uint32_t a, uint32_t b)
         assert_int_equal(th_internal_hash(terms[a], 0), th_internal_hash(terms[b], 0));
 }
 
-static void portable_hashes_are_the_same(void **state)
+static void portable_hashes_equal_those_of_a_beam(void **state)
 {
     (void)state;
     for (size_t i = 0; i < count; i++)
@@ -152,7 +152,7 @@ static void portable_hashes_are_the_same(void **state)
             fail_msg("term %zu: %u, not %u", i, th_phash2(terms[i]), phash2[i]);
 }
 
-static void neighbours_compare_the_same(void **state)
+static void neighbouring_terms_compare_as_in_a_beam(void **state)
 {
     (void)state;
     for (size_t i = 0; i < count; i++)
@@ -162,7 +162,7 @@ static void neighbours_compare_the_same(void **state)
         }
 }
 
-static void any_two_compare_the_same(void **state)
+static void any_two_terms_compare_as_in_a_beam(void **state)
 {
     uint64_t seed = 5;
 
@@ -171,7 +171,7 @@ static void any_two_compare_the_same(void **state)
         assert_pair(next_random(&seed) % count, next_random(&seed) % count);
 }
 
-static void keys_of_maps_stand_in_the_same_order(void **state)
+static void keys_of_maps_have_the_same_order_as_in_a_beam(void **state)
 {
     size_t start = position;
     size_t maps = take_number();
@@ -205,10 +205,10 @@ static void copies_are_identical(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(portable_hashes_are_the_same),
-        cmocka_unit_test(neighbours_compare_the_same),
-        cmocka_unit_test(any_two_compare_the_same),
-        cmocka_unit_test(keys_of_maps_stand_in_the_same_order),
+        cmocka_unit_test(portable_hashes_equal_those_of_a_beam),
+        cmocka_unit_test(neighbouring_terms_compare_as_in_a_beam),
+        cmocka_unit_test(any_two_terms_compare_as_in_a_beam),
+        cmocka_unit_test(keys_of_maps_have_the_same_order_as_in_a_beam),
         cmocka_unit_test(copies_are_identical),
     };
 

@@ -80,13 +80,13 @@ static void compare(const char *file)
     th_free(notes);
 }
 
-static void test_program(void **state)
+static void the_program_has_a_note_for_each_probe(void **state)
 {
     (void)state;
     compare("bin/tracehost");
 }
 
-static void test_library(void **state)
+static void libtracehost_has_a_note_for_each_probe(void **state)
 {
     (void)state;
     compare("lib/libtracehost.so");
@@ -95,8 +95,8 @@ static void test_library(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_program),
-        cmocka_unit_test(test_library),
+        cmocka_unit_test(the_program_has_a_note_for_each_probe),
+        cmocka_unit_test(libtracehost_has_a_note_for_each_probe),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,7 +54,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void test_arguments(void **state)
+static void a_watcher_gets_the_arguments_of_a_hit(void **state)
 {
     (void)state;
     assert_int_equal(raise_matching("efile_drv__entry"), 1);
@@ -68,7 +68,7 @@ static void test_arguments(void **state)
                         "9223372036854775807 0 #Port<0.59>\n");
 }
 
-static void test_sizes(void **state)
+static void arguments_keep_their_size_and_sign(void **state)
 {
     (void)state;
     assert_int_equal(raise_matching("message__queued"), 1);
@@ -78,7 +78,7 @@ static void test_sizes(void **state)
                         "message__queued <0.84.0> 4294967295 1 -1 -2 2147483647\n");
 }
 
-static void test_patterns(void **state)
+static void a_pattern_raises_the_probes_that_it_matches(void **state)
 {
     size_t raised = 0;
 
@@ -95,7 +95,7 @@ static void test_patterns(void **state)
 }
 
 /* Another program may have raised the semaphore, so a probe may be hit without a watcher. */
-static void test_no_watcher(void **state)
+static void a_hit_without_a_watcher_is_ignored(void **state)
 {
     (void)state;
     th_probe_watch(NULL);
@@ -109,10 +109,11 @@ static void test_no_watcher(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_arguments, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_sizes, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_patterns, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_no_watcher, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_watcher_gets_the_arguments_of_a_hit, setup, teardown),
+        cmocka_unit_test_setup_teardown(arguments_keep_their_size_and_sign, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_pattern_raises_the_probes_that_it_matches, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_hit_without_a_watcher_is_ignored, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

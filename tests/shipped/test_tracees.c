@@ -42,7 +42,7 @@ static unsigned longest_chain(ERL_NIF_TERM (*word)(uint32_t i), bool sharded)
     return longest;
 }
 
-static void slots_are_used_evenly(void **state)
+static void identifiers_are_spread_evenly_over_slots(void **state)
 {
     ERL_NIF_TERM (*words[])(uint32_t) = {pid_of_serial, pid_of_number, port};
 
@@ -55,7 +55,7 @@ static void slots_are_used_evenly(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slots_are_used_evenly)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(identifiers_are_spread_evenly_over_slots)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
