@@ -42,7 +42,7 @@ static void expect_row(const struct th_top_model *model, size_t i, const char *n
     assert_true(row->rate == rate);
 }
 
-static void rates_are_between_two_readings(void **state)
+static void rates_cover_the_time_between_two_readings(void **state)
 {
     struct th_top_model model = {0};
 
@@ -316,7 +316,7 @@ static int end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rates_are_between_two_readings),
+        cmocka_unit_test(rates_cover_the_time_between_two_readings),
         cmocka_unit_test(rows_are_sorted_by_calls_or_time),
         cmocka_unit_test(a_restart_counts_from_the_latest_reading),
         cmocka_unit_test(counts_that_restart_at_0_do_not_wrap_around),

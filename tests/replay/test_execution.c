@@ -33,13 +33,13 @@ static void expect(struct retracing retracing, const char *expected)
     assert_int_equal(counts.callers_unknown + counts.untold + counts.repaired, 0);
 }
 
-static void callers_of_tail_calls(void **state)
+static void callers_of_tail_calls_are_reconstructed(void **state)
 {
     (void)state;
     expect((struct retracing){0}, CALLS);
 }
 
-static void callers_of_external_calls(void **state)
+static void callers_of_external_calls_are_reconstructed(void **state)
 {
     (void)state;
     expect((struct retracing){.external_only = true}, "call ex:foo/0 <- sem:w/0\n");
@@ -47,7 +47,7 @@ static void callers_of_external_calls(void **state)
            "call ex:foo/0 <- sem:w/0\nreturn_from ex:foo/0 ok\n");
 }
 
-static void returns_of_tail_calls(void **state)
+static void returns_of_tail_calls_are_reconstructed(void **state)
 {
     (void)state;
     expect((struct retracing){.returns = true},
@@ -129,7 +129,7 @@ static struct th_execution_counts expect_the_same(const char *file, bool callers
     return counts;
 }
 
-static void exceptions_and_returns_to(void **state)
+static void exceptions_and_return_to_are_reconstructed(void **state)
 {
     struct th_execution_counts counts;
 
@@ -141,7 +141,7 @@ static void exceptions_and_returns_to(void **state)
     assert_int_equal(counts.repaired + counts.unmatched + counts.untold, 0);
 }
 
-static void returns_of_each_call(void **state)
+static void recordings_with_all_returns_are_reconstructed(void **state)
 {
     struct th_execution_counts counts;
 
@@ -155,7 +155,7 @@ static void returns_of_each_call(void **state)
     assert_int_equal(counts.callers_unknown, 0);
 }
 
-static void returns_of_some_calls(void **state)
+static void recordings_with_some_returns_are_reconstructed(void **state)
 {
     struct th_execution_counts counts;
 
@@ -202,14 +202,14 @@ static void large_recordings_are_reconstructed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(callers_of_tail_calls),
-        cmocka_unit_test(callers_of_external_calls),
-        cmocka_unit_test(returns_of_tail_calls),
+        cmocka_unit_test(callers_of_tail_calls_are_reconstructed),
+        cmocka_unit_test(callers_of_external_calls_are_reconstructed),
+        cmocka_unit_test(returns_of_tail_calls_are_reconstructed),
         cmocka_unit_test(returns_are_followed_by_return_to),
         cmocka_unit_test(swapped_tail_calls_have_other_callers),
-        cmocka_unit_test(exceptions_and_returns_to),
-        cmocka_unit_test(returns_of_each_call),
-        cmocka_unit_test(returns_of_some_calls),
+        cmocka_unit_test(exceptions_and_return_to_are_reconstructed),
+        cmocka_unit_test(recordings_with_all_returns_are_reconstructed),
+        cmocka_unit_test(recordings_with_some_returns_are_reconstructed),
         cmocka_unit_test(reconstructed_callers_equal_the_recorded_ones),
         cmocka_unit_test(callers_are_unknown_in_recordings_of_arities),
         cmocka_unit_test(large_recordings_are_reconstructed),

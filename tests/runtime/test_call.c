@@ -81,7 +81,7 @@ static void scheduling_outside_of_a_call_fails(void **state)
     th_env_release(&env);
 }
 
-static void a_library_of_otps_header_runs(void **state)
+static void a_library_built_with_otp_s_header_runs(void **state)
 {
     struct th_library *ours = runner_library;
     struct runner *state_of_ours = runner_state;
@@ -122,7 +122,7 @@ int main(void)
         cmocka_unit_test(a_call_knows_its_process_and_library),
         cmocka_unit_test(scheduling_with_invalid_arguments_raises_badarg),
         cmocka_unit_test(scheduling_outside_of_a_call_fails),
-        cmocka_unit_test(a_library_of_otps_header_runs),
+        cmocka_unit_test(a_library_built_with_otp_s_header_runs),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

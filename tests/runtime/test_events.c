@@ -28,7 +28,7 @@ static void expect(uint32_t flags, const char *script, const char *callbacks)
 
 /* --- procs --- */
 
-static void spawn_and_spawned(void **state)
+static void spawn_and_spawned_events(void **state)
 {
     (void)state;
     expect(TH_FLAG_PROCS, "[{spawn,c,0,[]}]",
@@ -79,7 +79,7 @@ static void spawn_link_and_exit_events(void **state)
            "trace_receive('receive',s,A,{'EXIT',B,why},#{})\n");
 }
 
-static void errors_have_a_stack(void **state)
+static void errors_have_a_stack_trace(void **state)
 {
     (void)state;
     trace_player(TH_FLAG_PROCS);
@@ -104,7 +104,7 @@ static void register_and_unregister_events(void **state)
                                               "trace_running_procs(out_exited,s,B,0,#{}) self\n"));
 }
 
-static void names_that_other_processes_register(void **state)
+static void names_registered_by_another_process_raise_events(void **state)
 {
     (void)state;
     trace_player(TH_FLAG_PROCS);
@@ -200,7 +200,7 @@ static void a_move_to_a_dirty_thread_raises_out_and_in(void **state)
 }
 
 /* A normal scheduler reports the end; later acts of the function raise no events. */
-static void the_end_of_a_process_in_a_dirty_function(void **state)
+static void a_process_killed_in_a_dirty_function_raises_its_exit(void **state)
 {
 #define SCRIPT                                                                         \
     "[{register,some_name,self},cpu,{send,parent,here},until_dead,{send,parent,late}," \
@@ -439,19 +439,19 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-        TEST(spawn_and_spawned),
+        TEST(spawn_and_spawned_events),
         TEST(enabled_is_called_before_each_event),
         TEST(link_and_unlink_events),
         TEST(spawn_link_and_exit_events),
-        TEST(errors_have_a_stack),
+        TEST(errors_have_a_stack_trace),
         TEST(register_and_unregister_events),
-        TEST(names_that_other_processes_register),
+        TEST(names_registered_by_another_process_raise_events),
         TEST(send_and_receive_events),
         TEST(a_receive_pattern_sees_the_sender),
         TEST(in_and_out_events),
         TEST(a_move_to_a_dirty_thread_raises_out_and_in),
         TEST(the_status_is_asked_when_a_process_is_scheduled_in),
-        TEST(the_end_of_a_process_in_a_dirty_function),
+        TEST(a_process_killed_in_a_dirty_function_raises_its_exit),
         TEST(garbage_collection_events),
         TEST(seq_trace_events),
         TEST(exits_over_links_carry_tokens),

@@ -65,7 +65,7 @@ static void await_no_operations(void)
 
 /* --- Results ---------------------------------------------------------------------------------- */
 
-static void functions_go_on_with_results(void **state)
+static void functions_continue_with_the_results_of_operations(void **state)
 {
     (void)state;
     assert_string_equal(file("mkdir", "[\"%s/made\"]", folder), "ok");
@@ -423,7 +423,7 @@ static int stop(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(functions_go_on_with_results),
+        TEST(functions_continue_with_the_results_of_operations),
         TEST(invalid_arguments_are_refused),
         TEST(the_last_act_of_a_function_decides_its_result),
         TEST(each_operation_has_a_name),

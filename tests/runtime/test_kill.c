@@ -175,7 +175,7 @@ static void a_signal_that_does_not_kill_waits_for_the_function(void **state)
 }
 
 /* Two signals come over one link. The first one removes the link; the second has no effect. */
-static void a_signal_over_a_link_that_has_ended(void **state)
+static void a_second_signal_over_one_link_has_no_effect(void **state)
 {
     struct th_process *watcher = th_runtime_run_start();
     char *self = text_of_pid(th_runtime_run_pid(watcher));
@@ -312,7 +312,7 @@ int main(void)
         cmocka_unit_test(a_dirty_function_sees_its_process_end),
         cmocka_unit_test(monitors_report_a_process_killed_in_a_dirty_function),
         cmocka_unit_test(a_signal_that_does_not_kill_waits_for_the_function),
-        cmocka_unit_test(a_signal_over_a_link_that_has_ended),
+        cmocka_unit_test(a_second_signal_over_one_link_has_no_effect),
         cmocka_unit_test(other_processes_end_a_process_in_a_dirty_function),
         cmocka_unit_test(many_processes_are_killed_at_once),
     };

@@ -183,7 +183,7 @@ static void a_function_that_schedules_returns_after_its_successor(void **state)
     assert_int_equal(th_runtime_calls_left(), 0);
 }
 
-static void nested_calls_end_in_between(void **state)
+static void local_and_nested_calls_end_in_order(void **state)
 {
     (void)state;
     set_local(NULL, RETURNS);
@@ -309,7 +309,7 @@ int main(void)
         TEST(a_function_that_ended_with_a_jump_is_no_caller),
         TEST(a_jumping_caller_returns_with_its_callee),
         TEST(a_function_that_schedules_returns_after_its_successor),
-        TEST(nested_calls_end_in_between),
+        TEST(local_and_nested_calls_end_in_order),
         TEST(an_exception_passes_local_and_external_frames),
         TEST(frames_left_by_longjmp_are_dropped),
         TEST(frames_left_by_longjmp_take_no_room),

@@ -80,7 +80,7 @@ static void a_call_by_export_entry_equals_a_call_by_name(void **state)
     assert_string_equal(call("exports", "[1000]"), "1000");
 }
 
-static void an_entry_without_a_function_is_undefined(void **state)
+static void an_export_entry_without_a_function_raises_undef(void **state)
 {
     (void)state;
     assert_string_equal(call("catches", "[party,exported,[party,no_such,[1,{2}]]]"),
@@ -100,7 +100,7 @@ static struct th_library *load_runner(void)
     return loaded_plugin("tests/plugins/runner.so", th_small(0));
 }
 
-static void an_entry_waits_for_its_function(void **state)
+static void an_export_entry_follows_its_function(void **state)
 {
     struct th_library *runner;
 
@@ -271,8 +271,8 @@ int main(void)
         cmocka_unit_test(nested_calls_beyond_the_stack_raise_an_exception),
         cmocka_unit_test(a_call_of_a_missing_function_raises_undef),
         cmocka_unit_test(a_call_by_export_entry_equals_a_call_by_name),
-        cmocka_unit_test(an_entry_without_a_function_is_undefined),
-        cmocka_unit_test(an_entry_waits_for_its_function),
+        cmocka_unit_test(an_export_entry_without_a_function_raises_undef),
+        cmocka_unit_test(an_export_entry_follows_its_function),
         cmocka_unit_test(a_nested_call_restores_the_caller_s_library),
         cmocka_unit_test(an_earlier_exception_outlives_a_nested_call),
         cmocka_unit_test(exceptions_have_a_class),

@@ -155,7 +155,7 @@ static void messages_come_in_order(void **state)
     assert_null(th_runtime_run_receive(process, 0));
 }
 
-static void a_message_is_waited_for(void **state)
+static void a_receive_waits_for_a_message(void **state)
 {
     int64_t before = th_clock_real_monotonic();
     pthread_t sender;
@@ -211,7 +211,7 @@ int main(void)
         cmocka_unit_test(a_released_resource_is_destroyed_after_the_call),
         cmocka_unit_test(a_resource_released_by_another_thread_is_destroyed),
         cmocka_unit_test(messages_come_in_order),
-        cmocka_unit_test(a_message_is_waited_for),
+        cmocka_unit_test(a_receive_waits_for_a_message),
         cmocka_unit_test(unread_messages_are_freed_with_the_process),
     };
 

@@ -304,7 +304,7 @@ static void an_exit_ends_a_chain_of_linked_processes(void **state)
     await_only_one_is_left();
 }
 
-static void a_mailbox_of_a_million_messages(void **state)
+static void a_mailbox_keeps_a_million_messages_in_order(void **state)
 {
     (void)state;
     call("floods", "[%s,1000000]", self);
@@ -471,7 +471,7 @@ int main(void)
         TEST(an_exit_ends_a_hundred_thousand_linked_processes),
         TEST(a_hundred_thousand_short_processes_run),
         TEST(an_exit_ends_a_chain_of_linked_processes),
-        TEST(a_mailbox_of_a_million_messages),
+        TEST(a_mailbox_keeps_a_million_messages_in_order),
         TEST(many_processes_talk_at_once),
         TEST(a_process_behind_a_long_function_moves_to_another_thread),
         TEST(timers_end_waits_in_any_order),

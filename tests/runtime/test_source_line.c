@@ -228,7 +228,7 @@ static void a_caller_has_the_line_of_its_call(void **state)
     close_lines();
 }
 
-static void a_line_that_is_not_known_is_counted(void **state)
+static void an_unknown_line_is_counted(void **state)
 {
     (void)state;
     open_lines("-g0");
@@ -268,7 +268,7 @@ int main(void)
         TEST(without_debug_information_there_are_no_lines),
         TEST(the_exit_reason_of_a_process_has_lines),
         TEST(a_caller_has_the_line_of_its_call),
-        TEST(a_line_that_is_not_known_is_counted),
+        TEST(an_unknown_line_is_counted),
         TEST(a_stack_trace_has_lines),
     };
 

@@ -203,7 +203,7 @@ static void room_grows_when_the_oldest_requests_have_wrapped(void **state)
     th_traced_open_drop_all(&process);
 }
 
-static void an_exception_passes_many(void **state)
+static void an_exception_passes_many_traced_calls(void **state)
 {
     enum { MANY = 500 };
 
@@ -230,7 +230,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(no_single_call_pays_for_the_room_of_many, begin, end),
         cmocka_unit_test_setup_teardown(room_grows_when_the_oldest_requests_have_wrapped, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(an_exception_passes_many, begin, end),
+        cmocka_unit_test_setup_teardown(an_exception_passes_many_traced_calls, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

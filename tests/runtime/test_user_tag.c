@@ -107,7 +107,7 @@ static void tags_come_with_messages(void **state)
     assert_string_equal(state_now(), "{1,<<\"own\">>}");
 }
 
-static void a_message_that_is_left_leaves_the_tag(void **state)
+static void a_message_left_in_the_mailbox_changes_no_tag(void **state)
 {
     (void)state;
     send_tagged("heard", "{3,<<\"own\">>}");
@@ -166,7 +166,7 @@ static void note(const struct th_probe *probe, const union th_probe_value *value
     strcat(user_tags, ";");
 }
 
-static void operations_on_files_carry_them(void **state)
+static void operations_on_files_carry_the_tag(void **state)
 {
     const struct th_probe *entry = th_probe_find("efile_drv__entry");
 
@@ -230,10 +230,10 @@ int main(void)
         TEST(invalid_tags_are_refused),
         TEST(tags_spread_until_spreading_is_disabled),
         TEST(tags_come_with_messages),
-        TEST(a_message_that_is_left_leaves_the_tag),
+        TEST(a_message_left_in_the_mailbox_changes_no_tag),
         TEST(tags_travel_with_and_without_sequential_tokens),
         TEST(tags_travel_from_process_to_process),
-        TEST(operations_on_files_carry_them),
+        TEST(operations_on_files_carry_the_tag),
     };
 
     return cmocka_run_group_tests(tests, begin, end);

@@ -109,7 +109,7 @@ static void disarm_one(void)
         disarm();
 }
 
-static void kinds_are_disarmed_by_themselves(void **state)
+static void each_kind_of_breakpoint_is_disarmed_separately(void **state)
 {
     (void)state;
     scene_act("enabled_call", "s", disarm_one);
@@ -159,7 +159,7 @@ static void a_call_without_patterns_cannot_be_disarmed(void **state)
     assert_int_equal(answer, 0);
 }
 
-static void nothing_in_other_events(void **state)
+static void events_other_than_calls_disarm_nothing(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
@@ -171,7 +171,7 @@ static void nothing_in_other_events(void **state)
     assert_true(wait_for_active("f", TH_BP_LOCAL));
 }
 
-static void nothing_outside_of_callbacks(void **state)
+static void a_disarm_outside_of_callbacks_has_no_effect(void **state)
 {
     th_env env;
 
@@ -192,7 +192,7 @@ static void disarm_another_env(void)
     th_env_release(&env);
 }
 
-static void nothing_by_another_environment(void **state)
+static void a_disarm_with_another_environment_has_no_effect(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
@@ -216,7 +216,7 @@ static void disarm_by_another_thread(void)
     pthread_join(thread, NULL);
 }
 
-static void nothing_by_another_thread(void **state)
+static void a_disarm_by_another_thread_has_no_effect(void **state)
 {
     (void)state;
     set("m", "f", 0, "true", TH_BP_LOCAL, 1);
@@ -261,13 +261,13 @@ int main(void)
         TEST(a_breakpoint_is_disarmed_in_trace),
         TEST(a_disarmed_breakpoint_can_be_armed_again),
         TEST(a_disarm_leaves_other_functions_armed),
-        TEST(kinds_are_disarmed_by_themselves),
+        TEST(each_kind_of_breakpoint_is_disarmed_separately),
         TEST(a_disarm_leaves_other_sessions_armed),
         TEST(a_call_without_patterns_cannot_be_disarmed),
-        TEST(nothing_in_other_events),
-        TEST(nothing_outside_of_callbacks),
-        TEST(nothing_by_another_environment),
-        TEST(nothing_by_another_thread),
+        TEST(events_other_than_calls_disarm_nothing),
+        TEST(a_disarm_outside_of_callbacks_has_no_effect),
+        TEST(a_disarm_with_another_environment_has_no_effect),
+        TEST(a_disarm_by_another_thread_has_no_effect),
         TEST(a_nested_callback_cannot_disarm_the_outer_call),
     };
 

@@ -298,7 +298,7 @@ static void a_port_has_no_calls(void **state)
 
 /* --- Returns of discarded calls among others -------------------------------------------------- */
 
-static void only_the_returns_of_wanted_calls_come(void **state)
+static void only_traced_calls_get_their_returns(void **state)
 {
     (void)state;
     expect("{trace,<0.1.0>,call,{m,a,0}}", "enabled_call(call,s,<0.1.0>)\n"
@@ -324,7 +324,7 @@ static void only_the_returns_of_wanted_calls_come(void **state)
 }
 
 /* For tail calls with one common return, one traced call suffices for a return_to. */
-static void a_return_to_comes_if_one_of_its_calls_was_wanted(void **state)
+static void a_return_to_comes_if_one_of_its_calls_was_traced(void **state)
 {
     (void)state;
     scene_answer("enabled_call", "discard");
@@ -389,7 +389,7 @@ static void except_all(const char *names)
 }
 
 /* After an exception, the call nearest to the catching one decides, not the others. */
-static void a_return_to_after_an_exception_comes_if_its_nearest_call_was_wanted(void **state)
+static void a_return_to_after_an_exception_needs_the_nearest_call(void **state)
 {
     (void)state;
     call_all("HhAbCd");
@@ -404,7 +404,7 @@ static void a_return_to_after_an_exception_comes_if_its_nearest_call_was_wanted(
     expect_return_to('z', true);
 }
 
-static void a_return_after_an_exception_goes_by_its_own_call(void **state)
+static void a_return_after_an_exception_depends_on_its_own_call(void **state)
 {
     (void)state;
     call_all("HhzaB");
@@ -414,7 +414,7 @@ static void a_return_after_an_exception_goes_by_its_own_call(void **state)
 }
 
 /* If there are return_from records, a return_to without one belongs to an exception. */
-static void a_lone_return_to_among_returns_is_of_an_exception(void **state)
+static void a_lone_return_to_among_returns_belongs_to_an_exception(void **state)
 {
     (void)state;
     call_all("HhAb");
@@ -426,7 +426,7 @@ static void a_lone_return_to_among_returns_is_of_an_exception(void **state)
     expect_return_to('a', true);
 }
 
-static void a_lone_return_to_of_tail_calls_comes_if_one_was_wanted(void **state)
+static void a_lone_return_to_of_tail_calls_needs_one_traced_call(void **state)
 {
     (void)state;
     call_all("HhaBc");
@@ -441,7 +441,7 @@ static uint64_t doubtful(void)
 }
 
 /* A discarded call has ended, and possibly a traced one. */
-static void a_lone_return_to_of_perhaps_wanted_calls_is_doubtful(void **state)
+static void a_lone_return_to_of_possibly_traced_calls_is_doubtful(void **state)
 {
     (void)state;
     call_all("HhAb");
@@ -492,14 +492,14 @@ int main(void)
         WITH_SCENE(remove_ends_the_tracing_of_one_session_only),
         WITH_SCENE(a_session_is_asked_for_its_status_when_its_state_ends),
         WITH_SCENE(a_port_has_no_calls),
-        WITH_SCENE(only_the_returns_of_wanted_calls_come),
-        WITH_SCENE(a_return_to_comes_if_one_of_its_calls_was_wanted),
+        WITH_SCENE(only_traced_calls_get_their_returns),
+        WITH_SCENE(a_return_to_comes_if_one_of_its_calls_was_traced),
         WITH_SCENE(a_lone_return_to_ends_the_calls_above),
-        WITH_SCENE(a_return_to_after_an_exception_comes_if_its_nearest_call_was_wanted),
-        WITH_SCENE(a_return_after_an_exception_goes_by_its_own_call),
-        WITH_SCENE(a_lone_return_to_among_returns_is_of_an_exception),
-        WITH_SCENE(a_lone_return_to_of_tail_calls_comes_if_one_was_wanted),
-        WITH_SCENE(a_lone_return_to_of_perhaps_wanted_calls_is_doubtful),
+        WITH_SCENE(a_return_to_after_an_exception_needs_the_nearest_call),
+        WITH_SCENE(a_return_after_an_exception_depends_on_its_own_call),
+        WITH_SCENE(a_lone_return_to_among_returns_belongs_to_an_exception),
+        WITH_SCENE(a_lone_return_to_of_tail_calls_needs_one_traced_call),
+        WITH_SCENE(a_lone_return_to_of_possibly_traced_calls_is_doubtful),
         WITH_SCENE(a_lone_return_to_of_a_recursion_ends_one_call),
     };
 

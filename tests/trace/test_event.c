@@ -81,7 +81,7 @@ static void expect(const char *tuple, bool scheduler_id, const char *expected)
     assert_true(event.decoded && event.timed);
 }
 
-static void messages_of_each_shape(void **state)
+static void messages_of_each_shape_become_events(void **state)
 {
     (void)state;
     expect("{trace,<0.1.0>,call,{m,f,[1]}}", false, "trace tag=call tracee=<0.1.0> term={m,f,[1]}");
@@ -131,7 +131,7 @@ static void every_tag_has_an_atom(void **state)
 }
 
 /* One integer may be either. Only calls, sends and receives can have a match result. */
-static void optional_elements(void **state)
+static void optional_elements_are_recognized(void **state)
 {
     (void)state;
     expect("{trace,<0.1.0>,call,{m,f,1},2}", false,
@@ -280,9 +280,9 @@ static void calls_name_functions_by_arity_or_arguments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(messages_of_each_shape, begin, end),
+        cmocka_unit_test_setup_teardown(messages_of_each_shape_become_events, begin, end),
         cmocka_unit_test_setup_teardown(every_tag_has_an_atom, begin, end),
-        cmocka_unit_test_setup_teardown(optional_elements, begin, end),
+        cmocka_unit_test_setup_teardown(optional_elements_are_recognized, begin, end),
         cmocka_unit_test_setup_teardown(terms_that_are_no_trace_messages_are_refused, begin, end),
         cmocka_unit_test_setup_teardown(timestamps_are_read, begin, end),
         cmocka_unit_test_setup_teardown(calls_name_functions_by_arity_or_arguments, begin, end),

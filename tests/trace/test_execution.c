@@ -94,7 +94,7 @@ static void the_caller_is_the_function_that_a_call_returns_to(void **state)
     assert_int_equal(executed_counts().repaired, 0);
 }
 
-static void other_tail_calls_have_other_callers(void **state)
+static void other_tail_calls_lead_to_other_callers(void **state)
 {
     (void)state;
     executed_expect("+w_ +foo =lots +of =ind =bar =bar -bar -lots",
@@ -116,7 +116,7 @@ static void recursive_calls_have_the_function_itself_as_caller(void **state)
                     "w<? f<w f<f f<f -f >f f<f g<f -g -f >f -f >f -f >w");
 }
 
-static void unwanted_calls_end_unseen(void **state)
+static void untraced_calls_end_without_an_event(void **state)
 {
     (void)state;
     executed_expect("+w_ +f_ =g =h_ =i_ =j -j +k_ =l -l",
@@ -124,7 +124,7 @@ static void unwanted_calls_end_unseen(void **state)
     assert_int_equal(executed_stack.frames.count, 1);
 }
 
-static void unwanted_tail_calls_take_no_room(void **state)
+static void untraced_tail_calls_take_no_room(void **state)
 {
     (void)state;
     executed_expect("+w_ +f_", "w<? f<w");
@@ -133,7 +133,7 @@ static void unwanted_tail_calls_take_no_room(void **state)
     assert_int_equal(executed_stack.frames.count, 2);
 }
 
-static void exceptions_end_frames_until_one_catches(void **state)
+static void an_exception_ends_frames_up_to_the_catching_one(void **state)
 {
     (void)state;
     executed_expect("+mid +caught +b1 +b2 =b3 +b4 =c4 !c4 !b3 !b1 +h -h -caught -mid",
@@ -171,7 +171,7 @@ static void a_return_to_reveals_the_executing_function(void **state)
     assert_int_equal(executed_counts().callers_unknown, 2);
 }
 
-static void a_return_to_something_unrecorded(void **state)
+static void a_return_to_an_unrecorded_function_keeps_open_calls(void **state)
 {
     (void)state;
     /* A callback: x was not recorded, f is still open. */
@@ -188,7 +188,7 @@ static void a_process_that_was_spawned_has_no_caller(void **state)
     executed_expect("* ?f", "f<?"); /* another function may have been called first */
 }
 
-static void a_process_that_is_first_seen_inside(void **state)
+static void a_process_first_seen_within_calls_has_unknown_callers(void **state)
 {
     (void)state;
     executed_expect("-x =f +g -g -f +h", ">? f<? g<f -g >f -f >? h<?");
@@ -224,7 +224,7 @@ static const char *value_of(char *line, const char *key)
 }
 
 /* The cases are also those of the tracers' stacks. */
-static void cases_of_all_stacks(void **state)
+static void the_cases_shared_with_tracers_hold_for_the_host(void **state)
 {
     FILE *table = fopen("tests/support/stack_cases", "r");
     char line[256], events[256] = "";
@@ -255,7 +255,7 @@ static void each_call_ends_with_its_own_record(void **state)
     assert_int_equal(executed_counts().repaired, 0);
 }
 
-static void calls_without_records_of_their_end(void **state)
+static void calls_without_a_record_of_their_end_are_counted(void **state)
 {
     (void)state;
     executed_expect("?f ?g ?h_ ?i -f", "f<? g<? h<? i<? ?i ?g -f >?");
@@ -280,7 +280,7 @@ static void a_return_to_ends_the_frames_above(void **state)
 
 /* The record of a return_to can leave open whether a call has ended. Such a call stays undecided
  * until it has a record of its own, or until a later return_to can end no other call. */
-static void a_return_to_a_function_that_is_not_traced(void **state)
+static void a_return_to_an_untraced_function_leaves_calls_undecided(void **state)
 {
     (void)state;
     executed_expect("?a ?b >u_ ?c >v_ >w_", "a<? b<? ~b >u c<? ~c >v ~a >w");
@@ -292,7 +292,7 @@ static void a_return_to_a_function_that_is_not_traced(void **state)
 }
 
 /* If it did not matter which calls ended, those that may have are taken for open. */
-static void a_return_to_that_does_not_matter(void **state)
+static void an_unrequested_return_to_leaves_possible_calls_open(void **state)
 {
     (void)state;
     executed_expect("?m ?a ?b ^u_ ?c ^v_", "m<? a<? b<? ~b >u c<? ~c >v");
@@ -318,7 +318,7 @@ static void recorded_callers_decide_what_a_return_to_ends(void **state)
     executed_expect("?m/x ?a/m ?b/u ?c/m >m_ >x_", "m<x a<m b<u c<m ~c ?b ~a >m ~m >x");
 }
 
-static void a_return_to_a_function_that_has_called_itself(void **state)
+static void a_return_to_a_recursive_function_ends_one_call_at_a_time(void **state)
 {
     (void)state;
     executed_expect("?f ?f ?x ?f ?t >f >f >f >w_",
@@ -327,7 +327,7 @@ static void a_return_to_a_function_that_has_called_itself(void **state)
 }
 
 /* If there are returns, a return_to without one may belong to an exception. */
-static void a_return_to_alone_among_returns(void **state)
+static void a_lone_return_to_among_returns_can_be_an_exception(void **state)
 {
     (void)state;
     executed_expect("?a ?b -b >a", "a<? b<? -b >? >a");
@@ -335,7 +335,7 @@ static void a_return_to_alone_among_returns(void **state)
     assert_int_equal(executed_undecided, 1);
 }
 
-static void exceptions_of_a_beam(void **state)
+static void exceptions_as_a_beam_records_them_need_no_repair(void **state)
 {
     (void)state;
     executed_expect("?mid ?caught ?b1 ?c4 !c4 !b1 >caught -caught >mid -mid >w_",
@@ -363,7 +363,7 @@ static void recorded_callers_replace_derived_ones(void **state)
     assert_int_equal(executed_counts().callers_disputed, 1);
 }
 
-static void results_that_are_callers(void **state)
+static void match_results_of_the_form_of_a_caller_are_recognized(void **state)
 {
     static const struct {
         const char *text;
@@ -389,7 +389,7 @@ static void results_that_are_callers(void **state)
 
 /* --- Both: recorded tail calls with records of their own -------------------------------------- */
 
-static void tail_calls_with_records_of_their_own(void **state)
+static void tail_calls_with_their_own_returns_are_reconstructed(void **state)
 {
     (void)state;
     executed.each_returns = true;
@@ -400,7 +400,7 @@ static void tail_calls_with_records_of_their_own(void **state)
     assert_int_equal(executed_counts().repaired, 0);
 }
 
-static void some_tail_calls_with_records_of_their_own(void **state)
+static void some_tail_calls_can_have_their_own_returns(void **state)
 {
     (void)state;
     executed.each_returns = true;
@@ -415,7 +415,7 @@ static void some_tail_calls_with_records_of_their_own(void **state)
     assert_int_equal(executed_counts().lost, 1); /* f; g and f_ had returned */
 }
 
-static void exceptions_with_records_of_their_own(void **state)
+static void exceptions_with_their_own_records_are_reconstructed(void **state)
 {
     (void)state;
     executed.each_returns = true;
@@ -434,7 +434,7 @@ static void lost_records_make_callers_unknown(void **state)
     assert_int_equal(executed_counts().unmatched, 0);
 }
 
-static void processes_that_end_are_forgotten(void **state)
+static void ended_processes_are_forgotten(void **state)
 {
     (void)state;
     executed_expect("+f +g", "f<? g<f");
@@ -450,38 +450,38 @@ int main(void)
         TEST(callers_are_known_up_to_an_unknown_one),
         TEST(a_recorded_caller_proves_no_further_callers),
         TEST(the_caller_is_the_function_that_a_call_returns_to),
-        TEST(other_tail_calls_have_other_callers),
+        TEST(other_tail_calls_lead_to_other_callers),
         TEST(calls_after_a_return_have_the_resumed_function_as_caller),
         TEST(recursive_calls_have_the_function_itself_as_caller),
-        TEST(unwanted_calls_end_unseen),
-        TEST(unwanted_tail_calls_take_no_room),
-        TEST(exceptions_end_frames_until_one_catches),
+        TEST(untraced_calls_end_without_an_event),
+        TEST(untraced_tail_calls_take_no_room),
+        TEST(an_exception_ends_frames_up_to_the_catching_one),
         TEST(frames_without_a_record_end_without_an_event),
         TEST(a_lone_return_to_ends_frames_without_an_event),
         TEST(a_return_to_reveals_the_executing_function),
-        TEST(a_return_to_something_unrecorded),
+        TEST(a_return_to_an_unrecorded_function_keeps_open_calls),
         TEST(a_process_that_was_spawned_has_no_caller),
-        TEST(a_process_that_is_first_seen_inside),
+        TEST(a_process_first_seen_within_calls_has_unknown_callers),
         TEST(returns_of_calls_that_are_not_open_are_counted),
         TEST(the_executing_function_is_no_open_call_of_its_name),
-        TEST(cases_of_all_stacks),
+        TEST(the_cases_shared_with_tracers_hold_for_the_host),
         TEST(each_call_ends_with_its_own_record),
-        TEST(calls_without_records_of_their_end),
+        TEST(calls_without_a_record_of_their_end_are_counted),
         TEST(the_nearest_call_of_a_function_returns),
         TEST(a_return_to_ends_the_frames_above),
-        TEST(a_return_to_a_function_that_is_not_traced),
-        TEST(a_return_to_that_does_not_matter),
+        TEST(a_return_to_an_untraced_function_leaves_calls_undecided),
+        TEST(an_unrequested_return_to_leaves_possible_calls_open),
         TEST(recorded_callers_decide_what_a_return_to_ends),
-        TEST(a_return_to_a_function_that_has_called_itself),
-        TEST(a_return_to_alone_among_returns),
-        TEST(exceptions_of_a_beam),
+        TEST(a_return_to_a_recursive_function_ends_one_call_at_a_time),
+        TEST(a_lone_return_to_among_returns_can_be_an_exception),
+        TEST(exceptions_as_a_beam_records_them_need_no_repair),
         TEST(recorded_callers_replace_derived_ones),
-        TEST(results_that_are_callers),
-        TEST(tail_calls_with_records_of_their_own),
-        TEST(some_tail_calls_with_records_of_their_own),
-        TEST(exceptions_with_records_of_their_own),
+        TEST(match_results_of_the_form_of_a_caller_are_recognized),
+        TEST(tail_calls_with_their_own_returns_are_reconstructed),
+        TEST(some_tail_calls_can_have_their_own_returns),
+        TEST(exceptions_with_their_own_records_are_reconstructed),
         TEST(lost_records_make_callers_unknown),
-        TEST(processes_that_end_are_forgotten),
+        TEST(ended_processes_are_forgotten),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

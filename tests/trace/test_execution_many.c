@@ -58,7 +58,7 @@ static void expect_words(enum th_tracer_tag tag, const char *name, const char *e
     th_buffer_free(&words);
 }
 
-static void several_words_a_call(void **state)
+static void a_call_keeps_several_return_requests(void **state)
 {
     (void)state;
     enter_wanted(TH_NO, "f", 1, 0);
@@ -70,7 +70,7 @@ static void several_words_a_call(void **state)
     assert_int_equal(executed_stack.frames.count, 0);
 }
 
-static void several_words_of_a_beam(void **state)
+static void each_of_several_requests_gets_the_returns_of_a_beam(void **state)
 {
     (void)state;
     enter_wanted(TH_UNKNOWN, "f", 1, 2);
@@ -82,7 +82,7 @@ static void several_words_of_a_beam(void **state)
     expect_words(TH_TAG_return_from, "f", "");
 }
 
-static void several_words_with_records_of_their_own(void **state)
+static void each_of_several_requests_gets_separate_returns(void **state)
 {
     (void)state;
     executed.each_returns = true;
@@ -142,7 +142,7 @@ static unsigned long tail_calls(const char *one, const char *other)
     return th_alloc_count() - before;
 }
 
-static void ten_million_tail_calls(void **state)
+static void ten_million_tail_calls_take_bounded_memory(void **state)
 {
     (void)state;
     executed_expect("+w_ +f", "w<? f<w");
@@ -156,7 +156,7 @@ static void ten_million_tail_calls(void **state)
     assert_int_equal(executed_counts().late, 1);
 }
 
-static void ten_million_calls_of_one_function(void **state)
+static void ten_million_calls_of_one_function_share_memory(void **state)
 {
     (void)state;
     executed_expect("+w_ +foo +bar", "w<? foo<w bar<foo");
@@ -167,7 +167,7 @@ static void ten_million_calls_of_one_function(void **state)
     executed_expect("-foo", "-foo >w");
 }
 
-static void returns_of_calls_that_were_not_kept(void **state)
+static void returns_of_calls_that_were_not_kept_are_counted(void **state)
 {
     const struct th_execution_options options = {.frames = 3};
 
@@ -180,7 +180,7 @@ static void returns_of_calls_that_were_not_kept(void **state)
     assert_int_equal(executed_counts().unmatched, 1);
 }
 
-static void a_recording_without_returns(void **state)
+static void a_recording_without_returns_takes_bounded_memory(void **state)
 {
     const struct th_execution_options options = {.frames = 100};
 
@@ -197,13 +197,13 @@ static void a_recording_without_returns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(several_words_a_call),
-        TEST(several_words_of_a_beam),
-        TEST(several_words_with_records_of_their_own),
-        TEST(ten_million_tail_calls),
-        TEST(ten_million_calls_of_one_function),
-        TEST(returns_of_calls_that_were_not_kept),
-        TEST(a_recording_without_returns),
+        TEST(a_call_keeps_several_return_requests),
+        TEST(each_of_several_requests_gets_the_returns_of_a_beam),
+        TEST(each_of_several_requests_gets_separate_returns),
+        TEST(ten_million_tail_calls_take_bounded_memory),
+        TEST(ten_million_calls_of_one_function_share_memory),
+        TEST(returns_of_calls_that_were_not_kept_are_counted),
+        TEST(a_recording_without_returns_takes_bounded_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -243,13 +243,13 @@ static void random_executions_with_all_returns_are_reconstructed(void **state)
     check(EACH, 0);
 }
 
-static void recordings_of_a_beam(void **state)
+static void random_recordings_of_a_beam_are_reconstructed(void **state)
 {
     (void)state;
     check(BEAM, 0);
 }
 
-static void stacks_that_are_full(void **state)
+static void random_executions_on_full_stacks_are_reconstructed(void **state)
 {
     (void)state;
     check(PHYSICAL, 8);
@@ -262,8 +262,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_executions_are_reconstructed),
         cmocka_unit_test(random_executions_with_all_returns_are_reconstructed),
-        cmocka_unit_test(recordings_of_a_beam),
-        cmocka_unit_test(stacks_that_are_full),
+        cmocka_unit_test(random_recordings_of_a_beam_are_reconstructed),
+        cmocka_unit_test(random_executions_on_full_stacks_are_reconstructed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

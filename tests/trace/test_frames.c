@@ -100,7 +100,7 @@ static void calls_that_differ_share_no_entry(void **state)
 
 /* --- Bounds ----------------------------------------------------------------------------------- */
 
-static void a_full_stack_forgets_the_oldest(void **state)
+static void a_full_stack_drops_its_oldest_frame(void **state)
 {
     (void)state;
     bounds.each = 3;
@@ -121,7 +121,7 @@ static void a_full_stack_forgets_the_oldest(void **state)
     assert_int_equal(frames.below, TH_FRAME_UNKNOWN);
 }
 
-static void below_the_oldest_callers_are_unknown(void **state)
+static void callers_below_the_oldest_frame_are_unknown(void **state)
 {
     th_frame_function callers[4];
 
@@ -174,7 +174,7 @@ static void the_memory_of_all_stacks_together_is_bounded(void **state)
     assert_int_equal(bounds.slots, 64);
 }
 
-static void memory_of_a_deep_recursion_is_given_back(void **state)
+static void memory_of_a_deep_recursion_is_freed(void **state)
 {
     (void)state;
     bounds.each = 100000;
@@ -205,7 +205,7 @@ static void a_steady_stack_allocates_nothing(void **state)
     assert_int_equal(th_alloc_count(), before);
 }
 
-static void an_entry_is_small(void **state)
+static void an_entry_takes_24_bytes(void **state)
 {
     (void)state;
     assert_int_equal(sizeof(struct th_frame), 24);
@@ -322,7 +322,7 @@ static void compare(void)
     compare_callers();
 }
 
-static void any_order_of_calls(void **state)
+static void random_calls_and_returns_equal_a_model(void **state)
 {
     (void)state;
     srand(1);
@@ -347,14 +347,14 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_replaced_frame_is_not_found, begin, end),
         cmocka_unit_test_setup_teardown(equal_calls_share_an_entry, begin, end),
         cmocka_unit_test_setup_teardown(calls_that_differ_share_no_entry, begin, end),
-        cmocka_unit_test_setup_teardown(a_full_stack_forgets_the_oldest, begin, end),
-        cmocka_unit_test_setup_teardown(below_the_oldest_callers_are_unknown, begin, end),
+        cmocka_unit_test_setup_teardown(a_full_stack_drops_its_oldest_frame, begin, end),
+        cmocka_unit_test_setup_teardown(callers_below_the_oldest_frame_are_unknown, begin, end),
         cmocka_unit_test_setup_teardown(the_caller_of_endless_tail_calls_is_remembered, begin, end),
         cmocka_unit_test_setup_teardown(the_memory_of_all_stacks_together_is_bounded, begin, end),
-        cmocka_unit_test_setup_teardown(memory_of_a_deep_recursion_is_given_back, begin, end),
+        cmocka_unit_test_setup_teardown(memory_of_a_deep_recursion_is_freed, begin, end),
         cmocka_unit_test_setup_teardown(a_steady_stack_allocates_nothing, begin, end),
-        cmocka_unit_test_setup_teardown(an_entry_is_small, begin, end),
-        cmocka_unit_test_setup_teardown(any_order_of_calls, begin, end),
+        cmocka_unit_test_setup_teardown(an_entry_takes_24_bytes, begin, end),
+        cmocka_unit_test_setup_teardown(random_calls_and_returns_equal_a_model, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -71,7 +71,7 @@ static void remove_and_invalid_results_end_the_tracing_of_a_process(void **state
     call(0, 1, TOLD("f0", "1"));
 }
 
-static void silence_is_obeyed_after_the_specification(void **state)
+static void silence_takes_effect_after_the_specification(void **state)
 {
     (void)state;
     th_trace_session_trace_one(session, me->process.id, true, TH_FLAG_SILENT);
@@ -217,7 +217,7 @@ static void destroy_session(void)
     session = NULL;
 }
 
-static void a_session_destroyed_in_anothers_callback_is_not_called(void **state)
+static void a_session_destroyed_in_another_s_callback_is_not_called(void **state)
 {
     th_session_id id;
 
@@ -278,7 +278,7 @@ static void th_live_is_calling_follows_the_call_flags(void **state)
 }
 
 /* Specifications with the same result for each call are not run. */
-static void constant_specifications_are_obeyed(void **state)
+static void constant_specifications_take_effect(void **state)
 {
     struct th_live_requests requests;
 
@@ -362,17 +362,17 @@ int main(void)
         TEST(guards_filter_calls),
         TEST(only_external_calls_hit_global_breakpoints),
         TEST(remove_and_invalid_results_end_the_tracing_of_a_process),
-        TEST(silence_is_obeyed_after_the_specification),
+        TEST(silence_takes_effect_after_the_specification),
         TEST(flags_decide_how_a_call_looks),
         TEST(callers_come_with_the_call_or_on_request_or_are_unknown),
         TEST(meta_breakpoints_trace_every_process),
         TEST(a_thread_without_a_process_causes_no_event),
         TEST(a_foreign_thread_at_a_removed_meta_tracer_is_harmless),
         TEST(callbacks_do_not_recurse),
-        TEST(a_session_destroyed_in_anothers_callback_is_not_called),
+        TEST(a_session_destroyed_in_another_s_callback_is_not_called),
         TEST(a_session_that_destroys_itself_is_not_called_again),
         TEST(th_live_is_calling_follows_the_call_flags),
-        TEST(constant_specifications_are_obeyed),
+        TEST(constant_specifications_take_effect),
         TEST(patterns_set_in_a_callback_apply_soon_afterwards),
         TEST(local_patterns_need_a_site_for_local_calls),
 #undef TEST

@@ -286,7 +286,7 @@ static void assert_all_well(void)
     assert_int_equal(patterns.meta_untold, sum.untold);
 }
 
-static void meta_tracers_come_and_go_under_calls(void **state)
+static void meta_tracers_change_while_functions_are_called(void **state)
 {
     struct th_pattern all = {TH_NONE, TH_NONE, TH_ANY_ARITY, false};
     size_t present = 1;
@@ -309,7 +309,8 @@ static void meta_tracers_come_and_go_under_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(meta_tracers_come_and_go_under_calls)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(meta_tracers_change_while_functions_are_called)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -113,7 +113,7 @@ static void loaded_functions_get_the_kinds_that_they_can_have(void **state)
 }
 
 /* Local patterns after patterns for any kind: the last one counts. */
-static void kept_wildcards_keep_their_order(void **state)
+static void the_last_of_several_waiting_wildcards_wins(void **state)
 {
     struct th_pattern late = {th_atom("late"), TH_NONE, TH_ANY_ARITY, true};
 
@@ -322,7 +322,7 @@ int main(void)
         TEST(a_function_is_listed_once),
         TEST(a_function_with_a_pattern_of_its_own_is_listed_once),
         TEST(loaded_functions_get_the_kinds_that_they_can_have),
-        TEST(kept_wildcards_keep_their_order),
+        TEST(the_last_of_several_waiting_wildcards_wins),
         TEST(patterns_wait_for_modules_that_are_not_there),
         TEST(on_load_patterns_are_separate_from_other_wildcards),
         TEST(the_end_of_functions_clears_both_sites),

@@ -45,7 +45,7 @@ static void false_clears_only_the_kinds_that_it_names(void **state)
 }
 
 /* Breakpoints of another session stay. */
-static void sessions_have_sites_of_their_own_choice(void **state)
+static void each_session_selects_its_own_sites(void **state)
 {
     (void)state;
     other = add("t", TH_FLAG_CALL);
@@ -64,7 +64,7 @@ static void sessions_have_sites_of_their_own_choice(void **state)
 
 /* --- Specifications and ends ------------------------------------------------------------------ */
 
-static void specifications_go_with_their_kind(void **state)
+static void a_specification_is_cleared_with_its_kind(void **state)
 {
     struct th_bp_info info;
 
@@ -291,8 +291,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin_sited, end_sited)
         TEST(each_kind_of_breakpoint_has_its_site),
         TEST(false_clears_only_the_kinds_that_it_names),
-        TEST(sessions_have_sites_of_their_own_choice),
-        TEST(specifications_go_with_their_kind),
+        TEST(each_session_selects_its_own_sites),
+        TEST(a_specification_is_cleared_with_its_kind),
         TEST(only_local_breakpoints_request_return_to),
         TEST(each_call_hits_all_kinds_except_global_once),
         TEST(a_global_breakpoint_excludes_all_other_kinds),

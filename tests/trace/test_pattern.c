@@ -3,7 +3,7 @@
 
 /* --- Traced calls ----------------------------------------------------------------------------- */
 
-static void without_patterns_calls_are_as_recorded(void **state)
+static void calls_without_patterns_are_traced_as_recorded(void **state)
 {
     (void)state;
     expect(CALL("{m,f,[1]}"), TOLD("{m,f,[1]}"));
@@ -153,14 +153,14 @@ static void a_guard_is_obeyed(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).undecided, 1);
 }
 
-static void a_recorded_result_is_not_passed_on(void **state)
+static void a_recorded_match_result_is_not_passed_on(void **state)
 {
     (void)state;
     set("m", "f", 1, "true", TH_BP_LOCAL, 1);
     expect("{trace,<0.1.0>,call,{m,f,[1]},old}", TOLD("{m,f,[1]}"));
 }
 
-static void a_message_false_is_none_but_returns_come(void **state)
+static void message_false_holds_the_call_back_but_not_its_return(void **state)
 {
     (void)state;
     set("m", "f", 1, "[{'_',[],[{message,false},{return_trace}]}]", TH_BP_LOCAL, 1);
@@ -395,7 +395,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(without_patterns_calls_are_as_recorded),
+        TEST(calls_without_patterns_are_traced_as_recorded),
         TEST(a_pattern_passes_calls_of_the_named_function),
         TEST(wildcards_apply_to_functions_seen_later),
         TEST(on_load_patterns_leave_known_functions_unchanged),
@@ -405,8 +405,8 @@ int main(void)
         TEST(a_pattern_cleared_in_a_callback_is_cleared),
         TEST(enabled_can_discard_a_call_or_remove_the_tracee),
         TEST(a_guard_is_obeyed),
-        TEST(a_recorded_result_is_not_passed_on),
-        TEST(a_message_false_is_none_but_returns_come),
+        TEST(a_recorded_match_result_is_not_passed_on),
+        TEST(message_false_holds_the_call_back_but_not_its_return),
         TEST(silence_takes_effect_at_once),
         TEST(local_and_global_breakpoints_are_cleared_separately),
         TEST(the_kind_either_sets_a_local_breakpoint),

@@ -89,7 +89,7 @@ static const char *calls_told(int count, const char *const callers[])
 
 static const char caller_spec[] = "[{'_',[],[{message,{caller}}]}]";
 
-static void the_example_has_15_calls_with_their_callers(void **state)
+static void the_example_shows_15_calls_with_their_callers(void **state)
 {
     const char *const callers[] = {"{sem,w,0}", "{ex,foo,0}", "{ex,foo,0}"};
 
@@ -110,7 +110,7 @@ static void other_tail_calls_lead_to_other_callers(void **state)
     assert_string_equal(scene_log(), calls_told(15, callers));
 }
 
-static void the_example_has_one_global_call(void **state)
+static void the_example_shows_one_global_call(void **state)
 {
     const char *const callers[] = {"{sem,w,0}", NULL, NULL};
 
@@ -148,7 +148,7 @@ static void recorded_callers_are_used_on_request(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 1);
 }
 
-static void the_example_has_15_returns(void **state)
+static void the_example_shows_15_returns(void **state)
 {
     struct th_buffer expected = {0};
 
@@ -166,7 +166,7 @@ static void the_example_has_15_returns(void **state)
     th_buffer_free(&expected);
 }
 
-static void the_example_has_two_return_to(void **state)
+static void the_example_shows_two_return_to(void **state)
 {
     struct th_buffer expected = {0};
 
@@ -264,16 +264,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(returns_and_exceptions_come_on_request),
         TEST(a_later_session_gets_no_returns_of_an_earlier_one),
-        TEST(the_example_has_15_calls_with_their_callers),
+        TEST(the_example_shows_15_calls_with_their_callers),
         TEST(other_tail_calls_lead_to_other_callers),
-        TEST(the_example_has_one_global_call),
+        TEST(the_example_shows_one_global_call),
         TEST(an_unknown_caller_is_counted),
         TEST(recorded_callers_are_used_on_request),
         TEST(a_return_to_after_an_exception_needs_the_nearest_call),
         TEST(a_return_to_is_delivered_in_silence),
         TEST(the_first_function_of_a_process_has_no_caller),
-        TEST(the_example_has_15_returns),
-        TEST(the_example_has_two_return_to),
+        TEST(the_example_shows_15_returns),
+        TEST(the_example_shows_two_return_to),
         TEST(a_recorded_return_to_is_used_if_callers_are_unknown),
         TEST(a_catching_function_gets_return_to_before_return_from),
     };

@@ -348,7 +348,7 @@ static void a_silent_process_calls_enabled_but_not_trace(void **state)
 }
 
 /* The flag at the call decides, not that at its end. */
-static void silence_that_ends_or_begins_during_a_call(void **state)
+static void silence_at_a_call_decides_on_its_return(void **state)
 {
     (void)state;
     give(pid(1), TH_FLAG_CALL | TH_FLAG_SILENT);
@@ -447,7 +447,7 @@ int main(void)
         TEST(the_flag_running_has_two_names),
         TEST(seq_trace_events_need_no_flag),
         TEST(a_silent_process_calls_enabled_but_not_trace),
-        TEST(silence_that_ends_or_begins_during_a_call),
+        TEST(silence_at_a_call_decides_on_its_return),
         TEST(the_first_of_several_timestamp_flags_wins),
         TEST(events_after_the_exit_follow_the_last_flags),
         TEST(ended_tracees_leave_no_memory),
