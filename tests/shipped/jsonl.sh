@@ -7,7 +7,7 @@ again() {
     rm -f "$work/again.jsonl"
     "$tracehost" replay -t jsonl,output="$work/again.jsonl" "$@" >"$work/replay" 2>&1
     case $? in
-    0 | 4) [ ! -e "$work/again.jsonl.part" ] ;;
+    0 | 4) [ "$(echo "$work"/again.jsonl*)" = "$work/again.jsonl" ] ;;
     *) cat "$work/replay" && false ;;
     esac
 }

@@ -248,7 +248,7 @@ sequenceDiagram
 100
 LINES
 whole() {
-    "$tracehost" replay -t sequence,output="$work/whole" "$work/messages.jsonl" && [ -s "$work/whole" ] && [ ! -e "$work/whole.part" ]
+    "$tracehost" replay -t sequence,output="$work/whole" "$work/messages.jsonl" && [ -s "$work/whole" ] && [ "$(echo "$work"/whole*)" = "$work/whole" ]
 }
 check 'the setting output names the file that is written' whole
 
