@@ -68,7 +68,7 @@ static void a_monitor_reports_an_exit_once(void **state)
     assert_false(th_process_monitor_stop(&watcher.monitor));
 }
 
-static void stopping_is_a_normal_end(void **state)
+static void a_normal_exit_has_the_reason_normal(void **state)
 {
     struct th_mailbox *process = start();
     struct watcher watcher;
@@ -326,7 +326,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_monitor_reports_an_exit_once, begin),
-        cmocka_unit_test_setup(stopping_is_a_normal_end, begin),
+        cmocka_unit_test_setup(a_normal_exit_has_the_reason_normal, begin),
         cmocka_unit_test_setup(a_stopped_monitor_reports_nothing, begin),
         cmocka_unit_test_setup(a_monitor_of_a_dead_process_is_refused, begin),
         cmocka_unit_test_setup(the_end_of_recorded_processes_and_ports_is_reported, begin),

@@ -227,7 +227,7 @@ static void *ask_all_along(void *context)
     return (void *)wrong;
 }
 
-/* One thread changes the host's names, one those of the recording, and one looks names up. */
+/* One thread changes names of the host and of the recording while another looks names up. */
 static void names_can_be_looked_up_while_they_change(void **state)
 {
     struct th_mailbox *process = start();

@@ -30,7 +30,7 @@ static int begin(void **state)
     return 0;
 }
 
-static void a_process_has_one_struct(void **state)
+static void each_recorded_process_has_one_struct(void **state)
 {
     struct th_recorded_process *a = th_process_world_see(pid(1));
     struct th_recorded_process *b = th_process_world_see(pid(2));
@@ -269,7 +269,7 @@ static void identifiers_that_differ_in_one_bit_are_distinct(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(a_process_has_one_struct, begin),
+        cmocka_unit_test_setup(each_recorded_process_has_one_struct, begin),
         cmocka_unit_test_setup(a_port_is_not_the_process_of_the_same_number, begin),
         cmocka_unit_test_setup(a_recorded_process_is_alive_until_its_end, begin),
         cmocka_unit_test_setup(the_dead_stay_dead_when_seen_again, begin),

@@ -350,7 +350,7 @@ static void a_size_beyond_the_end_is_reported(void **state)
                         "truncated: the input ends after 1 of the record's 4294967295 bytes\n");
 }
 
-/* In a program that embeds the host, reading goes on without memory. */
+/* In a program that embeds the host, missing memory does not end the process. */
 static void missing_memory_for_input_is_reported(void **state)
 {
     static const char *const told[] = {

@@ -186,7 +186,7 @@ static void in_and_out_events(void **state)
            "trace_running_procs(out_exited,s,B,0,#{scheduler_id => 1}) self\n");
 }
 
-/* To a dirty thread and back. The player is also scheduled out after the call. */
+/* The player moves to a dirty thread and back. It is also scheduled out after the call. */
 static void a_move_to_a_dirty_thread_raises_out_and_in(void **state)
 {
     (void)state;

@@ -350,7 +350,7 @@ static void a_refused_load_leaves_all_modules_unchanged(void **state)
     assert_string_equal(of_all("upgrades"), "1 1 1");
 }
 
-/* One of the three is new: the undo unloads it. */
+/* The third module is new, so a refused upgrade of the second one unloads it. */
 static void a_refused_upgrade_unloads_new_modules(void **state)
 {
     (void)state;

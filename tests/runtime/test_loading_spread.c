@@ -183,7 +183,7 @@ static long hear_from_a_thread(long trials)
     return hears.answer;
 }
 
-static void a_thread_that_is_notified_of_new_code_calls_it(void **state)
+static void a_process_that_is_notified_of_new_code_calls_it(void **state)
 {
     static const struct th_runtime_setup setup = {.schedulers = 2};
     struct th_library *spread;
@@ -217,7 +217,7 @@ static void a_thread_that_is_notified_of_new_code_calls_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_thread_that_is_notified_of_new_code_calls_it),
+        cmocka_unit_test(a_process_that_is_notified_of_new_code_calls_it),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

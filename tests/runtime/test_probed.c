@@ -151,7 +151,7 @@ static void probes_show_the_token_of_each_message(void **state)
     th_free(server);
 }
 
-/* With a user tag that spreads, {Tag, Token} is sent with the message. */
+/* If the user tag spreads, the message carries {Tag, Token}. */
 static void probes_show_the_tag_beside_the_token(void **state)
 {
     th_env env;

@@ -194,7 +194,7 @@ static void *call_plain(void *context)
     return (void *)(uintptr_t)right;
 }
 
-/* At each moment of the replacement. */
+/* Another thread makes calls during the whole replacement. */
 static void each_external_call_hits_one_breakpoint(void **state)
 {
     enum { TIMES = 40 };

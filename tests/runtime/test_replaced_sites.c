@@ -125,7 +125,7 @@ static void an_export_entry_replaces_a_lost_native_site(void **state)
     }
 }
 
-/* With either form of the code. */
+/* The breakpoint is cleared in code without native sites and in later code with them. */
 static void a_replacing_breakpoint_is_cleared_with_the_local_one(void **state)
 {
     (void)state;

@@ -281,7 +281,7 @@ static void modes_are_independent(void **state)
     close(ends[0]);
 }
 
-static void a_hangup_concerns_all_modes(void **state)
+static void a_hangup_is_reported_for_all_modes(void **state)
 {
     char *expected = th_printf("%s", ready(a, "ready_input"));
 
@@ -340,7 +340,7 @@ int main(void)
         TEST(a_select_without_a_receiver_fails),
         TEST(each_select_gives_one_message),
         TEST(modes_are_independent),
-        TEST(a_hangup_concerns_all_modes),
+        TEST(a_hangup_is_reported_for_all_modes),
         TEST(the_message_of_the_last_select_is_sent),
         TEST(a_message_to_an_ended_process_is_dropped),
     };

@@ -178,7 +178,7 @@ static void a_waiting_caller_has_the_line_of_its_call(void **state)
     close_lines();
 }
 
-static void without_debug_information_there_are_no_lines(void **state)
+static void code_without_debug_information_has_no_lines(void **state)
 {
     (void)state;
     open_lines("-g0");
@@ -265,7 +265,7 @@ int main(void)
         TEST(an_exception_has_the_line_that_raised_it),
         TEST(an_exception_without_a_return_address_has_the_first_line),
         TEST(a_waiting_caller_has_the_line_of_its_call),
-        TEST(without_debug_information_there_are_no_lines),
+        TEST(code_without_debug_information_has_no_lines),
         TEST(the_exit_reason_of_a_process_has_lines),
         TEST(a_caller_has_the_line_of_its_call),
         TEST(an_unknown_line_is_counted),

@@ -120,7 +120,7 @@ static void assert_stack(const char *expected)
 
 #define DUMPS "[{'_',[],[{message,{process_dump}}]}]"
 
-static void handlers_have_names_and_lines(void **state)
+static void a_dump_shows_functions_lines_and_handlers(void **state)
 {
     (void)state;
     open_stacked("-g");
@@ -218,7 +218,7 @@ static void old_code_is_found_until_it_is_purged(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(handlers_have_names_and_lines),
+        TEST(a_dump_shows_functions_lines_and_handlers),
         TEST(a_dump_without_symbols_has_offsets),
         TEST(the_dump_of_an_empty_stack_has_a_header_only),
         TEST(old_code_is_found_until_it_is_purged),

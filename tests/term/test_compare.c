@@ -256,7 +256,7 @@ static void numbers_are_ordered_by_value(void **state)
     assert_int_equal(th_compare(th_small(1), float_(1.0)), 0);
 }
 
-static void exactly_integers_come_before_floats(void **state)
+static void integers_come_before_floats_in_the_exact_order(void **state)
 {
     const th_term ascending[] = {
         big(true, 0, 5), th_small(-2), th_small(2),   big(false, 0, 4), float_(-1e300),
@@ -430,7 +430,7 @@ int main(void)
         TEST(compound_terms_are_ordered),
         TEST(bit_strings_are_ordered),
         TEST(numbers_are_ordered_by_value),
-        TEST(exactly_integers_come_before_floats),
+        TEST(integers_come_before_floats_in_the_exact_order),
         TEST(equality_of_numbers_holds_in_terms_but_not_in_keys),
         TEST(terms_are_identical_in_any_representation),
         TEST(large_maps_are_identical_in_any_order),

@@ -44,7 +44,7 @@ static void this_node_is_nonode_unless_set(void **state)
     assert_encoded(t, &plain, large, sizeof large - 1);
 }
 
-static void all_atom_tags_name_the_same_atom(void **state)
+static void all_atom_tags_give_the_same_atom(void **state)
 {
     (void)state;
     assert_term_equal(DECODED("d\0\2ok"), TH_AM(ok));
@@ -173,7 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(identifiers_of_this_node_are_local),
         TEST(this_node_is_nonode_unless_set),
-        TEST(all_atom_tags_name_the_same_atom),
+        TEST(all_atom_tags_give_the_same_atom),
         TEST(atoms_of_every_length_are_read_and_written),
         TEST(atoms_that_are_too_long_are_refused),
         TEST(the_option_safe_refuses_new_atoms_only),

@@ -121,7 +121,7 @@ static void leading_zero_limbs_are_dropped(void **state)
     assert_memory_equal(back.limbs, large, 16);
 }
 
-static void the_smallest_small_integer_has_one_more_than_the_largest(void **state)
+static void small_integers_reach_one_further_below_zero(void **state)
 {
     const uint64_t limb = (uint64_t)1 << 59;
     struct th_limbs back;
@@ -249,7 +249,7 @@ int main(void)
         TEST(unsigned_integers_return_their_value),
         TEST(integers_beyond_64_bits_return_no_value),
         TEST(leading_zero_limbs_are_dropped),
-        TEST(the_smallest_small_integer_has_one_more_than_the_largest),
+        TEST(small_integers_reach_one_further_below_zero),
         TEST(floats_return_their_value),
         TEST(only_proper_lists_have_a_length),
         TEST(strings_are_lists_of_bytes),

@@ -155,7 +155,7 @@ static void enabled_receive_remove_only_discards(void **state)
     expect_kept();
 }
 
-static void trace_call_anything_is_ignored(void **state)
+static void the_result_of_trace_call_is_ignored(void **state)
 {
     static const char *const answers[] = {"remove", "BADARG", "{error,x}"};
 
@@ -170,7 +170,7 @@ static void trace_call_anything_is_ignored(void **state)
 
 /* --- Missing callbacks ------------------------------------------------------------------------ */
 
-static void only_enabled_and_trace_are_used_for_all(void **state)
+static void enabled_and_trace_stand_in_for_all_missing_callbacks(void **state)
 {
     scene_begin(" enabled trace ");
     expect("{trace,<0.1.0>,call,{m,f,[1]}}", "enabled(call,s,<0.1.0>)\n"
@@ -481,8 +481,8 @@ int main(void)
         WITH_SCENE(enabled_ports_remove),
         WITH_SCENE(enabled_procs_remove_only_discards),
         WITH_SCENE(enabled_receive_remove_only_discards),
-        WITH_SCENE(trace_call_anything_is_ignored),
-        OWN_SCENE(only_enabled_and_trace_are_used_for_all),
+        WITH_SCENE(the_result_of_trace_call_is_ignored),
+        OWN_SCENE(enabled_and_trace_stand_in_for_all_missing_callbacks),
         OWN_SCENE(enabled_call_without_trace_call),
         OWN_SCENE(trace_call_without_enabled_call),
         WITH_SCENE(missing_flags_hold_events_back),

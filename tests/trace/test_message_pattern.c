@@ -199,7 +199,7 @@ static void a_specification_lives_as_long_as_its_result(void **state)
     expect(SEND("a"), SENT("a", ",match_spec_result => {other,\"constant\"}"));
 }
 
-/* As measured in a BEAM: a silent process matters only where a specification is set. */
+/* The flag silent has an effect only on events with a match specification, as in a BEAM. */
 static void silent_holds_only_messages_with_a_specification_back(void **state)
 {
     (void)state;

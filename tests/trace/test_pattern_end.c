@@ -223,7 +223,7 @@ static void the_first_function_of_a_process_has_no_caller(void **state)
     assert_int_equal(th_trace_session_pattern_counts(session).callers_unknown, 0);
 }
 
-/* As in a BEAM: requests of inner calls are dropped. */
+/* The requests of inner calls are dropped, as in a BEAM. */
 static void a_return_to_after_an_exception_needs_the_nearest_call(void **state)
 {
     (void)state;

@@ -188,7 +188,7 @@ static void garbage_collections(void **state)
     }
 }
 
-static void seq_trace_has_the_label_for_a_tracee(void **state)
+static void seq_trace_gets_the_label_in_place_of_a_tracee(void **state)
 {
     (void)state;
     expect("{seq_trace,{my,label},{print,{0,1},<0.1.0>,[],one}}",
@@ -259,7 +259,7 @@ int main(void)
         WITH_SCENE(in_and_out_of_processes),
         WITH_SCENE(in_and_out_of_ports),
         WITH_SCENE(garbage_collections),
-        WITH_SCENE(seq_trace_has_the_label_for_a_tracee),
+        WITH_SCENE(seq_trace_gets_the_label_in_place_of_a_tracee),
         WITH_SCENE(enabled_for_seq_trace_gets_the_acting_process),
         WITH_SCENE(recorded_timestamps_select_the_kind_of_timestamp),
     };

@@ -184,7 +184,7 @@ static void ports_have_their_own_defaults(void **state)
     expect_flags(pid(6), 0);
 }
 
-static void ports_accept_some_flags(void **state)
+static void ports_accept_only_the_flags_of_ports(void **state)
 {
     const uint32_t theirs = TH_FLAG_SEND | TH_FLAG_RECEIVE | TH_FLAG_PORTS | TH_FLAG_SILENT |
                             TH_FLAG_RUNNING_PORTS | TH_FLAG_TIMESTAMP | TH_FLAG_MONOTONIC |
@@ -436,7 +436,7 @@ int main(void)
         TEST(new_processes_are_those_with_a_recorded_spawn),
         TEST(all_processes_are_existing_and_new_ones),
         TEST(ports_have_their_own_defaults),
-        TEST(ports_accept_some_flags),
+        TEST(ports_accept_only_the_flags_of_ports),
         TEST(cpu_timestamp_is_possible_only_for_all_processes),
         TEST(expected_tracees_are_traced_in_each_world),
         TEST(an_expected_process_can_be_spawned),
