@@ -124,7 +124,7 @@ static void unwatched_probes_are_not_hit(void **state)
     th_buffer_free(&stream);
 }
 
-/* Texts are cut between characters; names have many bytes. */
+/* Most characters of the name have two bytes. */
 static void long_texts_are_cut_between_characters(void **state)
 {
     struct th_buffer stream = {0}, text = {0};

@@ -390,7 +390,7 @@ static void an_unknown_record_type_ends_the_file(void **state)
         "file is lost: the record begins with byte 2, not with 0 (a message) or 1 (a drop)\n");
 }
 
-/* A bad payload in a good frame costs one record. */
+/* The frame of each record is intact. */
 static void a_bad_payload_costs_one_record(void **state)
 {
     static const struct {

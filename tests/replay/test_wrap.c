@@ -151,7 +151,6 @@ static void the_first_file_stands_for_its_set(void **state)
     assert_string_equal(find("w1.log"), "w1.log alone");
 }
 
-/* Files that only resemble a set are not joined. */
 static void files_that_resemble_a_set_are_not_joined(void **state)
 {
     (void)state;
@@ -181,7 +180,6 @@ static void a_set_with_damaged_files_needs_a_pattern(void **state)
     assert_string_equal(find("w*.log"), "w0.log w1.log w2.log");
 }
 
-/* The newest file may be truncated or empty. */
 static void the_newest_file_may_be_incomplete(void **state)
 {
     (void)state;
@@ -251,7 +249,7 @@ static void a_recorded_set_is_read_as_one_stream(void **state)
     th_buffer_free(&expected);
 }
 
-/* Damage ends a file, not the set. */
+/* The next file of the set is read. */
 static void damage_in_one_file_costs_its_rest_only(void **state)
 {
     (void)state;

@@ -191,7 +191,7 @@ static void callers_and_kinds_of_calls_survive_in_json(void **state)
     assert_string_equal(content_of(json_file), lines);
 }
 
-/* A damaged event is not written, the next one is. */
+/* The event after the damaged one is written. */
 static void a_damaged_event_is_not_written(void **state)
 {
     for (enum th_format format = TH_FORMAT_TRACE_PORT; format <= TH_FORMAT_JSONL; format++) {

@@ -300,7 +300,7 @@ static void exits_over_links_carry_tokens(void **state)
     assert_string_equal(played("enabled"), "trace(seq_trace,s,0,{send,{2,3},A,B,1},#{})\n");
 }
 
-/* A match specification reads and sets the token of the sender. */
+/* The token is that of the sender. */
 static void match_specifications_read_and_set_tokens(void **state)
 {
     th_term term;
@@ -392,7 +392,7 @@ static void send_from_a_callback(void)
     enif_free_env(env);
 }
 
-/* The send raises no event; the receiver gets the message. */
+/* The receiver gets the message. */
 static void a_send_in_a_callback_raises_no_event(void **state)
 {
     (void)state;
@@ -421,7 +421,7 @@ static void *send_to_player(void *unused)
     return NULL;
 }
 
-/* A thread without a process sends: the send is no event, the receipt is one. */
+/* The thread runs no process, so the send raises no event. */
 static void a_message_of_a_plain_thread_raises_a_receive_event(void **state)
 {
     pthread_t thread;

@@ -174,7 +174,7 @@ static void a_signal_that_does_not_kill_waits_for_the_function(void **state)
     th_free(self);
 }
 
-/* Two signals come over one link. The first one removes the link; the second has no effect. */
+/* The first signal removes the link. */
 static void a_second_signal_over_one_link_has_no_effect(void **state)
 {
     struct th_process *watcher = th_runtime_run_start();

@@ -40,7 +40,7 @@ static void all_forms_of_functions_hit_breakpoints(void **state)
     assert_log("");
 }
 
-/* One code may be several functions; an external call is of the function that it names. */
+/* Two functions share their code. */
 static void an_external_call_reports_the_function_that_it_names(void **state)
 {
     (void)state;
@@ -123,7 +123,6 @@ static void external_calls_report_local_callers(void **state)
     assert_log("call {party,echo,[2]} {locals,calls,3}\n");
 }
 
-/* A function that ended with a jump is no caller. */
 static void a_function_that_ended_with_a_jump_is_no_caller(void **state)
 {
     (void)state;
@@ -254,7 +253,6 @@ static void frames_left_by_longjmp_are_dropped(void **state)
     assert_int_equal(th_runtime_calls_not_kept(), 0);
 }
 
-/* Any number of left frames takes no room. */
 static void frames_left_by_longjmp_take_no_room(void **state)
 {
     enum { TIMES = 1000000 };

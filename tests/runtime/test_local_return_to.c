@@ -51,7 +51,7 @@ static void return_to_follows_the_return_from_events(void **state)
                "return_to {party,call,3}\n");
 }
 
-/* The exception passes frames without a return_to; the catching function gets one. */
+/* The frames that the exception passes raise no return_to. */
 static void an_exception_raises_return_to_at_the_catching_function(void **state)
 {
     (void)state;

@@ -227,7 +227,6 @@ static void a_selected_resource_stays_until_the_stop(void **state)
     assert_string_equal(events_noted(journal), "x:stop 1 direct, x:gone 1");
 }
 
-/* The poll thread releases the last reference of a resource, which is then destroyed. */
 static void a_resource_released_by_the_poll_thread_is_destroyed(void **state)
 {
     (void)state;

@@ -230,7 +230,7 @@ static void monitors_can_be_stopped(void **state)
     th_free(pid);
 }
 
-/* The monitors of a dead process are removed from the monitored processes. */
+/* The monitored processes keep no entry of a dead owner. */
 static void monitors_are_removed_with_their_owner(void **state)
 {
     (void)state;

@@ -306,7 +306,6 @@ static void assert_identical(th_term a, th_term b)
     assert_int_equal(th_phash2(a), th_phash2(b));
 }
 
-/* Terms are identical, whatever their representation. */
 static void terms_are_identical_in_any_representation(void **state)
 {
     struct th_binary *binary = th_binary_create(4);

@@ -21,7 +21,7 @@ static int end(void **state)
     return 0;
 }
 
-/* Words as measured in a BEAM of OTP 25. */
+/* The expected words were measured in OTP 25. */
 static void immediates_have_the_same_words_as_in_the_beam(void **state)
 {
     (void)state;

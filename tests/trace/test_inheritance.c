@@ -160,7 +160,7 @@ static void children_of_children_inherit_flags(void **state)
     expect(5, "");
 }
 
-/* link/1 passes no flags on, in either direction, as in a BEAM. */
+/* Neither direction of a link passes flags on, as in a BEAM. */
 static void link_passes_no_flags_on(void **state)
 {
     (void)state;
@@ -257,7 +257,6 @@ static void inheritance_calls_the_same_callbacks_as_a_beam(void **state)
                         "enabled_procs(link,s,<0.1.0>)\ntrace_procs(link,s,<0.1.0>,<0.3.0>,#{})\n");
 }
 
-/* Each session's flags are inherited separately. */
 static void each_session_s_flags_are_inherited_separately(void **state)
 {
     struct th_session *first = session;

@@ -298,7 +298,7 @@ static void *destroy_in_thread(void *unused)
     return NULL;
 }
 
-/* Another session reuses the index of the owner, and must not count the events. */
+/* The new session has the index of the destroyed owner of the meta tracer. */
 static void a_session_that_reuses_an_index_counts_no_old_events(void **state)
 {
     struct th_live_requests requests;

@@ -152,7 +152,7 @@ static void a_global_breakpoint_excludes_all_other_kinds(void **state)
     assert_int_equal(kinds_of(both), 0);
 }
 
-/* A global breakpoint in place of a local one coexists with other kinds, as a local one does. */
+/* Such a global breakpoint coexists with other kinds, as a local one does. */
 static void a_global_breakpoint_in_place_of_a_local_excludes_none(void **state)
 {
     (void)state;

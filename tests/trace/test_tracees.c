@@ -347,7 +347,7 @@ static void a_silent_process_calls_enabled_but_not_trace(void **state)
     assert_int_equal(th_trace_session_counts(session).discarded, 0);
 }
 
-/* The flag at the call decides, not that at its end. */
+/* The flag silent at the end of the call has no effect. */
 static void silence_at_a_call_decides_on_its_return(void **state)
 {
     (void)state;
