@@ -399,7 +399,7 @@ EOF
 
 expect 'help describes a command' ctl help stop <<'EOF'
 stop
-    ends the host, as a signal does
+    Ends the host, as a signal does.
 EOF
 expect 'help of a misspelt command gets a suggestion' ctl help atach <<'EOF'
 -- stderr

@@ -35,7 +35,7 @@ left_by_help() {
 }
 expect 'help describes how to leave the prompt' left_by_help <<'EOF'
 quit, exit, Ctrl-D
-    leave this prompt; the host goes on
+    Leaves this prompt; the host continues.
 run>
 EOF
 expect 'commands are completed' typed 'ses\t\n' <<'EOF'

@@ -98,7 +98,7 @@ session 1, tracer 'text': counter:new/0: 0 functions; the pattern waits for code
 session 1, tracer 'text': counter:new/1: 0 functions; the pattern waits for code
 session 1, tracer 'text': on_load: 0 functions; the pattern waits for code
 session 1, tracer 'text': on_load: 0 functions
-session 1, tracer 'text': counter:new/1: 0 functions, as no function has this name
+session 1, tracer 'text': counter:new/1: 0 functions: there is no such function
 counter           1  loaded  BUILD/samples/counter.so
 session 1, tracer 'text': bank:nix/1: 0 functions; the pattern waits for code
 session 1, tracer 'text' has ended

@@ -194,7 +194,7 @@ static void ctl_print_print_pattern(const json_t *result)
     if (json_is_true(part(result, "waits")))
         fputs("; the pattern waits for code", stdout);
     else if (part(result, "there") && ctl_print_number_of(result, "there") == 0)
-        fputs(", as no function has this name", stdout);
+        fputs(": there is no such function", stdout);
     putchar('\n');
     json_array_foreach(part(result, "left_out"), i, left)
     {
@@ -301,7 +301,7 @@ static void print_info(const json_t *result)
     printf("%s can have breakpoints: %s\n", ctl_print_text_of(result, "function"), can);
     th_free(can);
     if (json_is_string(part(result, "no_local")))
-        printf("  no local one: %s\n", ctl_print_text_of(result, "no_local"));
+        printf("  cannot have local breakpoints: %s\n", ctl_print_text_of(result, "no_local"));
     json_array_foreach(part(result, "sessions"), i, session)
     {
         print_set(session);

@@ -89,7 +89,7 @@ static enum th_status read_and_do(struct prompt *prompt)
             status = th_ctl_report(th_ctl_do_line(ctl, line));
             end_asking();
             if (status == TH_OK && is_word(line, "help"))
-                puts("quit, exit, Ctrl-D\n    leave this prompt; the host goes on");
+                puts("quit, exit, Ctrl-D\n    Leaves this prompt; the host continues.");
             if (status == TH_END && !th_cli_interrupt_came())
                 fputs("\nno longer waiting for the answer; the host still executes the command\n",
                       stderr);

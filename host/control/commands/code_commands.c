@@ -115,10 +115,10 @@ const struct th_control_command th_control_command_load = {
     "load",
     load_arguments,
     "argument LIBRARY is missing",
-    "loads libraries, or new code of those that are there, all of them at one instant "
-    "or none; --purge=hard kills who is still in code that must go first; --load-info "
-    "as `run` has it, and else what that was given; the answer names functions whose "
-    "new code has no room for local breakpoints that are set",
+    "Loads libraries, or new code of loaded modules: all at one instant, or none. "
+    "--purge=hard kills processes that use older code, which must be purged before. "
+    "--load-info is the argument of `load` and `upgrade` (default: that of `run`). The "
+    "answer lists functions whose new code has no room for the local breakpoints that are set.",
     carry_out_load,
     .takes_long = true,
     .unlocked = true};
@@ -173,8 +173,8 @@ const struct th_control_command th_control_command_purge = {
     "purge",
     purge_arguments,
     "argument MODULE is missing; `modules` lists the modules",
-    "unloads a module's old code, which was replaced or deleted, if "
-    "nobody is in it any more; --hard kills who is",
+    "Unloads the old code of MODULE, if the old code is not in use; --hard kills the "
+    "processes that use it.",
     carry_out_purge,
     .takes_long = true,
     .unlocked = true};
@@ -197,7 +197,7 @@ const struct th_control_command th_control_command_delete = {
     "delete",
     delete_arguments,
     "argument MODULE is missing; `modules` lists the modules",
-    "a module can be called no more; what it was is old code",
+    "Deletes MODULE: no call reaches the module; its code becomes old code.",
     carry_out_delete,
     .takes_long = true,
     .unlocked = true};
@@ -233,7 +233,7 @@ const struct th_control_command th_control_command_modules = {
     "modules",
     NULL,
     NULL,
-    "the code of modules, current and old, and how many are in it",
+    "Lists the current and old code of modules, and the number of users of each.",
     carry_out_modules,
     .takes_long = true,
     .unlocked = true};

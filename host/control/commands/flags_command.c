@@ -16,8 +16,8 @@ struct flagging {
 };
 
 /* Takes the words after the list: on or off, then the tracees, unless an option named them. */
-static enum th_status take_mode_or_whom(const struct th_argument *argument, const char *value,
-                                        void *input)
+static enum th_status take_mode_or_tracees(const struct th_argument *argument, const char *value,
+                                           void *input)
 {
     struct flagging *flagging = input;
     bool mode = strcmp(value, "on") == 0 || strcmp(value, "off") == 0;
@@ -38,16 +38,17 @@ static const struct th_argument *const flags_arguments[] = {
                                        TH_INTO(struct flagging, list)),
     &(const struct th_argument)TH_WORD("on|off", TRACEES, TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
                                        .words = TH_WORDS("on", "off", "all", "existing", "new"),
-                                       .take = take_mode_or_whom),
-    &(const struct th_argument)TH_WORD("WHOM", TRACEES, TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
-                                       .words = th_control_group_words, .take = take_mode_or_whom),
+                                       .take = take_mode_or_tracees),
+    &(const struct th_argument)TH_WORD("PROCESSES", TRACEES, TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+                                       .words = th_control_group_words,
+                                       .take = take_mode_or_tracees),
     &(const struct th_argument)TH_OPTION(
-        "ports", "WHOM", TEXT, NONE, NULL, .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
+        "ports", "PORTS", TEXT, NONE, NULL, .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS,
         .words = th_control_group_words, .take = th_control_take_tracees),
     &(const struct th_argument)TH_OPTION("session", "SESSION", SESSION, NONE, NULL,
                                          TH_INTO(struct flagging, which)),
     &(const struct th_argument)TH_OPTION(
-        "processes", "WHOM", TRACEES, NONE, NULL,
+        "processes", "PROCESSES", TRACEES, NONE, NULL,
         .how = TH_ARGUMENT_LIST | TH_ARGUMENT_OTHERS | TH_ARGUMENT_HIDDEN,
         .words = th_control_group_words, .take = th_control_take_tracees),
     NULL};
@@ -95,6 +96,6 @@ static enum th_status carry_out_flags(void *context, int count, char **words, js
 
 const struct th_control_command th_control_command_flags = {
     "flags", flags_arguments, "argument LIST is missing: give flags such as call,send",
-    "gives trace flags, or takes them: of all, existing, new, pids "
-    "or names",
+    "Sets trace flags, or clears them (off), of PROCESSES or PORTS: all (default), "
+    "existing, new, pids or registered names.",
     .carry_out = carry_out_flags};

@@ -238,7 +238,7 @@ static enum th_status carry_out_functions(void *context, int count, char **words
 }
 
 const struct th_control_command th_control_command_functions = {
-    "functions", functions_arguments, NULL, "the functions, their breakpoints and counts",
+    "functions", functions_arguments, NULL, "Lists functions with their breakpoints and counts.",
     .carry_out = carry_out_functions};
 
 /* --- info ------------------------------------------------------------------------------------- */
@@ -278,6 +278,6 @@ static enum th_status carry_out_info(void *context, int count, char **words, jso
 
 const struct th_control_command th_control_command_info = {
     "info", info_arguments, "argument M:F/A is missing: give a function, or on_load",
-    "what each session has set for a function, and counted; on_load: "
-    "for functions to come",
+    "Shows what each session has set for a function, and its counts; on_load: for "
+    "functions that are not loaded yet.",
     .carry_out = carry_out_info};

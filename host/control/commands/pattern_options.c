@@ -216,7 +216,7 @@ const struct th_control_command th_control_command_pattern = {
     "pattern",
     pattern_arguments,
     "argument PATTERN is missing: give M:F/A, M:F/_, M:_/_, _:_/_, on_load, send or receive",
-    "sets breakpoints, as -p does; --match-spec=false clears, pause and restart are "
-    "for counts",
+    "Sets breakpoints, as -p does. --match-spec=false clears them; --match-spec=pause "
+    "and restart pause and restart counts.",
     carry_out_pattern,
     .takes_long = true};

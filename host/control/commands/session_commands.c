@@ -121,8 +121,7 @@ static enum th_status carry_out_sessions(void *context, int count, char **words,
 
 const struct th_control_command th_control_command_sessions = {
     "sessions", NULL, NULL,
-    "the sessions, what they trace, and what became of their "
-    "events",
+    "Lists the sessions with tracer, flags, breakpoints and counts of events.",
     .carry_out = carry_out_sessions};
 
 /* --- attach ----------------------------------------------------------------------------------- */
@@ -231,8 +230,8 @@ const struct th_control_command th_control_command_attach = {
     "attach",
     attach_arguments,
     "argument TRACER is missing; `tracers` lists the tracers",
-    "loads a tracer and has it trace, as -t does with the options "
-    "behind it",
+    "Begins a session with TRACER; the options are those that follow -t in `run` and "
+    "`replay`.",
     carry_out_attach,
     .takes_long = true};
 
@@ -277,7 +276,7 @@ const struct th_control_command th_control_command_detach = {
     "detach",
     detach_arguments,
     "argument SESSION is missing; `sessions` lists the sessions",
-    "ends a session: its number, its name or its tracer",
+    "Ends SESSION, given by its number, name or tracer.",
     carry_out_detach,
     .takes_long = true};
 
@@ -324,7 +323,7 @@ const struct th_control_command th_control_command_replace = {
     "replace",
     replace_arguments,
     "arguments SESSION and TRACER are needed; `sessions` and `tracers` list them",
-    "another tracer, or new code of the same, takes the session over; without a state "
-    "it stays",
+    "Replaces the tracer of SESSION by another tracer, or by new code of the same; if "
+    "no state is given, the session keeps its state.",
     carry_out_replace,
     .takes_long = true};

@@ -60,7 +60,7 @@ static enum th_status carry_out_status(void *context, int count, char **words, j
 }
 
 const struct th_control_command th_control_command_status = {
-    "status", NULL, NULL, "how the host fares: time, events, rates, losses",
+    "status", NULL, NULL, "Shows running time, counts of events, rate and losses of the host.",
     .carry_out = carry_out_status};
 
 /* --- tracers ---------------------------------------------------------------------------------- */
@@ -115,7 +115,7 @@ static enum th_status carry_out_tracers(void *context, int count, char **words, 
 }
 
 const struct th_control_command th_control_command_tracers = {
-    "tracers", NULL, NULL, "the tracers that can be attached, and where they are",
+    "tracers", NULL, NULL, "Lists the tracers that can be attached, with their paths.",
     .carry_out = carry_out_tracers};
 
 /* --- processes -------------------------------------------------------------------------------- */
@@ -147,7 +147,8 @@ static enum th_status carry_out_processes(void *context, int count, char **words
 }
 
 const struct th_control_command th_control_command_processes = {
-    "processes", NULL, NULL, "who there is, and what they do", .carry_out = carry_out_processes};
+    "processes", NULL, NULL, "Lists the processes with state, queue length and memory.",
+    .carry_out = carry_out_processes};
 
 /* --- stop, help ------------------------------------------------------------------------------- */
 
@@ -165,7 +166,7 @@ static enum th_status carry_out_stop(void *context, int count, char **words, jso
 }
 
 const struct th_control_command th_control_command_stop = {
-    "stop", NULL, NULL, "ends the host, as a signal does", .carry_out = carry_out_stop};
+    "stop", NULL, NULL, "Ends the host, as a signal does.", .carry_out = carry_out_stop};
 
 static const struct th_argument *const help_arguments[] = {
     &(const struct th_argument)TH_WORD("COMMAND", COMMAND, 0, .size = sizeof(const char *)), NULL};
@@ -190,6 +191,6 @@ static enum th_status carry_out_help(void *context, int count, char **words, jso
     return TH_OK;
 }
 
-const struct th_control_command th_control_command_help = {
-    "help", help_arguments, NULL, "what a command does; without one this list",
-    .carry_out = carry_out_help};
+const struct th_control_command th_control_command_help = {"help", help_arguments, NULL,
+                                                           "Describes COMMAND, or all commands.",
+                                                           .carry_out = carry_out_help};
