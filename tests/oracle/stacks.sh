@@ -17,7 +17,7 @@ true_stacks() {
 certain() {
     true_stacks "$1" && diff -u /dev/null "$work/remarks"
 }
-doubt='flame: returns of which the recording does not tell how many calls they end'
+doubt='flame: returns that end an unknown number of calls'
 doubtful() {
     true_stacks "$1" && grep "^$doubt: $2, the first to stacks:$3; " "$work/remarks"
 }

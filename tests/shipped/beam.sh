@@ -41,10 +41,10 @@ expect 'an output setting that names no file removes the tracer' without_name <<
 {a}: remove
 [45]: trace
 -- stderr
-tracer: the setting 'output' names no file
-tracer: the setting 'output' names no file
-tracer: the setting 'output' names no file
-tracer: the setting 'output' names no file
+tracer: the setting 'output' must be the name of a file
+tracer: the setting 'output' must be the name of a file
+tracer: the setting 'output' must be the name of a file
+tracer: the setting 'output' must be the name of a file
 LINES
 expect 'text prints each event of a process' in_beam text <<'LINES'
 <W> receive {go,<P>}
@@ -92,7 +92,7 @@ expect 'flame prints each stack of recursive calls' flame_in_beam <<'LINES'
 <W>;traced:work/1;traced:work/1 N
 <W>;traced:work/1;traced:work/1;traced:work/1 N
 -- stderr
-flame: events without a time stamp, whose time is when they came here: 6
+flame: events without a time stamp, which got the time of their arrival: 6
 LINES
 
 chrome_in_beam() {
@@ -113,9 +113,9 @@ traced:work/1 in traced:work/1 now kind 1
 traced:work/1 in traced:work/1 now kind 1
 traced:work/1 in none now kind 1
 -- stderr
-otlp: messages sent of which no receipt is known: 1
-otlp: messages received of which no sending is known: 1
-otlp: events without a time stamp, whose time is when they came here: 9
+otlp: messages sent whose receipt is unknown: 1
+otlp: messages received whose sending is unknown: 1
+otlp: events without a time stamp, which got the time of their arrival: 9
 LINES
 
 # No line begins with the tracee: `none` stands for it.

@@ -80,10 +80,10 @@ expect 'doubtful slices are labelled and reported' "$tracehost" replay -t chrome
 ,{"ph":"B","pid":1,"tid":1,"ts":1.000,"cat":"call","name":"m:b/0"}
 ,{"ph":"E","pid":1,"tid":1,"ts":2.000,"cat":"call","name":"m:b/0"}
 ,{"ph":"E","pid":1,"tid":1,"ts":2.000,"cat":"call","name":"m:a/0"}
-,{"ph":"M","pid":1,"name":"process_labels","args":{"labels":"doubtful: returns of which the recording does not tell how many calls they end"}}
+,{"ph":"M","pid":1,"name":"process_labels","args":{"labels":"doubtful: returns that end an unknown number of calls"}}
 ]
 -- stderr
-chrome: returns of which the recording does not tell how many calls they end: 1, the first to u:f/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+chrome: returns that end an unknown number of calls: 1, the first to u:f/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 LINES
 
 kinds() {

@@ -38,7 +38,7 @@ E 2 6.000
 E 1 5.000
 E 2 9.000
 -- stderr
-chrome: events by another clock than the first, drawn since that clock's own first record: 3
+chrome: events with another clock than the first, drawn relative to that clock's first record: 3
 LINES
 labels() {
     of sequence,format=svg | sed -n 's/.*<title>\([ab]\)<.*>\([0-9.]* ms\)<.*/\1 \2/p'
@@ -47,7 +47,7 @@ expect 'sequence: each clock has its own zero' labels <<'LINES'
 a 0.002000 ms
 b 0.006000 ms
 -- stderr
-sequence: messages by another clock than the first, timed since that clock's own first record: 1
+sequence: messages with another clock than the first, timed relative to that clock's first record: 1
 LINES
 expect 'flame: each process is timed by its own clock' of flame <<'LINES'
 <0.1.0>;m:f/0 4000
@@ -62,14 +62,14 @@ LINES
 expect 'flame: time between two clocks is not counted' "$tracehost" replay -t flame "$work/changes.jsonl" <<'LINES'
 <0.1.0>;m:f/0;m:g/0 3000
 -- stderr
-flame: times between two clocks, which are nobody's: 2
+flame: times between events of different clocks, not counted: 2
 LINES
 expect 'time: calls by another clock than the first are not timed' "$tracehost" replay -t time,format=csv "$work/changes.jsonl" <<'LINES'
 calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,function
 1,0,0,0,8000,8000,8000,8000,8000,8000,m:f/0
 1,0,0,0,,,,,,,m:g/0
 -- stderr
-time: events with a time stamp of another clock than the first, which is left aside: 2
+time: events with a time stamp of another clock than the first, which was ignored: 2
 LINES
 spans() {
     of otlp | grep -o '"name":"m:./0"\|"[a-z]*TimeUnixNano":"[0-9]*"'
@@ -83,8 +83,8 @@ expect 'otlp: times of each clock are written unchanged' spans <<'LINES'
 "endTimeUnixNano":"1795233760542299000"
 -- stderr
 otlp: the clock of the recording is not system time: the first record is placed at 1970-01-01, or at start=SECONDS after that
-otlp: messages sent of which no receipt is known: 2
-otlp: events by another clock than the first, how far from the others is not known: 3
+otlp: messages sent whose receipt is unknown: 2
+otlp: events with another clock than the first, at an unknown distance from the others: 3
 LINES
 page() {
     "$tracehost" report -o "$work/page.html" --processes='<0.1.0>,<0.2.0>' "$work/clocks.jsonl" &&
@@ -93,7 +93,7 @@ page() {
 expect 'report: events by another clock than the first have no time' page <<'LINES'
 {"kind": "monotonic", "first": 1000, "last": 5000, "unix": null}
 [
-  ["events with a time stamp of another clock, which is left aside", 3]
+  ["events with a time stamp of another clock, which was ignored", 3]
 ]
 LINES
 

@@ -100,13 +100,13 @@ expect 'a return to an untraced function is reported as doubtful' "$tracehost" r
 <0.1.0>;m:main/0;m:parse/0;m:parse1/0 10
 <0.1.0>;m:print/0 90
 -- stderr
-flame: returns of which the recording does not tell how many calls they end: 1, the first to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+flame: returns that end an unknown number of calls: 1, the first to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 LINES
 doubtful_picture() {
     "$tracehost" replay -t flame,format=svg "$work/untraced.jsonl" 2>/dev/null | grep -o '<text id="doubt".*</text>'
 }
 expect 'a picture of doubtful stacks shows a warning' doubtful_picture <<'LINES'
-<text id="doubt" x="1210" y="150" text-anchor="end">⚠ doubtful returns: 1<title>returns of which the recording does not tell how many calls they end; record callers and ends of calls, as dbg:tpl(MODULE, cx) does</title></text>
+<text id="doubt" x="1210" y="150" text-anchor="end">⚠ doubtful returns: 1<title>returns that end an unknown number of calls; record callers and ends of calls, as dbg:tpl(MODULE, cx) does</title></text>
 LINES
 
 # Time off the scheduler belongs to no call. A registered name is shown; a register event whose term is no name is ignored.
@@ -148,11 +148,11 @@ expect 'repairs of stacks are reported' repaired <<'LINES'
 <0.1.0>;m:a/0;m:b/0;m:c/0 10
 <0.1.0>;'a,b':'c d'/0 5
 -- stderr
-flame: calls that were ended by a return from below them: 2
-flame: returns of calls that are not known: 1
+flame: calls ended by the return of a caller: 2
+flame: returns of unknown calls: 1
 flame: calls and returns of processes that were not scheduled in: 1
-flame: times between two clocks, which are nobody's: 1
-flame: events without a time stamp, whose time is when they came here: 1
+flame: times between events of different clocks, not counted: 1
+flame: events without a time stamp, which got the time of their arrival: 1
 LINES
 
 expect 'without recorded ends, a call lasts until the next one' "$tracehost" replay -t flame -p supervisor:_ --max-records=12 "$recordings/s05_supervisor_restarts.trace" <<'LINES'
@@ -255,8 +255,8 @@ in_picture() {
 expect 'a browser zooms, searches and moves by keys' in_picture <<'LINES'
 fits: true
 7 frames, 7 shown, all  0.000200 ms, 100.00% of all
-m:c/0: 0.000040 ms, 20.00% of all, 0.000040 ms its own, 1 call
-clicked: 4 shown, m:d/0 is 100%, m:d/0  0.000080 ms, 40.00% of all, 0.000080 ms its own, 1 call
+m:c/0: 0.000040 ms, 20.00% of all, 0.000040 ms own, 1 call
+clicked: 4 shown, m:d/0 is 100%, m:d/0  0.000080 ms, 40.00% of all, 0.000080 ms own, 1 call
 all: 7 shown, m:d/0 is 40%
 searched: 1 marked, 1 found, 20.00% of all
 / leads to search

@@ -61,7 +61,7 @@ expect 'a request and its reply become two linked spans' broken "$tracehost" rep
 "schemaUrl":"https://opentelemetry.io/schemas/1.33.0"}],
 "schemaUrl":"https://opentelemetry.io/schemas/1.33.0"}]}
 -- stderr
-otlp: calls of whose ends nothing is known, which have no spans: 1
+otlp: calls whose end is unknown, which have no spans: 1
 LINES
 expect 'by default, spans have no arguments and no results' broken "$tracehost" replay -t otlp --max-events=15 "$recordings/s03_exceptions_return_to.trace" <<'LINES'
 {"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"unknown_service:erl"}},
@@ -108,7 +108,7 @@ expect 'by default, spans have no arguments and no results' broken "$tracehost" 
 "schemaUrl":"https://opentelemetry.io/schemas/1.33.0"}],
 "schemaUrl":"https://opentelemetry.io/schemas/1.33.0"}]}
 -- stderr
-otlp: calls of whose ends nothing is known, which have no spans: 1
+otlp: calls whose end is unknown, which have no spans: 1
 LINES
 
 # spans SETTINGS FILE: prints the spans of that file, and remarks.
@@ -119,7 +119,7 @@ expect 'traces=messages puts client and server into one trace' spans traces=mess
 client:ask/1 in none 1000000000000002000+6000 kind 1 erlang.scheduler_id=3 erlang.send erlang.receive -> server:'"f\\\n'/1
 server:'"f\\\n'/1 in client:ask/1 1000000000000005000+4000 kind 5 erlang.registered_name=server error.type=error:badmatch erlang.send exception -> client:ask/1 failed: error:badmatch
 -- stderr
-otlp: calls of whose ends nothing is known, which have no spans: 1
+otlp: calls whose end is unknown, which have no spans: 1
 LINES
 
 # Columns: nanoseconds, process, event.
@@ -169,11 +169,11 @@ m:x/0 in none 123+2 kind 1 error.type=exit:oops tracehost.end=exit exception -> 
 m:x/0 in none 126+1 kind 1 tracehost.end=exit
 -- stderr
 otlp: the clock of the recording is not system time: the first record is placed at 1970-01-01, or at start=SECONDS after that
-otlp: calls of whose ends nothing is known, which have no spans: 3
-otlp: calls that were ended by a return from below them: 1
-otlp: returns of calls that are not known: 1
-otlp: messages sent of which no receipt is known: 1
-otlp: messages received of which no sending is known: 1
+otlp: calls whose end is unknown, which have no spans: 3
+otlp: calls ended by the return of a caller: 1
+otlp: returns of unknown calls: 1
+otlp: messages sent whose receipt is unknown: 1
+otlp: messages received whose sending is unknown: 1
 LINES
 expect 'open=write writes calls that have not ended' spans open=write,start=2 "$work/ends.jsonl" <<'LINES'
 m:v/0 in m:w/0 2000000091+4 kind 1 tracehost.end=caller
@@ -189,11 +189,11 @@ m:o/0 in m:p/0 2000000130+1 kind 1 tracehost.end=open erlang.send
 m:p/0 in none 2000000120+11 kind 1 tracehost.end=open
 -- stderr
 otlp: the clock of the recording is not system time: the first record is placed at 1970-01-01, or at start=SECONDS after that
-otlp: calls of whose ends nothing is known: 3
-otlp: calls that were ended by a return from below them: 1
-otlp: returns of calls that are not known: 1
-otlp: messages sent of which no receipt is known: 1
-otlp: messages received of which no sending is known: 1
+otlp: calls whose end is unknown: 3
+otlp: calls ended by the return of a caller: 1
+otlp: returns of unknown calls: 1
+otlp: messages sent whose receipt is unknown: 1
+otlp: messages received whose sending is unknown: 1
 LINES
 
 # 130 messages to a span that is open, and as many answers; one more is forgotten before it comes.
@@ -231,11 +231,11 @@ m:sender/0 in none 0+5 kind 1 128 sends
 "tracehost.messages.forgotten","value":{"intValue":"1"
 -- stderr
 otlp: the clock of the recording is not system time: the first record is placed at 1970-01-01, or at start=SECONDS after that
-otlp: links beyond those that a span may have: 2
-otlp: events beyond those that a span may have: 7
-otlp: messages sent of which no receipt is known: 1
-otlp: messages received of which no sending is known: 1
-otlp: messages that waited for too long to have a link: 1
+otlp: links dropped, as their span has the maximum number: 2
+otlp: events dropped, as their span has the maximum number: 7
+otlp: messages sent whose receipt is unknown: 1
+otlp: messages received whose sending is unknown: 1
+otlp: messages without a link, forgotten before their receipt, as too many were waiting: 1
 LINES
 
 expect 'an empty recording gives no spans' spans '' "$recordings/s20_empty.trace" <<'LINES'
@@ -245,9 +245,9 @@ LINES
 expect 'a recording without ends of calls gives no spans' spans '' "$recordings/s11_mnesia_arity.trace" <<'LINES'
 -- stderr
 otlp: the events contain no ends of calls; record them by a match specification with {return_trace} or {exception_trace}, as --return or --exception of -p do
-otlp: calls of whose ends nothing is known, which have no spans: 869
-otlp: messages sent of which no receipt is known: 58
-otlp: messages received of which no sending is known: 45
+otlp: calls whose end is unknown, which have no spans: 869
+otlp: messages sent whose receipt is unknown: 58
+otlp: messages received whose sending is unknown: 45
 LINES
 expect 'an unknown value of a setting is refused' spans args=some,colour=red "$recordings/s20_empty.trace" <<'LINES'
 -- stderr

@@ -78,8 +78,8 @@ expect 'the page contains all data of a recording' data -- tests/shipped/report_
   ],
   "names": ["'odd \"<name>':call/2", "ex:handle/1"],
   "repairs": [
-    ["ends of calls whose beginnings are not known", 1],
-    ["returns of calls that are not known", 1]
+    ["ends of unknown calls", 1],
+    ["returns of unknown calls", 1]
   ]
 }
 -- stderr
@@ -181,15 +181,15 @@ PYTHON
 expect 'processes beyond the limit are shown as others' many_processes <<'EOF'
 {"events": 29900, "calls": 0, "errors": 0, "sent": 10000, "received": 10000, "processes": 10001, "ports": 0, "ended": 0, "functions": 0}
 [
-  ["processes and ports that are shown as others, as there are too many", 8001]
+  ["processes and ports shown as others, as there are too many", 8001]
 ]
 2000 1 <0.1.0> 10000 10000 10000 13998
 EOF
 expect 'events of living processes beyond the limit are counted' limited living summary repairs <<'EOF'
 {"events": 5000, "calls": 5000, "errors": 0, "sent": 0, "received": 0, "processes": 4096, "ports": 0, "ended": 0, "functions": 1}
 [
-  ["processes and ports that are shown as others, as there are too many", 2096],
-  ["events of processes that came when there were too many", 904]
+  ["processes and ports shown as others, as there are too many", 2096],
+  ["events of processes beyond the maximum number", 904]
 ]
 EOF
 # The limit of 10 seconds of CPU time would be exceeded if each new process had all others searched.
@@ -206,7 +206,7 @@ many_pairs() {
 expect 'pairs of processes beyond the limit are shown as one' many_pairs <<'EOF'
 {"events": 5194, "calls": 0, "errors": 0, "sent": 5194, "received": 0, "processes": 72, "ports": 0, "ended": 0, "functions": 0}
 [
-  ["pairs of sender and receiver that are shown as one, as there are too many", 3185]
+  ["pairs of sender and receiver shown as one, as there are too many", 3185]
 ]
 [
   {"from": -1, "to": -1, "sent": 3185, "matched": 0, "p50": null, "p90": null, "p99": null, "max": null, "total": null},
@@ -219,7 +219,7 @@ expect 'messages beyond the limit are not matched with their receipt' limited me
   {"from": 0, "to": 1, "sent": 5000, "matched": 2, "p50": 1001, "p90": 4000, "p99": 4000, "max": 4000, "total": 5001}
 ]
 [
-  ["messages whose receipt was not waited for, as too many had been sent before", 904]
+  ["messages forgotten before their receipt, as too many were waiting", 904]
 ]
 EOF
 many_functions() {
@@ -228,8 +228,8 @@ many_functions() {
 expect 'functions beyond the limit are shown as one' many_functions <<'EOF'
 {"events": 42000, "calls": 21000, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 21000, "functions": 20000}
 [
-  ["functions that are shown as one, as there are too many", 15000],
-  ["calls of functions that came when there were too many", 1000]
+  ["functions shown as one, as there are too many", 15000],
+  ["calls of functions beyond the maximum number", 1000]
 ]
   [0, 1, 0, 0, 0, 2, 2, 2, 2, 2, 2],
   [4999, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1],
@@ -258,10 +258,10 @@ expect 'malformed events are counted and reported' odd <<'EOF'
 {"kind": "monotonic", "first": 0, "last": 2305843009213693952, "unix": null}
 [
   ["events without a time stamp", 293],
-  ["events with a time stamp of another clock, which is left aside", 206],
-  ["events that are older than the first one, and count as if they came with it", 122],
-  ["ends of calls whose beginnings are not known", 38],
-  ["returns of calls that are not known", 26]
+  ["events with a time stamp of another clock, which was ignored", 206],
+  ["events older than the first one, counted at the time of the first one", 122],
+  ["ends of unknown calls", 38],
+  ["returns of unknown calls", 26]
 ]
 EOF
 

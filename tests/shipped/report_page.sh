@@ -48,7 +48,7 @@ s04_genserver_pingpong.trace
 Summary | Functions | Flame graph | Timeline | Messages | Slowest calls | Keys
 1.04 msfrom first to last | 719events | 437calls | 30functions | 2processes | 84messages sent | 86received
 System time, from 2026-11-21 04:02:33.942463 UTC
-⚠ This page is not exact or not completecalls that were ended by a return from below them: 102
+⚠ This page is not exact or not completecalls ended by the return of a caller: 102
 wl:'-pingpong/1-lc$^0/1-0-'/2 21 slow | wl:'-pingpong/1-lc$^2/1-2-'/1 21 slow | wl:'-pingpong/1-lc$^1/1-1-'/2 21 slow; 21 | 21 | 21; 30
 function | calls | errors | unended | own | total | p50 | p90 | p99 | max
 3 rows: process | <0.94.0> | <0.95.0> | <0.9.0>
@@ -83,7 +83,7 @@ figures() {
 run document.querySelector('#functions .more button:last-child').click()
 run window.titles = text('#functions th').split(' | ')
 run window.cell = (r, title) => r.cells[titles.indexOf(title)]
-run window.exact = (r, title) => cell(r, title).title.replace(/ ns|,|not known/g, '')
+run window.exact = (r, title) => cell(r, title).title.replace(/ ns|,|unknown/g, '')
 say rows('functions').map((r) => [r.querySelector('button').textContent, ...['calls', 'errors'].map((title) => cell(r, title).textContent), ...['total', 'own', 'p50', 'max'].map((title) => exact(r, title))].join(';')).join('\n')
 STEPS
     python3 - "$work/times.csv" <<'END' | sort >"$work/expected_figures"
@@ -378,7 +378,7 @@ say text('p.why:not([hidden])')
 STEPS
 }
 expect 'sections without times or messages explain why' empty "$recordings/s01_seed_local_caller.trace" <<'LINES'
-How long calls took is not known: trace with a time stamp, and with a match specification like [{'_',[],[{return_trace}]}]. | No time was recorded: trace with a flag like monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+The durations of calls are unknown: trace with a time stamp, and with a match specification like [{'_',[],[{return_trace}]}]. | No time was recorded: trace with a flag like monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
 LINES
 expect 'sections without calls explain why' empty "$recordings/s08_gc.trace" <<'LINES'
 No calls were recorded: trace with the flag call, and with patterns. | No call has a known duration: trace with the flags call and monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
@@ -447,7 +447,7 @@ say text('.note')
 STEPS
 }
 expect 'the page of a torn recording shows a note' cut_off <<'LINES'
-⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1calls that were ended by a return from below them: 20
+⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1calls ended by the return of a caller: 20
 LINES
 
 # Doubtful stacks are listed with the losses; stacks that are too narrow are counted beside the picture.
@@ -466,7 +466,7 @@ say text('#flame .why')
 STEPS
 }
 expect 'the page of doubtful stacks shows a note' doubtful <<'LINES'
-⚠ This page is not exact or not completereturns of which the recording does not tell how many calls they end, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
+⚠ This page is not exact or not completereturns that end an unknown number of calls, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
 Own time by stack, the greatest on the left; a colour for each module. Too narrow to be drawn: 1 stack, part of the callers above.
 LINES
 

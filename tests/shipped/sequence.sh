@@ -55,7 +55,7 @@ sequenceDiagram
     p1->>p2: {"a#59;b#35;c",'#60;#38;#37;#36;'}
     Note over p1,p2: 6 more messages
 -- stderr
-sequence: messages that are counted, but not drawn: 6
+sequence: messages counted, but not drawn: 6
 LINES
 # A pid, a name without a recorded registration, and {Name, Node} of this node are one process: the next receipt of the message
 # shows the owner of the name, unless an equal message was sent to two names, or to that process. A registration is stronger.
@@ -113,7 +113,7 @@ sequenceDiagram
     p2->>p3: a
     Note over p1,p3: 1 more messages
 -- stderr
-sequence: messages that are counted, but not drawn: 1
+sequence: messages counted, but not drawn: 1
 LINES
 
 # Mermaid draws 50000 characters and not one more.
@@ -131,7 +131,7 @@ SCRIPT
 expect 'the text is as long as Mermaid allows' bounded <<'LINES'
 True True 1000
 -- stderr
-sequence: messages that are counted, but not drawn: 353
+sequence: messages counted, but not drawn: 353
 LINES
 expect 'characters=0 removes the limit' bounded ,characters=0 <<'LINES'
 False True 1000
@@ -156,8 +156,8 @@ for participants in 0 2900; do
     expect "participants beyond the limit of Mermaid are counted: participants=$participants" crowd $participants <<'LINES'
 True True 3000 3000
 -- stderr
-sequence: messages that are counted, but not drawn: 2371
-sequence: participants that are counted, but not drawn: 2370
+sequence: messages counted, but not drawn: 2371
+sequence: participants counted, but not drawn: 2370
 LINES
 done
 
@@ -184,7 +184,7 @@ sequenceDiagram
     p2->>p1: {'#36;gen_call',{#60;0.94.0#62;,[alias|#35;Ref]},{ping,2}}
     Note over p1,p2: 80 more messages
 -- stderr
-sequence: messages that are counted, but not drawn: 80
+sequence: messages counted, but not drawn: 80
 LINES
 cat >"$work/aliases.jsonl" <<'LINES'
 {"ts":1,"tracee":"<0.1.0>","tag":"send","term":"{#Ref<0.1.2.3>,{a,{b,{#Ref<0.1.2.4>}}}}","extra":"<0.2.0>"}

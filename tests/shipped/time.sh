@@ -67,7 +67,7 @@ expect 'recursion, tail calls, exceptions and open calls are timed' "$tracehost"
          1        0        0        1            -            -   0.00         -         -         -         -  m:v/0
          1        0        1        0            -            -   0.00         -         -         -         -  m:x/0
 -- stderr
-time: ends of calls whose beginnings are not known: 1
+time: ends of unknown calls: 1
 LINES
 
 # return_to ends calls with callers (1), without (2), and with return_from of one function alone (3): a call in a call
@@ -127,7 +127,7 @@ expect 'return_to ends calls, and doubtful ends are reported' "$tracehost" repla
          3        1        2            -            -   0.00         -         -         -         -  m:r/0
          1        0        1            -            -   0.00         -         -         -         -  m:k/0
 -- stderr
-time: returns of which the recording does not tell how many calls they end: 8, the first to x:run/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+time: returns that end an unknown number of calls: 8, the first to x:run/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 LINES
 check 'sums of calls that return_to ends equal an independent computation' summed "$work/returns.jsonl" process
 
@@ -160,13 +160,13 @@ expect 'format=json prints the table as JSON' "$tracehost" replay -t time,format
 {"calls":1,"errors":0,"open":0,"untold":0,"total_ns":4000000,"own_ns":4000000,"p50_ns":4000000,"p90_ns":4000000,"p99_ns":4000000,"max_ns":4000000,"function":"m:u/0"}
 ]}
 -- stderr
-time: ends of calls whose beginnings are not known: 1
+time: ends of unknown calls: 1
 LINES
 expect 'format=csv prints the table as CSV' "$tracehost" replay -t time,format=csv,by=process,top=1 "$work/cases.jsonl" <<'LINES'
 calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,process,function
 2,0,0,0,10000000,9000000,7000000,10000000,10000000,10000000,<0.1.0>,m:f/1
 -- stderr
-time: ends of calls whose beginnings are not known: 1
+time: ends of unknown calls: 1
 LINES
 expect 'open calls beyond frames=2 are forgotten and reported' "$tracehost" replay -t time,frames=2,top=3 "$work/cases.jsonl" <<'LINES'
      calls   errors     open   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
@@ -176,7 +176,7 @@ expect 'open calls beyond frames=2 are forgotten and reported' "$tracehost" repl
          8        1        3        1            -         3000  18.75         -         -         -         -  7 more
 -- stderr
 time: open calls forgotten, as there were more than `frames`: 3
-time: ends of calls whose beginnings are not known: 3
+time: ends of unknown calls: 3
 LINES
 expect 'an empty recording gives no table' measured top=2 s20_empty <<'LINES'
 -- stderr

@@ -377,14 +377,15 @@ static void finish(ErlNifEnv *env, struct chrome *chrome)
     if (chrome->repairs.doubtful)
         write_label(chrome, "doubtful: " STACK_DOUBTFUL);
     fputs(chrome->begun ? "]\n" : "[]\n", chrome->file);
-    tell("calls that were ended by a return from below them", chrome->repairs.cut);
-    tell("returns of calls that are not known", chrome->repairs.uncalled);
+    tell("calls ended by the return of a caller", chrome->repairs.cut);
+    tell("returns of unknown calls", chrome->repairs.uncalled);
     stack_tell_doubts("chrome", &chrome->repairs);
-    tell("calls that are too deep to be drawn", chrome->undrawn + chrome->repairs.beyond);
-    tell("messages that waited for too long to have an arrow's end", chrome->forgotten);
-    tell("events by another clock than the first, drawn since that clock's own first record",
+    tell("calls too deep to be drawn", chrome->undrawn + chrome->repairs.beyond);
+    tell("messages without an arrow, forgotten before their receipt, as too many were waiting",
+         chrome->forgotten);
+    tell("events with another clock than the first, drawn relative to that clock's first record",
          chrome->others);
-    tell("events without a time stamp, drawn with the latest one that has one", chrome->untimed);
+    tell("events without a time stamp, drawn at the latest known time", chrome->untimed);
     output_report_lost(env, "events", chrome->lost);
     free(chrome->processes.slots);
     free(chrome);

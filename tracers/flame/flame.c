@@ -232,15 +232,15 @@ static void tell(const char *what, uint64_t count)
 
 static void tell_all(const struct flame *flame, bool calls)
 {
-    tell("calls that were ended by a return from below them", flame->repairs.cut);
-    tell("returns of calls that are not known", flame->repairs.uncalled);
+    tell("calls ended by the return of a caller", flame->repairs.cut);
+    tell("returns of unknown calls", flame->repairs.uncalled);
     stack_tell_doubts("flame", &flame->repairs);
     tell("calls too deep to follow", flame->repairs.beyond);
     tell("calls and returns of processes that were not scheduled in", flame->unscheduled);
-    tell("calls that count for their callers, as there are too many stacks", flame->tree.lost);
-    tell("times between two clocks, which are nobody's", calls ? 0 : flame->changes);
+    tell("calls counted for their callers, as there are too many stacks", flame->tree.lost);
+    tell("times between events of different clocks, not counted", calls ? 0 : flame->changes);
     if (!calls)
-        tell("events without a time stamp, whose time is when they came here", flame->untimed);
+        tell("events without a time stamp, which got the time of their arrival", flame->untimed);
 }
 
 static void draw(ErlNifEnv *env, struct output *output)

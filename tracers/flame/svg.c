@@ -81,7 +81,7 @@ static void add_title(struct line *line, const struct picture *picture, uint32_t
         return;
     line_add(line, ", ");
     add_amount(line, picture->drawing, node_own(picture->drawing, node));
-    line_add(line, " its own");
+    line_add(line, " own");
     if (!picture->drawing->calls)
         line_add(line, ", %llu call%s", (unsigned long long)node->calls,
                  node->calls == 1 ? "" : "s");

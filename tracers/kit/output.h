@@ -285,7 +285,7 @@ static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
     struct output *output;
 
     if (!output_path(env, state, path, sizeof path)) {
-        output_fail(env, "the setting 'output' names no file");
+        output_fail(env, "the setting 'output' must be the name of a file");
         return NULL;
     }
     if (*path && !(to = output_file_of(path))) {
@@ -451,7 +451,7 @@ static inline void output_abandon(ErlNifEnv *env, struct output *output)
     if (output->to)
         atomic_store_explicit(&output->to->error, ENOMEM, memory_order_relaxed);
     else
-        output_fail(env, "no memory for what it would write");
+        output_fail(env, "cannot keep the output: out of memory");
 }
 
 /* For unload, after anything else. Reports losses for want of memory. */

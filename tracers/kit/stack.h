@@ -67,7 +67,7 @@ enum {
 };
 
 /* Meaning of `doubtful`, and the way to make a recording without such returns. */
-#define STACK_DOUBTFUL "returns of which the recording does not tell how many calls they end"
+#define STACK_DOUBTFUL "returns that end an unknown number of calls"
 #define STACK_CURE "record callers and ends of calls, as dbg:tpl(MODULE, cx) does"
 
 struct frame {

@@ -32,7 +32,7 @@
         {"service", TH_SETTING_TEXT, NULL, NULL,                                           \
          "the name of the service; $OTEL_SERVICE_NAME or unknown_service:erl without it"}, \
         {"start", TH_SETTING_NUMBER, NULL, "0",                                            \
-         "when a recording begins that does not tell, in seconds since 1970"},             \
+         "start of a recording without the time of its start, in seconds since 1970"},     \
         {"traces", TH_SETTING_WORD, "calls messages", "calls",                             \
          "a trace is of one process, or follows messages and spawning"},
 #include "../kit/term.h"

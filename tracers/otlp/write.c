@@ -282,33 +282,32 @@ static void tell_all(struct otlp *otlp)
     uint64_t lost = otlp->lost + messages->lost;
 
     tell(otlp, "tracehost.calls.open",
-         otlp->options.open ? "calls of whose ends nothing is known"
-                            : "calls of whose ends nothing is known, which have no spans",
+         otlp->options.open ? "calls whose end is unknown"
+                            : "calls whose end is unknown, which have no spans",
          otlp->open);
     tell(otlp, "tracehost.calls.too_deep", "calls too deep to follow, which have no spans",
          repairs->beyond);
-    tell(otlp, "tracehost.calls.cut", "calls that were ended by a return from below them",
-         repairs->cut);
-    tell(otlp, "tracehost.returns.unknown", "returns of calls that are not known",
-         repairs->uncalled);
+    tell(otlp, "tracehost.calls.cut", "calls ended by the return of a caller", repairs->cut);
+    tell(otlp, "tracehost.returns.unknown", "returns of unknown calls", repairs->uncalled);
     if (repairs->doubtful)
         add_integer(&otlp->batch, "tracehost.returns.doubtful", (int64_t)repairs->doubtful);
     stack_tell_doubts("otlp", repairs);
-    tell(otlp, "tracehost.links.dropped", "links beyond those that a span may have",
+    tell(otlp, "tracehost.links.dropped", "links dropped, as their span has the maximum number",
          otlp->links_dropped);
-    tell(otlp, "tracehost.links.unused", "links that there was no span for", otlp->links_unused);
-    tell(otlp, "tracehost.events.dropped", "events beyond those that a span may have",
+    tell(otlp, "tracehost.links.unused", "links without a span", otlp->links_unused);
+    tell(otlp, "tracehost.events.dropped", "events dropped, as their span has the maximum number",
          otlp->events_dropped);
-    tell(otlp, "tracehost.messages.unreceived", "messages sent of which no receipt is known",
+    tell(otlp, "tracehost.messages.unreceived", "messages sent whose receipt is unknown",
          messages->sent - messages->matched - messages->forgotten);
-    tell(otlp, "tracehost.messages.unsent", "messages received of which no sending is known",
+    tell(otlp, "tracehost.messages.unsent", "messages received whose sending is unknown",
          messages->unsent);
-    tell(otlp, "tracehost.messages.forgotten", "messages that waited for too long to have a link",
+    tell(otlp, "tracehost.messages.forgotten",
+         "messages without a link, forgotten before their receipt, as too many were waiting",
          messages->forgotten);
     tell(otlp, "tracehost.untimed",
-         "events without a time stamp, whose time is when they came here", otlp->untimed);
+         "events without a time stamp, which got the time of their arrival", otlp->untimed);
     tell(otlp, "tracehost.clocks",
-         "events by another clock than the first, how far from the others is not known",
+         "events with another clock than the first, at an unknown distance from the others",
          otlp->others);
     if (lost)
         add_integer(&otlp->batch, "tracehost.lost", (int64_t)lost); /* output.h reports it */

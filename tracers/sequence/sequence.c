@@ -298,16 +298,16 @@ static void draw(ErlNifEnv *env, struct output *output)
         draw_mermaid(output->file, diagram, output->settings.characters);
     output_report_lost(env, "events", diagram->lost);
     if (diagram->more)
-        fprintf(stderr, "sequence: messages that are counted, but not drawn: %llu\n",
+        fprintf(stderr, "sequence: messages counted, but not drawn: %llu\n",
                 (unsigned long long)diagram->more);
     if (diagram->absent)
-        fprintf(stderr, "sequence: participants that are counted, but not drawn: %u\n",
-                diagram->absent);
+        fprintf(stderr, "sequence: participants counted, but not drawn: %u\n", diagram->absent);
     if (diagram->others)
-        fprintf(stderr,
-                "sequence: messages by another clock than the first, timed since that clock's own "
-                "first record: %llu\n",
-                (unsigned long long)diagram->others);
+        fprintf(
+            stderr,
+            "sequence: messages with another clock than the first, timed relative to that clock's "
+            "first record: %llu\n",
+            (unsigned long long)diagram->others);
     if (diagram->timed && diagram->untimed)
         fprintf(stderr, "sequence: messages without a time stamp, drawn without a time: %llu\n",
                 (unsigned long long)diagram->untimed);

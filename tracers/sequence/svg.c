@@ -88,7 +88,7 @@ static void draw_message(FILE *file, const struct diagram *diagram, uint32_t num
     line_add(&line, "<g class=\"m%s\" data-a=\"%u\" data-b=\"%u\"><title>",
              message->gone ? " gone" : "", a, b);
     line_add_xml(&line, message->text, strlen(message->text), TEXT_KEPT);
-    line_add(&line, "%s</title>", message->gone ? " (nobody was there)" : "");
+    line_add(&line, "%s</title>", message->gone ? " (the receiver does not exist)" : "");
     if (diagram_time(diagram, message, &time))
         line_add(&line, "<text class=\"t\" x=\"%d\" y=\"%u\" text-anchor=\"end\">%.6f ms</text>",
                  TIMES - 6, y + 4, (double)time / 1e6);

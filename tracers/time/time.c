@@ -195,9 +195,9 @@ static void report_output(ErlNifEnv *env, struct output *output)
     report(output->file, &all, settings->format, settings->by == BY_PROCESS, settings->top);
     remark_no_ends(&all);
     remark("events without a time stamp, which takes a flag such as monotonic_timestamp", untimed);
-    remark("events with a time stamp of another clock than the first, which is left aside", others);
+    remark("events with a time stamp of another clock than the first, which was ignored", others);
     remark("open calls forgotten, as there were more than `frames`", forgotten);
-    remark("ends of calls whose beginnings are not known", strays);
+    remark("ends of unknown calls", strays);
     stack_tell_doubts("time", &repairs);
     output_report_lost(env, "events", lost + all.lost);
     figures_free(&all);

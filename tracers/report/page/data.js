@@ -6,7 +6,7 @@ const REST = -1; /* in place of an index: all other functions or processes toget
 
 function readReport() {
   const report = JSON.parse(byId('data').textContent);
-  if (report.version !== 1) throw new Error('version ' + report.version + ' of the data is not known to this page');
+  if (report.version !== 1) throw new Error('version ' + report.version + ' of the data is not supported by this page');
   report.duration = report.time.kind === 'none' ? null : report.time.last - report.time.first;
   firstAt = report.time.first;
   report.processNames = report.processes.map((process) =>

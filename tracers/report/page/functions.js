@@ -53,7 +53,7 @@ function functionsSection(page) {
     empty: report.functions.length ? null : 'No calls were recorded: trace with the flag call, and with patterns.',
     draw(body) {
       if (!timed)
-        body.append(el('p', { class: 'why' }, 'How long calls took is not known: trace with a time stamp, and with ' +
+        body.append(el('p', { class: 'why' }, 'The durations of calls are unknown: trace with a time stamp, and with ' +
           'a match specification like [{\'_\',[],[{return_trace}]}].'));
       this.table = new Table({ label: 'Functions', columns: columns(), rows: report.functions,
         found: (row, words) => has(words, nameOf(row)), sorted: timed ? (unended ? 4 : 3) : 1, descending: true });

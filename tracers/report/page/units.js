@@ -37,7 +37,7 @@ function formatTime(ns) {
 
 /* Formats all recorded digits, for the tip. */
 function formatExactly(ns) {
-  return ns === null ? 'not known' : formatCount(ns) + ' ns';
+  return ns === null ? 'unknown' : formatCount(ns) + ' ns';
 }
 
 /* Time of the first event since the recording's first record; set when the data are read. */
