@@ -184,7 +184,7 @@ TH_MODULE_API int th_disarm(ErlNifEnv *env);
  *     lost         events that the recorder reports as dropped
  *     gaps         places where an unknown number of events was lost
  *     damaged      records skipped because they are damaged, and places where the stream is damaged
- *                  or cut off
+ *                  or truncated
  *     interrupted  1 if reading was ended before the stream's end, as by Ctrl-C; else 0
  *
  * The list is [] if nothing was replayed; events of the host itself are no stream.

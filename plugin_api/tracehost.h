@@ -791,7 +791,7 @@ struct tracehost_record {
  *   TRACEHOST_END        no record is left, or tracehost_stream_stop() was called
  *   TRACEHOST_MALFORMED  this record is damaged, as the chain describes with its place; the next
  *                        call continues behind it
- *   TRACEHOST_PARTIAL    the stream is cut off or damaged at the place that the chain names; the
+ *   TRACEHOST_PARTIAL    the stream is truncated or damaged at the place that the chain names; the
  *                        next call continues if any trustworthy data is left
  *   TRACEHOST_FAILED     no memory to read this record; the next call continues behind it
  */
@@ -896,7 +896,7 @@ struct tracehost_replay_counts {
     uint64_t drops;     /* drop records */
     uint64_t lost;      /* events that the recorder dropped, as drop records state */
     uint64_t malformed; /* damaged records, skipped */
-    uint64_t damages;   /* places where the stream is cut off or damaged */
+    uint64_t damages;   /* places where the stream is truncated or damaged */
 };
 TRACEHOST_API enum tracehost_status
 tracehost_replay_get_counts(const tracehost_replay *replay, struct tracehost_replay_counts *counts);

@@ -35,7 +35,7 @@ const struct th_argument th_cli_stream_arguments[] = {
               .how = TH_ARGUMENT_RARE, .least = TH_READER_LEAST_MEMORY, .most = INT64_MAX,
               .wanted = "at least 1MiB", TH_INTO(struct th_stream_options, max_memory)),
     TH_OPTION("allow-partial", NULL, FLAG, LIMITS,
-              "Exit with 0, not 4, if a stream is damaged or cut off",
+              "Exit with 0, not 4, for damaged or truncated streams",
               TH_INTO(struct th_stream_options, allow_partial)),
     {0},
 };

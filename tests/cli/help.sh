@@ -80,7 +80,7 @@ Limits and exit status:
                          Exit with 6 if a callback takes longer than T
       --max-events=N     Stop after N events that were delivered to a tracer
       --max-records=N    Stop after N records of each stream
-      --allow-partial    Exit with 0, not 4, if a stream is damaged or cut off
+      --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --fail-on-loss     Exit with 4 if events were dropped or calls forgotten
 
 Other:
@@ -130,7 +130,7 @@ Output:
 Limits and exit status:
       --max-events=N     Stop after N events that were delivered to a tracer
       --max-records=N    Stop after N records of each stream
-      --allow-partial    Exit with 0, not 4, if a stream is damaged or cut off
+      --allow-partial    Exit with 0, not 4, for damaged or truncated streams
 
 Other:
   -?, --help[=all]       Show this help; all: with all options
@@ -151,7 +151,7 @@ tcp://HOST:PORT of a running node.
                          io:format("~0p.~n"); jsonl: one JSON object a line
   -o, --output=FILE      Write to FILE, which appears once the output is
                          complete
-      --allow-partial    Exit with 0, not 4, if a stream is damaged or cut off
+      --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --max-records=N    Stop after N records
   -?, --help[=all]       Show this help; all: with all options
 
@@ -169,7 +169,7 @@ running node.
 
       --to=FORMAT        jsonl or trace (default: by the suffix of OUT, which
                          is .jsonl, .json, .trace, .log or .dat)
-      --allow-partial    Exit with 0, not 4, if a stream is damaged or cut off
+      --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --max-records=N    Stop after N records
   -?, --help[=all]       Show this help; all: with all options
 
@@ -188,7 +188,7 @@ tcp://HOST:PORT of a running node.
       --format=FORMAT    text (default) or json
       --top=N            Show the N most frequent functions and tracees; 0: all
                          (default: 20 as text, all as json)
-      --allow-partial    Exit with 0, not 4, if a stream is damaged or cut off
+      --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --max-records=N    Stop after N records
   -?, --help[=all]       Show this help; all: with all options
 
@@ -300,7 +300,7 @@ Output:
                          unicode (default: unicode if the locale is UTF-8)
 
 Limits and exit status:
-      --allow-partial    Exit with 0, not 4, if a stream is damaged or cut off
+      --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --max-records=N    Stop after N records
       --max-memory=BYTES
                          Treat an event as damaged if reading it takes more
