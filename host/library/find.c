@@ -224,8 +224,15 @@ enum th_status th_library_search_find(const struct th_search *search, const char
     if (strchr(name, '/')) {
         struct stat st;
         if (stat(name, &st) != 0) {
+            char *with_suffix;
             th_error_raise(TH_REFUSED, "%s", strerror(errno));
-            return th_error_context("cannot open %s", name);
+            with_suffix = th_printf("%s.so", name);
+            if (is_file(with_suffix))
+                th_error_context("cannot open %s; did you mean '%s'?", name, with_suffix);
+            else
+                th_error_context("cannot open %s", name);
+            th_free(with_suffix);
+            return TH_REFUSED;
         }
         *path = th_strdup(name);
         return TH_OK;

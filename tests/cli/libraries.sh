@@ -64,6 +64,14 @@ tracehost replay: cannot open WORK/nothing
   No such file or directory
 -- status 5
 EOF
+cp "$BUILD_DIR/lib/tracehost/tracers/text.so" "$work/suffixed.so"
+expect 'a path without .so, of a file that exists' replay "$work/suffixed" <<'EOF'
+-- stderr
+tracehost replay: cannot open WORK/suffixed; did you mean 'WORK/suffixed.so'?
+  No such file or directory
+-- status 5
+EOF
+rm "$work/suffixed.so"
 
 # If two libraries have one name, the first is loaded.
 shadowed() {
