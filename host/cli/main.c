@@ -73,10 +73,6 @@ static int unknown(const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         names[i] = commands[i].name;
     memcpy(names + COMMANDS, others, sizeof others);
-    if (strncmp(name, "--help=", 7) == 0) {
-        fprintf(stderr, "tracehost: --help must be all, not '%s'\n", name + 7);
-        return TH_USAGE;
-    }
     nearest = th_library_suggest_nearest(name, names, COMMANDS + OTHERS);
     of_ctl = th_control_nearest(th_control_commands, name);
     fprintf(stderr, "tracehost: there is no %s '%s'; ", option ? "option" : "command", name);
@@ -106,6 +102,27 @@ static int help(int argc, char **argv)
     return th_cli_command_finish("help", TH_OK);
 }
 
+static enum th_status main_check_value(void *context, const struct th_argument *argument,
+                                       const char *value)
+{
+    int64_t which;
+
+    (void)context;
+    return value ? th_control_argument_number(argument, value, &which) : TH_OK;
+}
+
+/* tracehost --help[=all] [--json] [COMMAND]: the option of every command, before a command. */
+static int main_help_option(int argc, char **argv)
+{
+    const struct th_argument *const options[] = {&th_cli_help_arguments[0], NULL};
+
+    if (th_control_arguments_visit(options, 1, argv + 1, main_check_value, NULL) != TH_OK) {
+        th_error_print(stderr, "tracehost");
+        return TH_USAGE;
+    }
+    return help(argc, argv);
+}
+
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
@@ -130,9 +147,10 @@ int main(int argc, char **argv)
     }
     if (command)
         return command->run(argc - 1, argv + 1);
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0 ||
-        strcmp(name, "--help=all") == 0)
+    if (strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
         return help(argc, argv);
+    if (strcmp(name, "--help") == 0 || strncmp(name, "--help=", strlen("--help=")) == 0)
+        return main_help_option(argc, argv);
     if (strcmp(name, "complete") == 0) /* for shells; help does not list it */
         return th_cli_complete(commands, COMMANDS, argc, argv);
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) {

@@ -72,6 +72,16 @@ expect 'an unknown --help of the program is refused' "$tracehost" --help=foo <<'
 tracehost: --help must be all, not 'foo'
 -- status 2
 EOF
+expect 'an empty --help of the program is refused' "$tracehost" --help= <<'EOF'
+-- stderr
+tracehost: --help must be all, not ''
+-- status 2
+EOF
+expect 'an abbreviated value for --help of the program is refused' "$tracehost" --help=al dump <<'EOF'
+-- stderr
+tracehost: --help must be all, not 'al'
+-- status 2
+EOF
 expect 'an option of a command before the command is refused' "$tracehost" --stats replay <<'EOF'
 -- stderr
 tracehost: there is no option '--stats'; see 'tracehost --help'
