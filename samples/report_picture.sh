@@ -11,8 +11,14 @@ picture=${1:-samples/report.png}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+. tests/shipped/browser
+if [ "$browser" = none ]; then
+    echo 'report_picture.sh: no Chromium in the PATH' >&2
+    exit 1
+fi
+
 tracehost report -o "$work/page.html" samples/recordings/s09_collections_return.trace
-python3 tests/shipped/drive_page.py chromium "$work/profile" "$work/page.html" <<STEPS
+on_page "$work/page.html" <<STEPS
 window 1280 844
 wait document.documentElement.dataset.drawn !== undefined
 run document.documentElement.style.scrollbarWidth = 'none'
