@@ -16,6 +16,7 @@ bold, names of the entry's parameters in capitals are italic.
 """
 
 import csv
+import functools
 import re
 import textwrap
 
@@ -253,13 +254,15 @@ class Entry:
 
 
 class Header:
+    """A header that was read and split into comments and declarations. header_of() makes one of each file."""
+
     def __init__(self, path):
         with open(path) as file:
             self.text = re.sub(r'/\* clang-format o\w+ \*/\n', '', file.read())
         self.parts = list(self.read())
 
     def read(self):
-        """Yields (comment, declarations) in the order of the header. Both may be empty."""
+        """Yields (comment, declarations) in the order of the header, up to the internals. One of both may be empty."""
         lines, comment, declarations = self.text[COMMENT.match(self.text).end():].split('\n') + [''], '', []
         i = 0
         while i < len(lines):
@@ -318,7 +321,7 @@ class Header:
         return text_of(comment_lines(COMMENT.match(self.text)[0]))
 
     def declarations(self):
-        """Returns all below the top."""
+        """Returns the subsections and entries below the top, up to the internals."""
         made = []
         for comment, declarations in self.parts:
             section, group = SECTION.match(comment), GROUP.search(comment)
@@ -328,3 +331,9 @@ class Header:
                 lines = Entry(self.text, comment, declarations).lines()
                 made += lines[1:] if made and made[-1].startswith('.SS') and lines[:1] == ['.PP'] else lines
         return made
+
+
+@functools.lru_cache(maxsize=None)
+def header_of(path):
+    """Returns the Header of PATH, which is parsed once."""
+    return Header(path)
