@@ -192,7 +192,7 @@ static void measure_calls(void)
     double ratios[CASES];
 
     printf("A live call that passes a site:\n");
-    measure_pairs(stdout, cases, CASES, GOES, ratios);
+    measure_pairs(stdout, cases, CASES, GOES, NULL, ratios);
     printf("  of a plain call:");
     for (size_t i = 1; i < CASES; i++)
         printf("%s %s %.1f", i > 1 ? "," : "", cases[i].name, ratios[i]);
@@ -220,7 +220,7 @@ static void repeat(const char *name)
 
 /* --- A thread that calls while patterns change ------------------------------------------------ */
 
-enum { ROUNDS = 41, SPAN = 20 /* length of a round, in milliseconds */ };
+enum { ROUNDS = 21, SPAN = 20 /* length of a round, in milliseconds */ };
 
 static atomic_bool over;
 static _Atomic uint64_t calls_made; /* relaxed: a statistic */

@@ -40,13 +40,16 @@ static double *take_times(const struct measure_case *cases, size_t count, size_t
     return times;
 }
 
+/* Writes a line for each case. MEDIANS gets the medians; NULL: they are only written. */
 static void write_medians(FILE *out, const struct measure_case *cases, size_t count, double *times,
                           size_t rounds, double *medians)
 {
     for (size_t i = 0; i < count; i++) {
-        medians[i] = median(&times[i * rounds], rounds);
-        fprintf(out, "  %-28s %8.1f ns/event %8.2f million events/s\n", cases[i].name, medians[i],
-                1e3 / medians[i]);
+        double ns = median(&times[i * rounds], rounds);
+        fprintf(out, "  %-28s %8.1f ns/event %8.2f million events/s\n", cases[i].name, ns,
+                1e3 / ns);
+        if (medians)
+            medians[i] = ns;
     }
 }
 
@@ -65,7 +68,7 @@ void measure(FILE *out, const struct measure_case *cases, size_t count, double *
 }
 
 void measure_pairs(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
-                   double *ratios)
+                   double *medians, double *ratios)
 {
     double *times = take_times(cases, count, rounds);
     double *pairs = calloc(rounds, sizeof *pairs);
@@ -77,7 +80,40 @@ void measure_pairs(FILE *out, const struct measure_case *cases, size_t count, si
             pairs[round] = times[i * rounds + round] / times[round];
         ratios[i] = median(pairs, rounds);
     }
-    write_medians(out, cases, count, times, rounds, pairs);
+    write_medians(out, cases, count, times, rounds, medians);
     free(pairs);
     free(times);
+}
+
+/* Opens the file of figures. Returns NULL if there is none. */
+static FILE *open_figures(void)
+{
+    const char *path = getenv("BENCH_FIGURES");
+    FILE *figures = path ? fopen(path, "a") : NULL;
+
+    if (path && !figures) {
+        perror(path);
+        exit(1);
+    }
+    return figures;
+}
+
+void measure_figure(const char *name, double value)
+{
+    FILE *figures = open_figures();
+
+    if (figures) {
+        fprintf(figures, "%s\t%.4g\n", name, value);
+        fclose(figures);
+    }
+}
+
+void measure_figure_pair(const char *name, double ours, double peer, double ratio)
+{
+    FILE *figures = open_figures();
+
+    if (figures) {
+        fprintf(figures, "%s\t%.4g\t%.4g\t%.4g\n", name, ours, peer, ratio);
+        fclose(figures);
+    }
 }

@@ -21,10 +21,15 @@ void measure(FILE *out, const struct measure_case *cases, size_t count, double *
 void measure_medians(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
                      double *medians);
 
-/* Like measure_medians(), for many short rounds. RATIOS gets, for each case, the median of its time
+/* Like measure_medians(); MEDIANS may be NULL. RATIOS gets, for each case, the median of its time
  * divided by the time of the first case in the same round, which other work on the machine hardly
  * affects. */
 void measure_pairs(FILE *out, const struct measure_case *cases, size_t count, size_t rounds,
-                   double *ratios);
+                   double *medians, double *ratios);
+
+/* Append the figure NAME to the file $BENCH_FIGURES (see figures.py), alone or beside a peer's. If
+ * that is not set, do nothing. RATIO is OURS / PEER, as the median of rounds. */
+void measure_figure(const char *name, double value);
+void measure_figure_pair(const char *name, double ours, double peer, double ratio);
 
 #endif
