@@ -11,10 +11,13 @@ import sys
 import tempfile
 import time
 
+import figures
+
 BUILD = os.environ['BUILD_DIR']
 PROGRAM = BUILD + '/bin/tracehost'
 LIBRARIES = BUILD + '/tests/bench/libraries'
-ROUNDS = 3
+NAMES = 'nobody', 'questions', 'changes'
+ROUNDS = 2
 SECONDS = 3
 BOUNDS = ((0, '1 us'), (4, '16 us'), (7, '128 us'), (10, '1 ms'), (13, '8 ms'), (14, '16 ms'), (31, 'more'))
 QUESTIONS = 'functions\n' * 6 + 'detach nobody\n'
@@ -87,6 +90,8 @@ class Sums:
 def main():
     if not os.path.exists(LIBRARIES + '/gaps.so'):
         print('no erl_nif.h of OTP: nothing is measured')
+        for name in NAMES:
+            figures.missing('gaps/' + name, 'no erl_nif.h of OTP')
         return
     commands = ('', QUESTIONS, CHANGES)
     made = [0] * 3
@@ -102,6 +107,8 @@ def main():
     print('two schedulers, at full load for %d s' % (ROUNDS * SECONDS))
     all_of_it.show('gaps between two calls of a scheduler', headings)
     without_waits.show('without the time in which it waited for a processor', headings)
+    for name, longest in zip(NAMES, without_waits.longest):
+        figures.value('gaps/' + name, longest / 1e6)
 
 
 if __name__ == '__main__':

@@ -14,12 +14,12 @@ import subprocess
 import sys
 import tempfile
 
+import figures
+from aims import NIF_MOST, is_of_ten, nif_rows
+
 BUILD = os.environ['BUILD_DIR']
 LIBRARY = BUILD + '/tests/bench/libraries/nif_times.so'
 ROUNDS = 9
-SLOWER = 1.05
-TEN = ('make_atom', 'send', 'get_local_pid', 'get_map_value', 'is_identical', 'make_tuple',
-       'is_process_alive', 'make_int', 'monotonic_time', 'get_tuple')
 
 
 class Side:
@@ -72,29 +72,29 @@ def measure(folder):
     return times
 
 
-def is_of_ten(row):
-    return row.split(',')[0] in ['enif_' + name for name in TEN]
-
-
 def report(title, times):
     slower = 0
     print('\n%-66s %8s %10s %6s' % (title, 'BEAM, ns', 'tracehost', 'ratio'))
     for row, (beam, ours) in times.items():
+        ratio = statistics.median(mine / its for mine, its in zip(ours, beam))
         beam, ours = statistics.median(beam), statistics.median(ours)
-        ratio = ours / beam
-        slower += ratio > SLOWER
+        slower += ratio > NIF_MOST
         print('  %-64s %8.1f %10.1f %6.2f%s' %
-              (row, beam, ours, ratio, '  slower' if ratio > SLOWER else ''))
-    print('  slower by more than %.0f %%: %d of %d' % ((SLOWER - 1) * 100, slower, len(times)))
+              (row, beam, ours, ratio, '  slower' if ratio > NIF_MOST else ''))
+    print('  slower by more than %.0f %%: %d of %d' % ((NIF_MOST - 1) * 100, slower, len(times)))
 
 
 def main():
     if not shutil.which('erl') or not os.path.exists(LIBRARY):
         print('no erl, or no erl_nif.h of OTP: functions of the NIF API are not compared')
+        for row in nif_rows():
+            figures.missing('nif/' + row, 'no erl, or no erl_nif.h of OTP')
         return
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(['erlc', '-o', folder, 'tests/bench/nif_times.erl'], check=True)
         times = measure(folder)
+    for row, (beam, ours) in times.items():
+        figures.pair('nif/' + row, ours, beam)
     report('The ten functions that tracers import most',
            {row: both for row, both in times.items() if is_of_ten(row)})
     report('Others', {row: both for row, both in times.items() if not is_of_ten(row)})

@@ -8,20 +8,21 @@ import subprocess
 import sys
 import time
 
+import figures
 from control import Sums
 
 BUILD = os.environ['BUILD_DIR']
 GAPS = BUILD + '/tests/bench/libraries/gaps.so'
 PLUGINS = [BUILD + '/tests/plugins/party.so', BUILD + '/tests/plugins/version.so']
-ROUNDS = 5
+ROUNDS = 4
 LOADS = 200  # a round
 WHAT = 'upgrade', 'prepare', 'nothing'  # the first tells how long the others take
-AIM = 1000000  # nanoseconds more than while nothing is done
 
 
 def main():
     if not os.path.exists(GAPS):
         print('no erl_nif.h of OTP: nothing is measured')
+        figures.missing('gaps/upgrades', 'no erl_nif.h of OTP')
         return
     everything, held = Sums(len(WHAT)), Sums(len(WHAT))
     for _ in range(ROUNDS):
@@ -40,8 +41,8 @@ def main():
     everything.show('gaps between two calls of a scheduler', headings)
     held.show('without the time in which it waited for a processor', headings)
     more = held.longest[0] - held.longest[2]
-    print('\nthe longest of %d upgrades: %.3f ms more than of nothing, to be below %.0f%s' % (
-        ROUNDS * LOADS, more / 1e6, AIM / 1e6, '' if more < AIM else ': missed'))
+    print('\nthe longest of %d upgrades: %.3f ms more than of nothing' % (ROUNDS * LOADS, more / 1e6))
+    figures.value('gaps/upgrades', more / 1e6)
 
 
 if __name__ == '__main__':

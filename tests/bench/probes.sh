@@ -1,14 +1,20 @@
 #!/bin/sh
 # Measures unwatched probes, in instructions as callgrind counts them: the program against one that was compiled
-# without probes. At most 3 for each probe that is passed.
+# without probes, for each probe that is passed.
 set -eu
 
 party=$BUILD_DIR/tests/plugins/party.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
+# figure NAME VALUE: appends a figure, as figures.py describes.
+figure() {
+    [ -z "${BENCH_FIGURES:-}" ] || printf 'probes/%s\t%s\n' "$1" "$2" >>"$BENCH_FIGURES"
+}
+
 if ! command -v valgrind >/dev/null; then
-    echo 'skipped: valgrind is not installed'
+    echo 'no valgrind: nothing is measured'
+    for name in 'send' 'external call'; do figure "$name" "-	no valgrind"; done
     exit
 fi
 
@@ -29,19 +35,15 @@ each() {
     awk -v many="$many" -v more="$more" -v step="$5" 'BEGIN { printf "%.2f\n", (more - many) / step }'
 }
 
-failed=0
-# compare WHAT PROBES FUNCTION MANY MORE STEP
+# compare NAME PROBES FUNCTION MANY MORE STEP
 compare() {
     with=$(each "$TRACEHOST" "$3" "$4" "$5" "$6")
     without=$(each "$BUILD_DIR/tests/bench/tracehost_without_probes" "$3" "$4" "$5" "$6")
-    awk -v what="$1" -v probes="$2" -v with="$with" -v without="$without" 'BEGIN {
-        printf "%-16s %8.2f instructions, %8.2f without probes: %5.2f for each of %d probes\n",
-            what, with, without, (with - without) / probes, probes
-        exit with <= 0 || without <= 0 || with - without > 3 * probes
-    }' || failed=1
+    probe=$(awk -v probes="$2" -v with="$with" -v without="$without" 'BEGIN { printf "%.2f", (with - without) / probes }')
+    printf '%-16s %8.2f instructions, %8.2f without probes: %5.2f for each of %d probes\n' "$1" "$with" "$without" "$probe" "$2"
+    figure "$1" "$probe"
+    awk -v with="$with" -v without="$without" 'BEGIN { exit with <= 0 || without <= 0 }'
 }
 
-compare 'a send' 3 th_runtime_process_send 'party:floods(self(), 1000)' 'party:floods(self(), 3000)' 2000
-compare 'an external call' 4 th_runtime_call_nested 'party:calls(1000)' 'party:calls(3000)' 2000
-[ "$failed" = 0 ] || echo 'a probe that nobody watches costs more than 3 instructions'
-exit $failed
+compare send 3 th_runtime_process_send 'party:floods(self(), 1000)' 'party:floods(self(), 3000)' 2000
+compare 'external call' 4 th_runtime_call_nested 'party:calls(1000)' 'party:calls(3000)' 2000

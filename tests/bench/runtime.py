@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+import figures
+
 BUILD = os.environ['BUILD_DIR']
 SOURCE = 'tests/plugins/party.c'
 TRACER = BUILD + '/tests/bench/libraries/as_told.so'
@@ -75,6 +77,8 @@ def start(folder):
 def main():
     if not shutil.which('erl') or not os.path.exists(TRACER):
         print('no erl: the runtime is not compared')
+        for _, row, *_ in ROWS:
+            figures.missing('runtime/' + row, 'no erl, or no erl_nif.h of OTP')
         return
     with tempfile.TemporaryDirectory() as folder:
         sides = start(folder)
@@ -83,10 +87,10 @@ def main():
             found = [[side.nanoseconds(row, times) for side, row in zip(sides, rows)]
                      for _ in range(ROUNDS)]
             ratio = statistics.median(ours / beam for beam, ours in found)
-            print('  %-50s %10.1f %10.1f %6.2f%s' % (
+            print('  %-50s %10.1f %10.1f %6.2f' % (
                 title, statistics.median(beam for beam, _ in found),
-                statistics.median(ours for _, ours in found), ratio,
-                '  slower' if ratio > 1.05 else ''))
+                statistics.median(ours for _, ours in found), ratio))
+            figures.pair('runtime/' + rows[1], [ours for _, ours in found], [beam for beam, _ in found])
         for side in sides:
             side.end()
 

@@ -26,8 +26,6 @@
 /* Rounds are shorter than a scheduler's time slice, also on a busy machine. */
 enum { CALLS = 50000, ROUNDS = 301 };
 
-static const double aim = 1.5; /* limit of `found` over `section`, in ns */
-
 static struct th_library *library;
 static struct th_process *process;
 static const struct th_export *volatile entry; /* party:echo/1 */
@@ -103,11 +101,9 @@ static void measure_all(void)
 
     printf("Calls of a function that returns its argument:\n");
     measure_medians(stdout, cases, CASES, ROUNDS, nanoseconds);
-    printf(
-        "  a read section %.2f ns; what finds the code and counts who is in it %.2f ns more, to be "
-        "below %.1f%s\n",
-        nanoseconds[SECTION] - nanoseconds[POINTER], nanoseconds[FOUND] - nanoseconds[SECTION], aim,
-        nanoseconds[FOUND] - nanoseconds[SECTION] < aim ? "" : ": missed");
+    printf("  a read section %.2f ns; what finds the code and counts who is in it %.2f ns more\n",
+           nanoseconds[SECTION] - nanoseconds[POINTER], nanoseconds[FOUND] - nanoseconds[SECTION]);
+    measure_figure("external/found", nanoseconds[FOUND] - nanoseconds[SECTION]);
 }
 
 /* Runs one case for callgrind. */

@@ -1,13 +1,12 @@
 /*
  * Measures events per second on one recording with one thread: walking the record headers;
- * skimming,
- * with all events withheld by flags; the tracer `count`; decoding each term.
+ * skimming, with all events withheld by flags; the tracer `count`; decoding each term.
  *
  *   replay STREAM
  */
 #include "measure.h"
+#include "play.h"
 
-#include "host/library/library.h"
 #include "host/replay/replay.h"
 #include "host/term/term.h"
 #include "host/trace/trace.h"
@@ -62,41 +61,14 @@ static struct th_reader *open_stream(void)
     return reader;
 }
 
-/* Plays the stream to the tracer `count` with FLAGS. The tracer's tables go to stdout. */
-static uint64_t play(uint32_t flags)
-{
-    struct th_tracing *tracing = th_trace_create();
-    struct th_session_setup setup = {.name = "count", .flags = flags};
-    struct th_player_options options = {0};
-    struct th_player_counts counts = {0};
-    struct th_reader *reader = open_stream();
-    struct th_session *session;
-    struct th_search search;
-    th_env env;
-
-    th_env_init(&env, TH_ENV_PLAIN);
-    setup.state = th_make_map(&env, NULL, NULL, 0, true);
-    th_library_search_init(&search, TH_SEARCH_TRACERS, NULL, 0);
-    if (th_library_find(&search, "count", &setup.library) != TH_OK ||
-        th_library_load(setup.library, NULL, th_small(0)) != TH_OK ||
-        th_trace_session_attach(tracing, &setup, &session) != TH_OK)
-        fail();
-    th_replay_play(tracing, reader, &options, NULL, NULL, NULL, &counts);
-    th_trace_free(tracing);
-    th_replay_reader_close(reader);
-    th_library_search_free(&search);
-    th_env_release(&env);
-    return counts.records;
-}
-
 static uint64_t skim(void)
 {
-    return play(0);
+    return play(stream, 0);
 }
 
 static uint64_t count(void)
 {
-    return play(TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED);
+    return play(stream, PLAY_ALL);
 }
 
 static uint64_t decode(void)
