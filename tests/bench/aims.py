@@ -40,7 +40,8 @@ class Row:
         if not figure.fault and (self.peer or of_ratio) and figure.ratio is None:
             figure = figures.Figure(fault='malformed: no peer')
         if figure.fault:
-            return (self.title, '-', self.peer or '', '-' if of_ratio else '', self.aim, figure.fault), []
+            ours = '-' if figure.ours is None else shown(figure.ours, self.unit)
+            return (self.title, ours, self.peer and self.peer + ' -', '-' if of_ratio else '', self.aim, figure.fault), []
         value = figure.ratio if of_ratio else figure.ours
         verdict = 'met' if bound and COMPARE[sign](value, float(Fraction(bound))) else 'missed' if bound else ''
         return (self.title, shown(figure.ours, self.unit), self.peer and self.peer + ' ' + shown(figure.peer, self.unit),
@@ -63,14 +64,17 @@ class Rows:
             title = name.partition('/')[2]
             (_, ours, peer, ratio, _, verdict), _ = Row(
                 name, title, self.unit, 'ratio <= %s' % self.most, self.peer).cells(found)
-            if ours == '-':
+            if verdict not in ('met', 'missed'):
                 faults.setdefault(verdict, []).append(title)
-            elif verdict != 'met':
+            elif verdict == 'missed':
                 above.append((-found[name].ratio, '%s: %s, %s, ratio %s' % (title, ours, peer, ratio)))
+        aim = 'ratio <= %s each' % self.most
+        if any(len(titles) == len(self.figures) for titles in faults.values()):
+            return (self.title, '-', self.peer + ' -', '-', aim, *faults), []
         lines = ['%s: %s' % (fault, '; '.join(titles)) for fault, titles in faults.items()]
         verdict = '%d missing or malformed' % sum(map(len, faults.values())) if faults else 'missed' if above else 'met'
-        return (self.title, '%d of %d above' % (len(above), len(self.figures)), self.peer, '', 'ratio <= %s each' % self.most,
-                verdict), [line for _, line in sorted(above)] + lines
+        return (self.title, '%d of %d above' % (len(above), len(self.figures)), self.peer, '', aim, verdict), [
+            line for _, line in sorted(above)] + lines
 
 
 def shown(number, unit):

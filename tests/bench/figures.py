@@ -3,6 +3,7 @@
   NAME <tab> VALUE                         a figure
   NAME <tab> OURS <tab> PEER <tab> RATIO   a figure beside a peer's, with the median of the rounds' ratios
   NAME <tab> - <tab> WHY                   a figure that cannot be measured here
+  NAME <tab> OURS <tab> - <tab> WHY        a figure whose peer cannot be measured here
 
 Programs in C write the first form by measure_figure(). Without $BENCH_FIGURES, nothing is written. The summary is made by
 aims.py.
@@ -14,8 +15,8 @@ import statistics
 
 
 class Figure:
-    """A figure that was measured: `peer` and `ratio` (ours / peer) are None if there is no peer. `fault` says why there is
-    no value; it is None for a value."""
+    """A figure that was measured: `peer` and `ratio` (ours / peer) are None if there is no peer. `fault` says why a value
+    is missing; it is None if none is."""
 
     def __init__(self, ours=None, peer=None, ratio=None, fault=None):
         self.ours, self.peer, self.ratio, self.fault = ours, peer, ratio, fault
@@ -37,18 +38,24 @@ def pair(name, ours, peer):
     append(name, *('%.4g' % number for number in (statistics.median(ours), statistics.median(peer), ratio)))
 
 
-def missing(name, why):
-    append(name, '-', ' '.join(why.split()))
+def missing(name, why, ours=None):
+    """Writes that a figure is missing or, if OURS are its values, its peer's."""
+    append(name, *(['%.4g' % statistics.median(ours)] if ours else []), '-', ' '.join(why.split()))
 
 
 def parsed(cells):
     """Returns the Figure of a line's CELLS behind the name."""
-    if cells[:1] == ['-']:
-        return Figure(fault='missing: ' + (cells[1] if len(cells) == 2 and cells[1] else 'no reason given'))
+    fault = None
+    if '-' in cells[:2]:
+        at = cells.index('-')
+        fault = 'missing: ' + (' '.join(cells[at + 1:]) or 'no reason given')
+        cells = cells[:at]
     try:
         numbers = [float(cell) for cell in cells]
     except ValueError:
-        numbers = []
+        numbers = [math.nan]
+    if fault and all(math.isfinite(number) for number in numbers):
+        return Figure(*numbers, fault=fault)
     if len(numbers) not in (1, 3) or not all(math.isfinite(number) for number in numbers) or min(numbers[1:], default=1) <= 0:
         return Figure(fault='malformed: ' + (' '.join(cells).strip() or 'no value'))
     return Figure(*numbers)

@@ -63,7 +63,7 @@ def replay(folder, file, name):
     if name and client:
         figures.pair('replay/count/' + name, [ours], [client])
     elif name:
-        figures.missing('replay/count/' + name, 'no erl')
+        figures.missing('replay/count/' + name, 'no erl', [ours])
 
 
 def json_lines(lines, *figure):

@@ -63,8 +63,8 @@ Many
   x: 1.06 ns, BEAM 1 ns, ratio 1.060
 Aims: 1 met, 5 missed. Figures: 0 missing or malformed
 LINES
-expect 'missing figures are shown, with the reason' summary 'a|-|no valgrind' 'c|-' 'e|-|there is no clang' 'nif/x|1|1|1' \
-    'nif/y|-|no erl' <<'LINES'
+expect 'missing figures are shown, with the reason' summary 'a|-|no valgrind' 'c|-' 'e|-|there is no clang' 'f|7|-|no erl' \
+    'nif/x|1|1|1' 'nif/y|-|no erl' <<'LINES'
 == Summary
   figure  tracehost  peer  ratio  aim
 Calls
@@ -73,8 +73,8 @@ Calls
   at least  -  >= 0.95  missing: no reason given
   without an aim  -  missing
 Peers
-  ratio  -  XRay  -  ratio <= 1.2  missing: there is no clang
-  faster  -  dbg  -  ratio <= 1/12  missing
+  ratio  -  XRay -  -  ratio <= 1.2  missing: there is no clang
+  faster  7 ns  dbg -  -  ratio <= 1/12  missing: no erl
 Many
   functions  0 of 3 above  BEAM  ratio <= 1.05 each  2 missing or malformed
   missing: no erl: y
@@ -91,8 +91,8 @@ Calls
   at least  -  >= 0.95  malformed: nan
   without an aim  -  malformed: 1 2 3 4
 Peers
-  ratio  -  XRay  -  ratio <= 1.2  malformed: no peer
-  faster  -  dbg  -  ratio <= 1/12  malformed: 1 0 1
+  ratio  -  XRay -  -  ratio <= 1.2  malformed: no peer
+  faster  -  dbg -  -  ratio <= 1/12  malformed: 1 0 1
 Many
   functions  0 of 3 above  BEAM  ratio <= 1.05 each  3 missing or malformed
   malformed: no peer: x
@@ -101,6 +101,15 @@ Many
 Figures without a row here
   g: 5
   a b: malformed: no value
+Aims: 0 met, 0 missed. Figures: 7 missing or malformed
+LINES
+
+without_peer() {
+    summary 'nif/x|1|-|no erl' 'nif/y|2|-|no erl' 'nif/z, of 2|-|no erl' | sed -n '/^Many/,$p'
+}
+expect 'if the peer is missing, so are all functions' without_peer <<'LINES'
+Many
+  functions  -  BEAM -  -  ratio <= 1.05 each  missing: no erl
 Aims: 0 met, 0 missed. Figures: 7 missing or malformed
 LINES
 
@@ -141,7 +150,7 @@ Aims: 1 met, 1 missed. Figures: 5 missing or malformed.
 
 | Peers | tracehost | peer | ratio | aim | |
 |---|---|---|---|---|---|
-| ratio | - | XRay | - | ratio <= 1.2 | missing |
+| ratio | - | XRay - | - | ratio <= 1.2 | missing |
 | faster | 100 ns | dbg 1,300 ns | 1/13.0 | ratio <= 1/12 | met |
 
 | Many | tracehost | peer | ratio | aim | |
