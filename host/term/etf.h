@@ -79,4 +79,15 @@ enum th_status th_etf_encode(struct th_buffer *out, th_term t, bool versioned,
  */
 size_t th_etf_skip(const unsigned char *data, size_t size);
 
+/*
+ * Returns the number of bytes of COUNT unversioned terms at DATA, if th_etf_decode() would decode
+ * each of them within the thread's memory budget, and would not be the first to meet a node. Makes
+ * no term and takes no memory. 0: th_etf_decode() must decide; the terms may be damaged, large or
+ * of a rare kind. The one difference: atoms of skipped terms are not created, so a full atom table
+ * is no error.
+ * Errors: raises none; the thread's chain of errors may be cleared.
+ */
+size_t th_etf_skip_sound(const unsigned char *data, size_t size, size_t count,
+                         const struct th_etf_options *options);
+
 #endif

@@ -1,6 +1,7 @@
 /*
  * Fuzzes external terms: a decoded term can be encoded, and is decoded again to the same term; the
- * skipper finds the same end. The lowest bits of the first byte are options, the rest is the term.
+ * skipper finds the same end, and the sound skipper skips no damaged term. The lowest bits of the
+ * first byte are options, the rest is the term.
  */
 #include "host/term/term.h"
 
@@ -44,7 +45,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     unsigned choice = size > 0 ? data[0] : 0;
     bool versioned = choice & 1;
     th_env env;
-    size_t used;
+    size_t used, skipped;
     th_term t;
 
     if (size == 0)
@@ -54,13 +55,17 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
     if (choice & 8)
         options.here = (struct th_etf_node){th_atom("a@b"), 1};
     th_env_init(&env, TH_ENV_PLAIN);
+    skipped = versioned || options.safe ? 0 : th_etf_skip_sound(data + 1, size - 1, 1, &options);
     if (th_etf_decode(&env, data + 1, size - 1, versioned, &options, &t, &used) == TH_OK) {
         claim(used <= size - 1, "it took more bytes than there were");
         if (!versioned)
             claim(th_etf_skip(data + 1, size - 1) == used, "it is skipped differently");
         else if (data[2] != 80)
             claim(th_etf_skip(data + 2, size - 2) == used - 1, "it is skipped differently");
+        claim(skipped == 0 || skipped == used, "it is skipped as sound to another end");
         check_again(&env, t, versioned, &options);
+    } else {
+        claim(skipped == 0, "it is skipped as sound, but damaged");
     }
     th_env_release(&env);
     return 0;
