@@ -295,6 +295,32 @@ extern const struct th_tracer_setting th_tracer_settings[] __attribute__((visibi
 }
 #endif
 
+/* --- A promise -------------------------------------------------------------------------------- */
+
+/*
+ * A tracer may promise that it looks at no term of an event but module, function and arity: then
+ * tracehost need not decode all others, which makes up to three quarters of the cost of a recorded
+ * event. The promise is data, found by its name, also in a library with nif_init():
+ *
+ *     const char th_tracer_functions_only = 1;
+ *
+ * Then, for recorded events,
+ *   * the term of a call, return_to, return_from or exception_from is {M, F, Arity} where it would
+ *     be {M, F, Arguments};
+ *   * the term of an event of another tag may be `undefined`;
+ *   * all keys of Opts but `timestamp` may be missing.
+ * Tag, state and tracee are as ever, and so are events of this host. A damaged
+ * term that is left out is still reported, and the event then not delivered. A BEAM ignores the
+ * promise: it sends all terms.
+ */
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const char th_tracer_functions_only __attribute__((visibility("default")));
+#ifdef __cplusplus
+}
+#endif
+
 /*
  * Internals of the macros above.
  *

@@ -55,6 +55,7 @@ typedef ERL_NIF_TERM th_slot_function(ErlNifEnv *env, int argc, const ERL_NIF_TE
 struct th_slots {
     th_slot_function *functions[TH_SLOTS]; /* none is NULL in a tracer */
     const char *filled_by[TH_SLOTS];       /* names of these: "trace_call", or "trace" instead */
+    bool functions_only; /* the tracer looks at no other terms: th_tracer_functions_only */
 };
 
 /* Returns the name, or the number of arguments, of SLOT: "enabled_call", 3. */

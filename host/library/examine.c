@@ -86,6 +86,9 @@ static void note_symbol(struct th_examination *e, const GElf_Sym *symbol, const 
         note_function(e, name);
     if (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && strcmp(name, "th_tracer_settings") == 0)
         e->settings = symbol->st_size;
+    if (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT &&
+        strcmp(name, "th_tracer_functions_only") == 0)
+        e->functions_only = symbol->st_size == sizeof(char);
     if (GELF_ST_BIND(symbol->st_info) == STB_GNU_UNIQUE && !e->unique)
         e->unique = th_strdup(name);
     if (overridable && GELF_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT &&

@@ -225,6 +225,22 @@ enum th_status th_replay_reader_check_input(struct th_reader *reader)
                             reader->connection ? "connection" : "file");
 }
 
+/* Counts a record that is damaged, or a drop. */
+static __attribute__((cold)) void count_loss(struct th_reader *reader, const struct th_event *event,
+                                             enum th_status status)
+{
+    struct th_reader_info *info = &reader->info;
+
+    if (status == TH_OK) {
+        info->drops += event->dropped;
+        info->gaps += event->dropped == 0;
+    }
+    if (status == TH_PARTIAL && reader->connection)
+        reader->connection->lost |= reader->input.ended;
+    info->malformed += status == TH_MALFORMED;
+    info->damages += status == TH_PARTIAL;
+}
+
 enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event)
 {
     struct th_reader_info *info = &reader->info;
@@ -243,16 +259,9 @@ enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *
     }
 
     info->bytes = reader->bytes_before + th_replay_input_position(&reader->input);
-    if (status == TH_OK || status == TH_MALFORMED)
-        info->records++;
-    if (status == TH_OK && event->kind == TH_EVENT_DROP) {
-        info->drops += event->dropped;
-        info->gaps += event->dropped == 0;
-    }
-    if (status == TH_PARTIAL && reader->connection)
-        reader->connection->lost |= reader->input.ended;
-    info->malformed += status == TH_MALFORMED;
-    info->damages += status == TH_PARTIAL;
+    info->records += status == TH_OK || status == TH_MALFORMED;
+    if (__builtin_expect(status != TH_OK || event->kind == TH_EVENT_DROP, 0))
+        count_loss(reader, event, status);
     return status;
 }
 

@@ -6,13 +6,13 @@
 /* Reads SMALL_BIG_EXT: count, sign, bytes from the least significant on. */
 static const unsigned char *big(const unsigned char *p, const unsigned char *end, int64_t *value)
 {
-    uint64_t magnitude = 0;
+    uint64_t magnitude;
     size_t count;
 
     if (end - p < 3 || (count = p[1]) > 8 || (size_t)(end - p) < 3 + count)
         return NULL;
-    for (size_t i = count; i > 0; i--)
-        magnitude = magnitude << 8 | p[2 + i];
+    memcpy(&magnitude, p + 3, sizeof magnitude); /* TH_RECORD_SLACK */
+    magnitude = count == 0 ? 0 : le64toh(magnitude) & UINT64_MAX >> (64 - 8 * count);
     if (magnitude > INT64_MAX)
         return NULL;
     *value = p[2] ? -(int64_t)magnitude : (int64_t)magnitude;
@@ -79,6 +79,116 @@ static bool raw_length(const unsigned char *p, const unsigned char *end, int64_t
     else
         return false;
     return true;
+}
+
+/* --- Functions -------------------------------------------------------------------------------- */
+
+/* Returns the bytes of the atom at P, with one of the usual tags, up to its name; *NAME gets those
+ * of the name. 0: another tag. Three bytes must be readable. */
+static inline size_t atom_head(const unsigned char *p, size_t *name)
+{
+    bool old = p[0] == TH_ETF_ATOM;
+
+    *name = old ? th_etf_get16(p + 1) : p[1];
+    return old ? 3 : p[0] == TH_ETF_SMALL_ATOM_UTF8 ? 2 : 0;
+}
+
+/* Returns the place of the BYTES bytes at P in the cache. */
+static inline struct th_record_function *function_place(struct th_record *record,
+                                                        const unsigned char *p, size_t bytes)
+{
+    uint64_t middle, last;
+
+    memcpy(&middle, p + (bytes - 8) / 2, sizeof middle);
+    memcpy(&last, p + bytes - 8, sizeof last);
+    middle = (middle ^ (last + bytes) * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
+    return &record->functions[middle >> (64 - TH_RECORD_FUNCTION_BITS)];
+}
+
+/* Finds the atoms of two new names of together BYTES bytes, and puts them into the cache. */
+static __attribute__((noinline)) bool remember_function(const struct th_record *record,
+                                                        const unsigned char *p, size_t bytes,
+                                                        struct th_record_function *place,
+                                                        struct th_mfa *function)
+{
+    struct th_raw_name module, name;
+    const unsigned char *second = th_replay_raw_atom(p, record->end, &module);
+
+    if (!second || !th_replay_raw_atom(second, record->end, &name))
+        return false;
+    function->module = th_replay_raw_intern(&module);
+    function->function = th_replay_raw_intern(&name);
+    if (function->module == TH_NONE || function->function == TH_NONE)
+        return false;
+    memcpy(place->key, p, bytes);
+    place->module = (uint32_t)th_atom_index(function->module);
+    place->function = (uint32_t)th_atom_index(function->function);
+    return true;
+}
+
+/* Reads the module and the function of {Module, Function, _} at P. Returns the address behind them;
+ * NULL: another term, or names that the cache cannot hold. */
+static inline __attribute__((always_inline)) const unsigned char *
+cached_function(struct th_record *record, const unsigned char *p, struct th_mfa *function)
+{
+    size_t left = (size_t)(record->end - p), head, bytes, name;
+    struct th_record_function *place;
+
+    if (left < 2 + 8 || p[0] != TH_ETF_SMALL_TUPLE || p[1] != 3)
+        return NULL;
+    p += 2;
+    left -= 2;
+    head = atom_head(p, &bytes);
+    bytes += head;
+    if (head == 0 || bytes > TH_RECORD_FUNCTION_BYTES - 3 || left < bytes + 3)
+        return NULL;
+    head = atom_head(p + bytes, &name);
+    bytes += head + name;
+    if (head == 0 || bytes > TH_RECORD_FUNCTION_BYTES || bytes < 8 || left < bytes)
+        return NULL;
+    place = function_place(record, p, bytes);
+    if (th_replay_raw_same(place->key, p, bytes)) {
+        function->module = (th_term)place->module << 6 | TH_TAG_ATOM;
+        function->function = (th_term)place->function << 6 | TH_TAG_ATOM;
+    } else if (!remember_function(record, p, bytes, place, function)) {
+        return NULL;
+    }
+    return p + bytes;
+}
+
+static bool raw_function(struct th_record *record, struct th_mfa *function)
+{
+    const unsigned char *p = cached_function(record, record->rest, function);
+    struct th_raw_name module, name;
+    uint32_t elements;
+    int64_t arity;
+
+    if (!p) {
+        p = th_replay_raw_tuple(record->rest, record->end, &elements);
+        if (!p || elements != 3 || !(p = th_replay_raw_atom(p, record->end, &module)) ||
+            !(p = th_replay_raw_atom(p, record->end, &name)))
+            return false;
+        function->module = th_replay_raw_intern(&module);
+        function->function = th_replay_raw_intern(&name);
+    }
+    if (!raw_integer(p, record->end, &arity) && !raw_length(p, record->end, &arity))
+        return false;
+    if (arity < 0 || arity > TH_FUNCTION_ARITY_MAX)
+        return false;
+    function->arity = (uint32_t)arity;
+    return function->module != TH_NONE && function->function != TH_NONE;
+}
+
+static enum th_status function_of_record(struct th_event *event, struct th_mfa *function)
+{
+    struct th_record *record = event->reader;
+    bool found =
+        th_trace_tag_has_function(event->tag) &&
+        (record->whole == TH_NONE ? raw_function(record, function)
+                                  : th_trace_event_function_from_term(event->term, function));
+
+    return found ? TH_OK
+                 : th_error_raise(TH_MALFORMED, "the record has no module, function and arity");
 }
 
 /* --- Terms ------------------------------------------------------------------------------------ */
@@ -186,12 +296,28 @@ static enum th_status decode_record(struct th_event *event, th_env *env)
     return TH_OK;
 }
 
-/* The time stamp. */
-
-/* Reads {Mega, Sec, Micro} in its usual form, up to END: three integers of four bytes. */
-static inline bool quick_clock(const unsigned char *p, const unsigned char *end,
-                               struct th_event_time *time)
+/* Reads an integer of eight bytes, without its tag and count. */
+static inline int64_t eight_bytes(const unsigned char *p)
 {
+    uint64_t magnitude;
+
+    memcpy(&magnitude, p + 1, sizeof magnitude);
+    magnitude = le64toh(magnitude);
+    return p[0] ? -(int64_t)magnitude : (int64_t)magnitude;
+}
+
+/* Reads a time in its usual forms, up to END: {Mega, Sec, Micro}, three integers of four bytes; or
+ * {Nanoseconds, Unique}, two of eight bytes, of which the first bit is clear. */
+static inline bool quick_time(const unsigned char *p, const unsigned char *end,
+                              struct th_event_time *time)
+{
+    if (end - p == 2 + 2 * 11 && p[0] == TH_ETF_SMALL_TUPLE && p[1] == 2 &&
+        p[2] == TH_ETF_SMALL_BIG && p[3] == 8 && p[12] < 0x80 && p[13] == TH_ETF_SMALL_BIG &&
+        p[14] == 8 && p[23] < 0x80) {
+        *time = (struct th_event_time){TH_TIME_STRICT_MONOTONIC, eight_bytes(p + 4),
+                                       eight_bytes(p + 15)};
+        return true;
+    }
     if (end - p != 2 + 3 * 5 || p[0] != TH_ETF_SMALL_TUPLE || p[1] != 3 || p[2] != TH_ETF_INTEGER ||
         p[7] != TH_ETF_INTEGER || p[12] != TH_ETF_INTEGER)
         return false;
@@ -199,6 +325,95 @@ static inline bool quick_clock(const unsigned char *p, const unsigned char *end,
                                           (int32_t)th_etf_get32(p + 8),
                                           (int32_t)th_etf_get32(p + 13), time);
 }
+
+/* Reads {Module, Function, Arity or Arguments} at P, skips the arguments, and makes {Module,
+ * Function, Arity}. Returns the address behind the term; NULL: decode_record() must decide. */
+static inline const unsigned char *brief_function(struct th_record *record, th_env *env,
+                                                  const unsigned char *p, th_term *term)
+{
+    struct th_mfa function;
+    size_t left, arity, used;
+    th_term *words;
+
+    p = cached_function(record, p, &function);
+    if (!p)
+        return NULL;
+    left = (size_t)(record->end - p);
+    if (left >= 2 && p[0] == TH_ETF_SMALL_INTEGER) {
+        arity = p[1];
+        used = 2;
+    } else if (left >= 1 && p[0] == TH_ETF_NIL) {
+        arity = 0;
+        used = 1;
+    } else if (left >= 3 && p[0] == TH_ETF_STRING) {
+        arity = th_etf_get16(p + 1);
+        used = 3 + arity;
+    } else if (left >= 5 && p[0] == TH_ETF_LIST) {
+        arity = th_etf_get32(p + 1);
+        used = th_etf_skip_sound(p + 5, left - 5, arity, &record->etf);
+        if (used == 0 || left - 5 == used || p[5 + used] != TH_ETF_NIL)
+            return NULL;
+        used += 6;
+    } else {
+        return NULL;
+    }
+    if (used > left)
+        return NULL;
+    words = th_env_take(env, 4);
+    words[0] = th_header(TH_TUPLE, 3);
+    words[1] = function.module;
+    words[2] = function.function;
+    words[3] = th_small((int64_t)arity);
+    *term = th_boxed(words);
+    return p + used;
+}
+
+/* Skips all terms but the function, and reads the number of the scheduler, which is last. The
+ * record's elements are {Term [, Extra] [, Result] [, Scheduler]}; decode_record() handles what is
+ * rare, and whatever may be damaged. */
+static enum th_status brief_of_record(struct th_event *event, th_env *env)
+{
+    struct th_record *record = event->reader;
+    uint32_t skipped = record->elements;
+    bool has_result = record->most == record->least + 2;
+    bool scheduled = record->elements > (has_result ? record->least + 1 : record->least);
+    const unsigned char *p = record->rest;
+    th_term brief = TH_AM(undefined);
+    size_t used;
+
+    if (record->whole != TH_NONE || event->kind > TH_EVENT_TRACE_TS ||
+        (record->scheduler_id && has_result && record->elements == record->least + 1))
+        return th_trace_event_brief_decoded(event, env);
+    if (event->tag >= TH_TAG_call && event->tag <= TH_TAG_exception_from) {
+        p = brief_function(record, env, p, &brief);
+        if (!p)
+            return th_trace_event_brief_decoded(event, env);
+        skipped--;
+    }
+    skipped -= scheduled;
+    if (skipped > 0) {
+        used = th_etf_skip_sound(p, (size_t)(record->end - p), skipped, &record->etf);
+        if (used == 0)
+            return th_trace_event_brief_decoded(event, env);
+        p += used;
+    }
+    if (scheduled) {
+        if (record->end - p < 2 || p[0] != TH_ETF_SMALL_INTEGER)
+            return th_trace_event_brief_decoded(event, env);
+        event->scheduler_id = th_small(p[1]);
+        p += 2;
+    }
+    if (record->timed) {
+        record->time = p;
+        event->timed |= quick_time(p, record->end, &event->time);
+    } else if (p < record->end) {
+        return too_long(record, p);
+    }
+    event->brief = brief;
+    return TH_OK;
+}
+
+/* The time stamp. */
 
 /* Reads the usual encodings; returns the end of the time, NULL for any other term. */
 static const unsigned char *raw_time(const unsigned char *p, const unsigned char *end,
@@ -243,7 +458,7 @@ static enum th_status time_of_record(struct th_event *event)
     }
     record->time = p;
 
-    if (quick_clock(p, record->end, &event->time)) {
+    if (quick_time(p, record->end, &event->time)) {
         event->timed = true;
         return TH_OK;
     }
@@ -258,41 +473,6 @@ static enum th_status time_of_record(struct th_event *event)
     event->time = time;
     event->timed = true;
     return TH_OK;
-}
-
-/* Module, function and arity. */
-
-static bool raw_function(const struct th_record *record, struct th_mfa *function)
-{
-    const unsigned char *p = record->rest;
-    struct th_raw_name module, name;
-    uint32_t elements;
-    int64_t arity;
-
-    p = th_replay_raw_tuple(p, record->end, &elements);
-    if (!p || elements != 3 || !(p = th_replay_raw_atom(p, record->end, &module)) ||
-        !(p = th_replay_raw_atom(p, record->end, &name)))
-        return false;
-    if (!raw_integer(p, record->end, &arity) && !raw_length(p, record->end, &arity))
-        return false;
-    if (arity < 0 || arity > TH_FUNCTION_ARITY_MAX)
-        return false;
-    function->arity = (uint32_t)arity;
-    function->module = th_replay_raw_intern(&module);
-    function->function = th_replay_raw_intern(&name);
-    return function->module != TH_NONE && function->function != TH_NONE;
-}
-
-static enum th_status function_of_record(struct th_event *event, struct th_mfa *function)
-{
-    const struct th_record *record = event->reader;
-    bool found =
-        th_trace_tag_has_function(event->tag) &&
-        (record->whole == TH_NONE ? raw_function(record, function)
-                                  : th_trace_event_function_from_term(event->term, function));
-
-    return found ? TH_OK
-                 : th_error_raise(TH_MALFORMED, "the record has no module, function and arity");
 }
 
 /* Skips the message, which may be long, without decoding it. */
@@ -332,29 +512,17 @@ static enum th_status whole_of_record(struct th_event *event, th_env *env, th_te
 
 const struct th_event_source th_replay_record_source = {
     .decode = decode_record,
+    .brief = brief_of_record,
     .time = time_of_record,
     .function = function_of_record,
     .actor = actor_of_record,
     .whole = whole_of_record,
 };
 
-/* Guesses the clock of a time from the bytes before END; TH_CLOCKS: unknown. 24 bytes before END
- * must be readable. */
-static inline enum th_time_clock clock_by_looks(const unsigned char *end)
-{
-    if (end[-11] == TH_ETF_SMALL_BIG && end[-10] == 8)
-        return TH_CLOCK_MONOTONIC;
-    if (end[-17] == TH_ETF_SMALL_TUPLE && end[-16] == 3 && end[-15] == TH_ETF_INTEGER &&
-        end[-10] == TH_ETF_INTEGER && end[-5] == TH_ETF_INTEGER && th_etf_get32(end - 14) != 0)
-        return TH_CLOCK_SYSTEM;
-    return TH_CLOCKS;
-}
-
 void th_replay_record_meet_clock(struct th_record *record, struct th_event *event)
 {
     if (event->timed || !record->timed || event->kind == TH_EVENT_OTHER ||
-        event->kind == TH_EVENT_TRACE ||
-        (record->end - record->data >= 24 && record->clocks >> clock_by_looks(record->end) & 1))
+        event->kind == TH_EVENT_TRACE)
         return;
     if (th_trace_event_time(event) == TH_OK)
         record->clocks |= 1U << th_trace_time_clock(event->time.kind);

@@ -20,7 +20,11 @@ enum {
     TH_RECORD_PREFIXES = 4, /* trace and trace_ts, for processes and for ports */
     TH_RECORD_PREFIX_BYTES = 64,
     TH_RECORD_TAG_SLOTS = 64, /* a power of two, above twice TH_TAG_COUNT */
-    TH_RECORD_SLACK = 8       /* readable bytes required behind a record */
+    TH_RECORD_HEAD_BITS = 6,
+    TH_RECORD_HEAD_BYTES = 80,
+    TH_RECORD_FUNCTION_BITS = 11,
+    TH_RECORD_FUNCTION_BYTES = 56,
+    TH_RECORD_SLACK = 8 /* readable bytes required behind a record */
 };
 
 struct th_record {
@@ -35,6 +39,15 @@ struct th_record {
         unsigned char identifier;                   /* external tag of the tracee */
         unsigned char text[TH_RECORD_PREFIX_BYTES]; /* from the arity to the tracee's numbers */
     } prefixes[TH_RECORD_PREFIXES];
+    /* Beginnings of records seen before, from the version to the tag: most processes have many
+     * records with the same. A direct-mapped cache in front of the prefixes. */
+    struct th_record_head {
+        th_term tracee;
+        uint32_t elements;
+        uint8_t bytes; /* 0: free */
+        uint8_t kind, tag, least, most;
+        unsigned char text[TH_RECORD_HEAD_BYTES];
+    } heads[1 << TH_RECORD_HEAD_BITS];
     unsigned latest;     /* index of the prefix that matched last */
     unsigned overwrites; /* index of the prefix that a new one replaces */
     struct th_record_tag {
@@ -44,6 +57,12 @@ struct th_record {
         uint8_t tag;
         uint8_t least, most; /* number of elements from the term on, without the time */
     } tags[TH_RECORD_TAG_SLOTS];
+    /* Functions seen before: a direct-mapped cache of the atoms of a module and a function, by the
+     * bytes of both. Atoms live for ever, so no entry becomes stale. */
+    struct th_record_function {
+        unsigned char key[TH_RECORD_FUNCTION_BYTES]; /* begins with a tag; 0: free */
+        uint32_t module, function;                   /* indices of atoms */
+    } functions[1 << TH_RECORD_FUNCTION_BITS];
     th_env scratch;
 
     /* The latest record. */
@@ -52,6 +71,7 @@ struct th_record {
     const unsigned char *time; /* the time stamp; NULL until its place is known */
     uint32_t elements;         /* number from `rest` on, without the time stamp */
     bool timed;                /* a time stamp is present */
+    uint32_t least, most;      /* as of the tag */
     th_term whole;             /* the term in scratch, if compressed, else TH_NONE */
 };
 
@@ -69,6 +89,21 @@ extern const struct th_event_source th_replay_record_source;
  * forms (CPU times, pairs that end in a small integer) are rare and read each time.
  */
 void th_replay_record_meet_clock(struct th_record *record, struct th_event *event);
+
+/* Guesses the clock of a time from the bytes before END; TH_CLOCKS: unknown. 24 bytes before END
+ * must be readable. */
+static inline enum th_time_clock th_replay_record_clock(const unsigned char *end)
+{
+    if (end[-11] == TH_ETF_SMALL_BIG && end[-10] == 8)
+        return TH_CLOCK_MONOTONIC;
+    if (end[-18] == TH_ETF_SMALL_TUPLE && end[-17] == 2 && end[-16] == TH_ETF_SMALL_BIG &&
+        end[-15] == 8 && end[-5] == TH_ETF_INTEGER)
+        return TH_CLOCK_MONOTONIC;
+    if (end[-17] == TH_ETF_SMALL_TUPLE && end[-16] == 3 && end[-15] == TH_ETF_INTEGER &&
+        end[-10] == TH_ETF_INTEGER && end[-5] == TH_ETF_INTEGER && th_etf_get32(end - 14) != 0)
+        return TH_CLOCK_SYSTEM;
+    return TH_CLOCKS;
+}
 
 /* Decodes the whole record into ENV. Errors: TH_MALFORMED if the record is not exactly one term. */
 enum th_status th_replay_record_whole(struct th_record *record, th_env *env, th_term *tuple);
@@ -136,6 +171,26 @@ static inline const unsigned char *th_replay_raw_tuple(const unsigned char *p,
         return p + 5;
     }
     return NULL;
+}
+
+/* Compares at least eight bytes, as memcmp() == 0 without a call. */
+static inline bool th_replay_raw_same(const unsigned char *a, const unsigned char *b, size_t bytes)
+{
+    uint64_t x, y, differences = 0;
+
+    size_t i = 0;
+
+    for (; i + 16 < bytes; i += 16)
+        if (memcmp(a + i, b + i, 16) != 0) /* inline, as the size is a constant */
+            return false;
+    if (i + 8 < bytes) {
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        differences = x ^ y;
+    }
+    memcpy(&x, a + bytes - 8, sizeof x);
+    memcpy(&y, b + bytes - 8, sizeof y);
+    return (differences | (x ^ y)) == 0;
 }
 
 /* Reads the node of a pid or port in any encoding. */

@@ -112,26 +112,13 @@ static inline bool skim_tag(struct th_record *record, struct th_event *event,
     event->tuple_size = arity;
     record->rest = p;
     record->elements = elements;
+    record->least = tag->least;
+    record->most = tag->most;
     record->timed = timed;
     return true;
 }
 
 /* The fast path. */
-
-/* Compares at least eight bytes, as memcmp() == 0 without a call. */
-static inline bool same_bytes(const unsigned char *a, const unsigned char *b, size_t bytes)
-{
-    uint64_t x, y, differences = 0;
-
-    for (size_t i = 0; i + 8 < bytes; i += 8) {
-        memcpy(&x, a + i, sizeof x);
-        memcpy(&y, b + i, sizeof y);
-        differences |= x ^ y;
-    }
-    memcpy(&x, a + bytes - 8, sizeof x);
-    memcpy(&y, b + bytes - 8, sizeof y);
-    return (differences | (x ^ y)) == 0;
-}
 
 static const struct th_record_prefix *find_prefix(struct th_record *record,
                                                   const unsigned char *text, size_t bytes)
@@ -174,8 +161,60 @@ static inline const unsigned char *take_numbers(const struct th_record *record,
     return port <= TH_PORT_ID_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4 : NULL;
 }
 
+/* Returns the place of the record's head in the cache; NULL: the record is too short, or no prefix
+ * is known. The hash takes the tracee's numbers and the beginning of the tag. */
+static inline struct th_record_head *head_place(struct th_record *record)
+{
+    size_t numbers = 3 + record->prefixes[record->latest].bytes;
+    uint64_t tracee, tag;
+
+    if (numbers == 3 || (size_t)(record->end - record->data) < numbers + NUMBERS + sizeof tag)
+        return NULL;
+    memcpy(&tracee, record->data + numbers, sizeof tracee);
+    memcpy(&tag, record->data + numbers + NUMBERS, sizeof tag);
+    tracee = (tracee ^ tag * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
+    return &record->heads[tracee >> (64 - TH_RECORD_HEAD_BITS)];
+}
+
+/* Fills EVENT from HEAD, if the record begins with it. */
+static inline bool skim_known(struct th_record *record, struct th_event *event,
+                              const struct th_record_head *head)
+{
+    if (head->bytes == 0 || head->bytes > record->end - record->data ||
+        !th_replay_raw_same(head->text, record->data, head->bytes))
+        return false;
+    event->kind = (enum th_event_kind)head->kind;
+    event->tag = (enum th_tracer_tag)head->tag;
+    event->tracee = head->tracee;
+    event->tuple_size = record->data[2];
+    record->rest = record->data + head->bytes;
+    record->elements = head->elements;
+    record->least = head->least;
+    record->most = head->most;
+    record->timed = event->kind == TH_EVENT_TRACE_TS;
+    return true;
+}
+
+/* Keeps the head of a record that skim_quickly() has read. */
+static void learn_head(const struct th_record *record, const struct th_event *event,
+                       struct th_record_head *head)
+{
+    size_t bytes = (size_t)(record->rest - record->data);
+
+    if (bytes > TH_RECORD_HEAD_BYTES)
+        return;
+    head->tracee = event->tracee;
+    head->elements = record->elements;
+    head->least = (uint8_t)record->least;
+    head->most = (uint8_t)record->most;
+    head->bytes = (uint8_t)bytes;
+    head->kind = (uint8_t)event->kind;
+    head->tag = (uint8_t)event->tag;
+    memcpy(head->text, record->data, bytes);
+}
+
 /* Returns false if the slow path is needed. */
-static inline bool skim_quickly(struct th_record *record, struct th_event *event)
+static bool skim_quickly(struct th_record *record, struct th_event *event)
 {
     const struct th_record_prefix *prefix = &record->prefixes[record->latest];
     const unsigned char *p = record->data + 3;
@@ -185,7 +224,8 @@ static inline bool skim_quickly(struct th_record *record, struct th_event *event
         record->data[1] != TH_ETF_SMALL_TUPLE)
         return false;
     left -= 3 + NUMBERS;
-    if (prefix->bytes == 0 || prefix->bytes > left || !same_bytes(p, prefix->text, prefix->bytes))
+    if (prefix->bytes == 0 || prefix->bytes > left ||
+        !th_replay_raw_same(p, prefix->text, prefix->bytes))
         prefix = find_prefix(record, p, left);
     if (!prefix)
         return false;
@@ -338,9 +378,13 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
  * Owner: DATA must stay until the next record; TH_RECORD_SLACK more bytes must be readable. Errors:
  * TH_MALFORMED if damage is visible at this point.
  */
-static inline enum th_status skim_record(struct th_record *record, const unsigned char *data,
-                                         size_t size, struct th_event *event)
+static inline __attribute__((always_inline)) enum th_status skim_record(struct th_record *record,
+                                                                        const unsigned char *data,
+                                                                        size_t size,
+                                                                        struct th_event *event)
 {
+    struct th_record_head *head;
+
     record->data = data;
     record->end = data + size;
     record->time = NULL;
@@ -351,8 +395,14 @@ static inline enum th_status skim_record(struct th_record *record, const unsigne
     event->source = &th_replay_record_source;
     event->reader = record;
     th_trace_event_begin(event, TH_EVENT_OTHER);
-    if (skim_quickly(record, event))
+    head = head_place(record);
+    if (head && skim_known(record, event, head))
         return TH_OK;
+    if (skim_quickly(record, event)) {
+        if (head)
+            learn_head(record, event, head);
+        return TH_OK;
+    }
     th_trace_event_begin(event, TH_EVENT_OTHER);
     return skim_slowly(record, event);
 }
@@ -560,6 +610,13 @@ enum th_status th_replay_trace_port_drop(struct th_reader *reader, struct th_eve
     return TH_OK;
 }
 
+/* True if an earlier record had a time of the clock that the record's time is of, by its looks. */
+static inline bool clock_is_known(const struct th_record *record)
+{
+    return record->end - record->data >= 24 &&
+           record->clocks >> th_replay_record_clock(record->end) & 1;
+}
+
 static enum th_status next_of_trace_port(struct th_reader *reader, struct th_event *event)
 {
     struct th_input *input = &reader->input;
@@ -591,7 +648,8 @@ static enum th_status next_of_trace_port(struct th_reader *reader, struct th_eve
     th_replay_input_take(input, TH_PORT_HEAD + size);
     if (__builtin_expect(skim_record(record, p + TH_PORT_HEAD, size, event) != TH_OK, 0))
         return record_is(reader, event->position, "damaged");
-    th_replay_record_meet_clock(record, event);
+    if (record->timed && !clock_is_known(record))
+        th_replay_record_meet_clock(record, event);
     if (__builtin_expect(reader->info.node.node == TH_NONE, 0))
         note_node(reader);
     return TH_OK;

@@ -208,7 +208,7 @@ th_term th_trace_opts_empty[] = {(th_term)1 << 6 | TH_MAP, 0};
     {                                                              \
         (th_term)3 << 6 | TH_MAP, 1, TH_AM(timestamp), TH_AM(kind) \
     }
-static th_term stamp_maps[][4] = {
+th_term th_trace_opts_stamps[][4] = {
     [TH_TIME_TIMESTAMP] = STAMP_MAP(timestamp),
     [TH_TIME_CPU] = STAMP_MAP(cpu_timestamp),
     [TH_TIME_MONOTONIC] = STAMP_MAP(monotonic),
@@ -242,7 +242,7 @@ th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term s
         scheduler_id = TH_NONE;
     count = (extra != TH_NONE) + (result != TH_NONE) + (size_t)(scheduler_id != TH_NONE);
     if (count == 0)
-        return th_boxed(time == TH_TIME_NONE ? th_trace_opts_empty : stamp_maps[time]);
+        return th_boxed(time == TH_TIME_NONE ? th_trace_opts_empty : th_trace_opts_stamps[time]);
     count += time != TH_TIME_NONE;
 
     /* By ascending keys. */
@@ -258,6 +258,6 @@ th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term s
     if (scheduler_id != TH_NONE)
         *key++ = TH_AM(scheduler_id), *value++ = scheduler_id;
     if (time != TH_TIME_NONE)
-        *key = TH_AM(timestamp), *value = stamp_maps[time][3];
+        *key = TH_AM(timestamp), *value = th_trace_opts_stamps[time][3];
     return th_boxed(words);
 }

@@ -91,6 +91,22 @@ enum {
         TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
 };
 
+/* #{timestamp => KIND}, by kind. */
+extern th_term th_trace_opts_stamps[][4];
+
+/* As th_trace_opts_make(), with the common case of a recorded event inlined: at most a time, as
+ * recorded. */
+static inline th_term th_trace_opts_make_recorded(th_env *env, th_term extra, th_term result,
+                                                  th_term scheduler_id, enum th_time_kind recorded,
+                                                  uint32_t flags)
+{
+    if (extra != TH_NONE || result != TH_NONE || scheduler_id != TH_NONE ||
+        !(flags & TH_FLAG_AS_RECORDED))
+        return th_trace_opts_make(env, extra, result, scheduler_id, recorded, flags);
+    return th_boxed(recorded == TH_TIME_NONE ? th_trace_opts_empty
+                                             : th_trace_opts_stamps[recorded]);
+}
+
 /* As th_trace_opts_make(), for live events, with the common cases inlined: an empty map, or only
  * the value of a return. SCHEDULER is the process's, 0: unknown. */
 static inline th_term th_trace_opts_make_live(th_env *env, th_term extra, th_term result,

@@ -74,6 +74,41 @@ bool th_trace_dispatch_decode(struct th_delivery *delivery)
     return dispatch->status == TH_OK;
 }
 
+/* True if the tracer gets the brief term: it looks at no other, or the flag arity replaces the
+ * arguments of a call. Terms of a live event stand ready: those are not left out. */
+static inline bool gets_brief(const struct th_delivery *delivery, uint32_t flags)
+{
+    const struct th_event *event = th_trace_dispatch_of(delivery)->event;
+
+    return (delivery->attachment->slots->functions_only && !event->live) ||
+           (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call);
+}
+
+/* True if the tracer gets no other term than the brief one. With the flag arity, a tracer also gets
+ * what stands behind the call. */
+static inline bool needs_only_brief(const struct th_delivery *delivery)
+{
+    const struct th_event *event = th_trace_dispatch_of(delivery)->event;
+
+    return gets_brief(delivery, delivery->flags) &&
+           (delivery->attachment->slots->functions_only ||
+            event->tuple_size == 4 + (event->kind == TH_EVENT_TRACE_TS));
+}
+
+/* As th_trace_dispatch_decode(), without the terms that the tracer does not get. */
+TH_DELIVERY_INLINE bool decode_for_tracer(struct th_delivery *delivery)
+{
+    struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
+
+    if (!needs_only_brief(delivery))
+        return th_trace_dispatch_decode(delivery);
+    if (dispatch->status == TH_OK)
+        dispatch->status = th_trace_event_brief(dispatch->event, arena_of(dispatch));
+    if (dispatch->status == TH_OK)
+        dispatch->status = th_trace_event_time(dispatch->event);
+    return dispatch->status == TH_OK;
+}
+
 uint32_t th_trace_dispatch_flags(const struct th_delivery *delivery)
 {
     const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
@@ -107,36 +142,44 @@ void th_trace_dispatch_forget(struct th_delivery *delivery, struct th_session *s
         session);
 }
 
-void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message,
-                            uint32_t flags)
+TH_DELIVERY_INLINE void fill_event(struct th_delivery *delivery, th_env *env, th_term message,
+                                   uint32_t flags)
 {
-    const struct th_event *event = th_trace_dispatch_of(delivery)->event;
+    struct th_event *event = th_trace_dispatch_of(delivery)->event;
     th_term *argv = delivery->argv;
 
     argv[3] = event->term;
-    if (flags & TH_FLAG_ARITY && event->tag == TH_TAG_call && th_is_tuple(event->term) &&
-        th_tuple_arity(event->term) == 3) {
-        const th_term *mfa = th_tuple_elements(event->term);
-        size_t arity;
-        if (th_get_list_length(mfa[2], &arity))
-            argv[3] = th_make_tuple_of(env, mfa[0], mfa[1], th_small((int64_t)arity));
+    /* The brief term is in the arena, which all sessions share. */
+    if (gets_brief(delivery, flags) &&
+        th_trace_event_brief(event, arena_of(th_trace_dispatch_of(delivery))) == TH_OK) {
+        argv[3] = event->brief;
+        if (delivery->attachment->slots->functions_only) {
+            argv[4] = th_trace_opts_make_recorded(env, TH_NONE, TH_NONE, TH_NONE, event->time.kind,
+                                                  flags);
+            return;
+        }
     }
     if (event->kind == TH_EVENT_SEQ_TRACE) {
         argv[2] = event->label;
         if (event->live)
             flags = TH_FLAG_AS_RECORDED; /* the token chooses the time stamp */
     }
-    argv[4] = th_trace_opts_make(env, event->extra, message, event->scheduler_id, event->time.kind,
-                                 flags);
+    argv[4] = th_trace_opts_make_recorded(env, event->extra, message, event->scheduler_id,
+                                          event->time.kind, flags);
+}
+
+void th_trace_dispatch_fill(struct th_delivery *delivery, th_env *env, th_term message,
+                            uint32_t flags)
+{
+    fill_event(delivery, env, message, flags);
 }
 
 /* Without a pattern the recorded result stays. */
-static void fill_as_recorded(struct th_delivery *delivery, th_env *env, th_term message,
-                             uint32_t flags)
+TH_DELIVERY_INLINE void fill_as_recorded(struct th_delivery *delivery, th_env *env, th_term message,
+                                         uint32_t flags)
 {
     (void)message;
-    th_trace_dispatch_fill(delivery, env, th_trace_dispatch_of(delivery)->event->match_spec_result,
-                           flags);
+    fill_event(delivery, env, th_trace_dispatch_of(delivery)->event->match_spec_result, flags);
 }
 
 /* A session that discarded the call, or whose tracee was silent, does not get its end. */
@@ -154,24 +197,46 @@ static bool withholds(struct th_delivery *delivery)
     return !(dispatch->risked >> session->index & 1);
 }
 
+/* The kind of the offered event, a constant where events are offered, so that each kind has its own code. */
+enum offered { OFFERED_CALL, OFFERED_END, OFFERED_OTHER };
+
+static enum th_delivery_outcome go_on_with_event(struct th_delivery *delivery, th_term answer);
+
 static const struct th_delivery_source event_source = {
     .group = TH_GROUP_none,
     .counts_flags = true,
-    .decode = th_trace_dispatch_decode,
+    .decode = decode_for_tracer,
     .fill = fill_as_recorded,
     .forget = th_trace_dispatch_forget,
+    .go_on = go_on_with_event,
 };
+
+/* As th_trace_delivery_decide(), with the common case inlined: the answer is `trace`, and the event
+ * is not silent. */
+static enum th_delivery_outcome go_on_with_event(struct th_delivery *delivery, th_term answer)
+{
+    const struct th_session *session = delivery->attachment->session;
+
+    if (answer != TH_AM(trace) || delivery->flags & TH_FLAG_SILENT ||
+        !th_trace_session_is_attached(session))
+        return th_trace_delivery_decide(delivery, &event_source, answer, NULL);
+    th_trace_delivery_count(delivery, &event_source, TH_COUNTED(enabled));
+    if (decode_for_tracer(delivery))
+        th_trace_delivery_send(delivery, &event_source, TH_AM(true), delivery->flags);
+    return TH_DELIVERY_OVER;
+}
 
 static const struct th_delivery_source end_source = {
     .group = TH_GROUP_call,
     .counts_flags = true,
-    .decode = th_trace_dispatch_decode,
+    .decode = decode_for_tracer,
     .fill = fill_as_recorded,
     .withholds = withholds,
 };
 
-static void dispatch_offer(struct th_dispatch *dispatch, const struct th_tracee_ref *ref,
-                           struct th_attachment *attachment, bool is_end)
+TH_DELIVERY_INLINE void dispatch_offer(struct th_dispatch *dispatch,
+                                       const struct th_tracee_ref *ref,
+                                       struct th_attachment *attachment, enum offered offered)
 {
     struct th_session *session = ref->session;
     struct th_delivery *delivery = &dispatch->delivery;
@@ -181,22 +246,21 @@ static void dispatch_offer(struct th_dispatch *dispatch, const struct th_tracee_
 
     _Static_assert(TH_GROUP_receive - TH_GROUP_send == TH_MESSAGE_RECEIVED, "as the groups");
 
-    if (delivery->group == TH_GROUP_call &&
-        th_trace_session_breakpoints(session)) /* see pattern_hit.c */
+    if (offered != OFFERED_OTHER && th_trace_session_breakpoints(session)) /* see pattern_hit.c */
         return;
     th_trace_dispatch_address(dispatch, attachment, ref->flags);
-    if (is_end) {
+    if (offered == OFFERED_END) {
         th_trace_deliver(delivery, &end_source, traced);
         return;
     }
     /* Relaxed, as only th_trace_message_filter_offer() reads the filter itself; a filter that is
      * set meanwhile applies from the next event on. */
-    if (message < TH_MESSAGES &&
+    if (offered == OFFERED_OTHER && message < TH_MESSAGES &&
         atomic_load_explicit(&session->message_filters[message], memory_order_relaxed) &&
         !th_is_port(dispatch->tracee) && th_trace_message_filter_offer(dispatch, traced))
         return;
     outcome = th_trace_deliver(delivery, &event_source, traced);
-    if (delivery->group != TH_GROUP_call || outcome == TH_DELIVERY_PASSED)
+    if (offered != OFFERED_CALL || outcome == TH_DELIVERY_PASSED)
         return;
     dispatch->offered |= (uint64_t)1 << session->index;
     if (outcome == TH_DELIVERY_DISCARDED || outcome == TH_DELIVERY_SILENCED)
@@ -225,28 +289,29 @@ static inline const struct th_tracee_flags *flags_of_tracee(const struct th_trac
 }
 
 /* TRACEE_FLAGS serve the whole event: a replacement applies from the next event on. */
-static void offer_to_all(struct th_dispatch *dispatch, const struct th_tracee_flags *tracee_flags,
-                         bool is_end)
+TH_DELIVERY_INLINE void offer_to_all(struct th_dispatch *dispatch,
+                                     const struct th_tracee_flags *tracee_flags,
+                                     enum offered offered)
 {
     for (uint32_t i = 0; i < tracee_flags->count; i++) {
         struct th_attachment *attachment;
         if (!th_trace_session_is_attached(tracee_flags->tracee_flags[i].session))
             continue;
         attachment = th_trace_session_attachment(tracee_flags->tracee_flags[i].session);
-        if (may_run(dispatch, attachment))
-            dispatch_offer(dispatch, &tracee_flags->tracee_flags[i], attachment, is_end);
+        if (offered != OFFERED_OTHER || may_run(dispatch, attachment))
+            dispatch_offer(dispatch, &tracee_flags->tracee_flags[i], attachment, offered);
     }
 }
 
 /* Offers a call, and enters it unless the streak holds. */
-static void offer_call(struct th_dispatch *dispatch)
+TH_DELIVERY_INLINE void offer_call(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
     struct th_event *event = dispatch->event;
     struct th_recorded_call call = {.tail = TH_UNKNOWN};
 
     dispatch->offered = dispatch->declined = 0;
-    offer_to_all(dispatch, flags_of_tracee(tracing, event->tracee), false);
+    offer_to_all(dispatch, flags_of_tracee(tracing, event->tracee), OFFERED_CALL);
     if (th_recorded_streak_holds(&tracing->streak, dispatch->offered, dispatch->declined) ||
         dispatch->status != TH_OK)
         return;
@@ -259,7 +324,7 @@ static void offer_call(struct th_dispatch *dispatch)
 }
 
 /* Offers return_from, exception_from or return_to, except to sessions that discarded the call. */
-static void offer_return(struct th_dispatch *dispatch)
+TH_DELIVERY_INLINE void offer_return(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
     struct th_event *event = dispatch->event;
@@ -278,7 +343,7 @@ static void offer_return(struct th_dispatch *dispatch)
         dispatch->risked = dispatch->doubtful & ~dispatch->withheld;
         dispatch->withheld |= dispatch->doubtful;
     }
-    offer_to_all(dispatch, flags_of_tracee(tracing, event->tracee), true);
+    offer_to_all(dispatch, flags_of_tracee(tracing, event->tracee), OFFERED_END);
 }
 
 static bool is_relevant(const struct th_tracing *tracing, const struct th_event *event)
@@ -309,7 +374,7 @@ static void offer_other(struct th_dispatch *dispatch)
         }
     }
     offer_to_all(dispatch, tracee_flags ? tracee_flags : flags_of_tracee(tracing, event->tracee),
-                 false);
+                 OFFERED_OTHER);
 }
 
 static bool is_return(const struct th_event *event)
@@ -318,7 +383,7 @@ static bool is_return(const struct th_event *event)
 }
 
 /* By the replaying thread. */
-static void take_recorded(struct th_dispatch *dispatch)
+TH_DELIVERY_INLINE void take_recorded(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
     struct th_callback_subject subject;
@@ -363,7 +428,7 @@ static void take_shared(struct th_dispatch *dispatch)
                      event->kind == TH_EVENT_SEQ_TRACE
                          ? atomic_load_explicit(&tracing->everyone, memory_order_acquire)
                          : th_trace_traced_flags(event->live),
-                     false);
+                     OFFERED_OTHER);
         th_self.subject = NULL;
         th_env_clear(&th_trace_thread_own()->arena);
         th_progress_leave();

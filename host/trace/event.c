@@ -268,6 +268,23 @@ bool th_trace_event_function_from_term(th_term t, struct th_mfa *function)
     return th_is_atom(e[0]) && th_is_atom(e[1]) && arity <= TH_FUNCTION_ARITY_MAX;
 }
 
+enum th_status th_trace_event_brief_decoded(struct th_event *event, th_env *env)
+{
+    enum th_status status = th_trace_event_decode(event, env);
+    const th_term *e;
+    size_t arity;
+
+    if (status != TH_OK)
+        return status;
+    event->brief = th_trace_tag_has_function(event->tag) ? event->term : TH_AM(undefined);
+    if (th_is_tuple(event->brief) && th_tuple_arity(event->brief) == 3) {
+        e = th_tuple_elements(event->brief);
+        if (th_get_list_length(e[2], &arity))
+            event->brief = th_make_tuple_of(env, e[0], e[1], th_small((int64_t)arity));
+    }
+    return TH_OK;
+}
+
 th_term th_trace_event_actor_from_info(th_term info)
 {
     const th_term *e;

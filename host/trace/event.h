@@ -81,6 +81,10 @@ struct th_event_source {
     /* Fills term, extra, match_spec_result, scheduler_id and callers; for seq_trace label and info
      * (as term). */
     enum th_status (*decode)(struct th_event *event, th_env *env);
+    /* Fills `brief` (th_trace_event_brief()), and checks the other terms: the errors are those of
+     * `decode`. Fills match_spec_result and scheduler_id, or leaves them TH_NONE. NULL: `brief` is
+     * made of the decoded terms. */
+    enum th_status (*brief)(struct th_event *event, th_env *env);
     /* Fills time. */
     enum th_status (*time)(struct th_event *event);
     /* Returns module and function (atoms) and arity of a call, return or exception.
@@ -118,6 +122,7 @@ struct th_event {
     th_term match_spec_result;
     th_term scheduler_id;
     th_term label; /* of seq_trace */
+    th_term brief; /* filled by th_trace_event_brief() */
     /* If `callers_told`, the callers of a call: a list of {M, F, Arity, Location}, the nearest
      * caller first, at most TH_EXECUTION_CALLERS; its tail is `undefined` if the next caller is
      * unknown. */
@@ -132,6 +137,18 @@ struct th_event {
 static inline enum th_status th_trace_event_decode(struct th_event *event, th_env *env)
 {
     return event->decoded ? TH_OK : event->source->decode(event, env);
+}
+
+/* Fills `brief`, for tracers that look at functions only: `term`, with {M, F, Arity} in place of
+ * {M, F, Arguments}; `undefined` if the tag's term is no function. ENV and errors as for
+ * th_trace_event_decode(), which the event need not pay for. */
+enum th_status th_trace_event_brief_decoded(struct th_event *event, th_env *env);
+static inline enum th_status th_trace_event_brief(struct th_event *event, th_env *env)
+{
+    if (event->brief != TH_NONE)
+        return TH_OK;
+    return event->decoded || !event->source->brief ? th_trace_event_brief_decoded(event, env)
+                                                   : event->source->brief(event, env);
 }
 
 static inline enum th_status th_trace_event_time(struct th_event *event)
@@ -182,6 +199,7 @@ static inline void th_trace_event_begin(struct th_event *event, enum th_event_ki
     event->match_spec_result = TH_NONE;
     event->scheduler_id = TH_NONE;
     event->label = TH_NONE;
+    event->brief = TH_NONE;
     event->callers = TH_NONE;
     event->time.kind = TH_TIME_NONE;
     event->time.ns = 0;

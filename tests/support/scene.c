@@ -212,7 +212,8 @@ static th_term tell_actor(struct th_event *event)
     return th_trace_event_actor_from_info(whole_event.term);
 }
 
-static const struct th_event_source source = {decode, tell_time, tell_function, tell_actor, NULL};
+static const struct th_event_source source = {
+    .decode = decode, .time = tell_time, .function = tell_function, .actor = tell_actor};
 
 static struct th_event new_event(const char *tuple)
 {

@@ -31,6 +31,9 @@ struct settings {
 #include "../kit/table.h"
 #include "../kit/tracee.h"
 
+/* Counting needs no terms but functions, whatever is counted. */
+const char th_tracer_functions_only = 1;
+
 enum by { BY_FUNCTION, BY_PROCESS, BY_TAG, BY_TAG_AND_FUNCTION };
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
@@ -62,14 +65,18 @@ static void count_process(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM ta
 /* Counts an event of MFA, a function; false if MFA is none. */
 static bool count_function(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM mfa, bool call)
 {
-    struct count more;
+    struct count more, *place;
 
     if (!counts_read_function(env, mfa, &more))
         return false;
+    place = counts->size ? counts_place(counts, &more) : NULL;
+    if (place && place->function) {
+        place->events += call;
+        place->errors += !call;
+        return true;
+    }
     more.events = call;
     more.errors = !call;
-    if (counts_add(counts, &more))
-        return true;
     /* Names already in the table are atoms; only new ones are checked. */
     if (!enif_is_atom(env, more.module) || !enif_is_atom(env, more.function))
         return false;

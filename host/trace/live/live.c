@@ -255,7 +255,13 @@ static enum th_status whole(struct th_event *event, th_env *env, th_term *tuple)
 }
 
 /* Source of live events. `reader` is the call or end of the event; NULL: a struct th_live_event. */
-static const struct th_event_source source = {live_decode, no_time, function, actor, whole};
+static const struct th_event_source source = {
+    .decode = live_decode,
+    .time = no_time,
+    .function = function,
+    .actor = actor,
+    .whole = whole,
+};
 
 /* Initializes EVENT, an event of PROCESS. */
 static void live_begin(struct th_event *event, struct th_live_tracee *process,
