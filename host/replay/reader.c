@@ -225,12 +225,13 @@ enum th_status th_replay_reader_check_input(struct th_reader *reader)
                             reader->connection ? "connection" : "file");
 }
 
-/* Counts a record that is damaged, or a drop. */
+/* Counts a drop, damage or the end. */
 static __attribute__((cold)) void count_loss(struct th_reader *reader, const struct th_event *event,
                                              enum th_status status)
 {
     struct th_reader_info *info = &reader->info;
 
+    info->records += status == TH_OK || status == TH_MALFORMED;
     if (status == TH_OK) {
         info->drops += event->dropped;
         info->gaps += event->dropped == 0;
@@ -259,9 +260,11 @@ enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *
     }
 
     info->bytes = reader->bytes_before + th_replay_input_position(&reader->input);
-    info->records += status == TH_OK || status == TH_MALFORMED;
-    if (__builtin_expect(status != TH_OK || event->kind == TH_EVENT_DROP, 0))
-        count_loss(reader, event, status);
+    if (__builtin_expect(status == TH_OK && event->kind != TH_EVENT_DROP, 1)) {
+        info->records++;
+        return TH_OK;
+    }
+    count_loss(reader, event, status);
     return status;
 }
 

@@ -368,41 +368,49 @@ static inline const unsigned char *brief_function(struct th_record *record, th_e
     return p + used;
 }
 
-/* Skips all terms but the function, and reads the number of the scheduler, which is last. The
- * record's elements are {Term [, Extra] [, Result] [, Scheduler]}; decode_record() handles what is
- * rare, and whatever may be damaged. */
+/* Skips the last LEFT elements of {Term [, Extra] [, Result] [, Scheduler]}, from P on, and reads
+ * the number of the scheduler. Returns their end; NULL: decode_record() must decide. */
+static const unsigned char *skip_elements(const struct th_record *record, struct th_event *event,
+                                          const unsigned char *p, uint32_t left)
+{
+    bool has_result = record->most == record->least + 2;
+    bool scheduled = record->elements > (has_result ? record->least + 1 : record->least);
+    size_t used;
+
+    if (record->scheduler_id && has_result && record->elements == record->least + 1)
+        return NULL; /* it may be either */
+    left -= scheduled;
+    if (left > 0) {
+        used = th_etf_skip_sound(p, (size_t)(record->end - p), left, &record->etf);
+        if (used == 0)
+            return NULL;
+        p += used;
+    }
+    if (!scheduled)
+        return p;
+    if (record->end - p < 2 || p[0] != TH_ETF_SMALL_INTEGER)
+        return NULL;
+    event->scheduler_id = th_small(p[1]);
+    return p + 2;
+}
+
 static enum th_status brief_of_record(struct th_event *event, th_env *env)
 {
     struct th_record *record = event->reader;
-    uint32_t skipped = record->elements;
-    bool has_result = record->most == record->least + 2;
-    bool scheduled = record->elements > (has_result ? record->least + 1 : record->least);
     const unsigned char *p = record->rest;
     th_term brief = TH_AM(undefined);
-    size_t used;
+    uint32_t left = record->elements;
 
-    if (record->whole != TH_NONE || event->kind > TH_EVENT_TRACE_TS ||
-        (record->scheduler_id && has_result && record->elements == record->least + 1))
+    if (record->whole != TH_NONE || event->kind > TH_EVENT_TRACE_TS)
         return th_trace_event_brief_decoded(event, env);
     if (event->tag >= TH_TAG_call && event->tag <= TH_TAG_exception_from) {
         p = brief_function(record, env, p, &brief);
-        if (!p)
-            return th_trace_event_brief_decoded(event, env);
-        skipped--;
+        left--;
     }
-    skipped -= scheduled;
-    if (skipped > 0) {
-        used = th_etf_skip_sound(p, (size_t)(record->end - p), skipped, &record->etf);
-        if (used == 0)
-            return th_trace_event_brief_decoded(event, env);
-        p += used;
-    }
-    if (scheduled) {
-        if (record->end - p < 2 || p[0] != TH_ETF_SMALL_INTEGER)
-            return th_trace_event_brief_decoded(event, env);
-        event->scheduler_id = th_small(p[1]);
-        p += 2;
-    }
+    if (p && left > 0)
+        p = skip_elements(record, event, p, left);
+    if (!p)
+        return th_trace_event_brief_decoded(event, env);
     if (record->timed) {
         record->time = p;
         event->timed |= quick_time(p, record->end, &event->time);

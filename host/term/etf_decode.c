@@ -287,6 +287,24 @@ __attribute__((noinline)) static bool close_container(struct th_etf_decoder *d, 
     }
 }
 
+/* Reads the elements of a list that are integers with TAG, of BYTES bytes each, up to the first other
+ * element: long lists of integers are frequent. Returns the address behind them. */
+static inline const unsigned char *read_run(const struct th_etf_decoder *d, const unsigned char *at,
+                                            struct frame *f, unsigned char tag, size_t bytes)
+{
+    th_term *slot = f->slot;
+    size_t left = f->left;
+
+    for (; left > 0 && th_etf_left(d, at) >= bytes && at[0] == tag; at += bytes) {
+        *slot = th_small(tag == TH_ETF_INTEGER ? (int32_t)th_etf_get32(at + 1) : at[1]);
+        slot += 2;
+        left--;
+    }
+    f->slot = slot;
+    f->left = left;
+    return at;
+}
+
 /* Reads the term at AT into ROOT. Returns the address behind the term, NULL after an error. */
 static const unsigned char *etf_decode_read_term(struct nesting *n, const unsigned char *at,
                                                  th_term *root)
@@ -320,10 +338,14 @@ static const unsigned char *etf_decode_read_term(struct nesting *n, const unsign
         case TH_ETF_SMALL_INTEGER:
             *slot = th_small(at[1]);
             at += 2;
+            if (f.kind == LIST)
+                at = read_run(d, at, &f, TH_ETF_SMALL_INTEGER, 2);
             break;
         case TH_ETF_INTEGER:
             *slot = th_small((int32_t)th_etf_get32(at + 1));
             at += 5;
+            if (f.kind == LIST)
+                at = read_run(d, at, &f, TH_ETF_INTEGER, 5);
             break;
         case TH_ETF_NIL:
             *slot = TH_NIL;

@@ -197,7 +197,8 @@ static bool withholds(struct th_delivery *delivery)
     return !(dispatch->risked >> session->index & 1);
 }
 
-/* The kind of the offered event, a constant where events are offered, so that each kind has its own code. */
+/* The kind of an offered event: a constant where events are offered, so that each kind has its own
+ * code. */
 enum offered { OFFERED_CALL, OFFERED_END, OFFERED_OTHER };
 
 static enum th_delivery_outcome go_on_with_event(struct th_delivery *delivery, th_term answer);
@@ -308,13 +309,14 @@ TH_DELIVERY_INLINE void offer_call(struct th_dispatch *dispatch)
 {
     struct th_tracing *tracing = dispatch->tracing;
     struct th_event *event = dispatch->event;
-    struct th_recorded_call call = {.tail = TH_UNKNOWN};
+    struct th_recorded_call call;
 
     dispatch->offered = dispatch->declined = 0;
     offer_to_all(dispatch, flags_of_tracee(tracing, event->tracee), OFFERED_CALL);
     if (th_recorded_streak_holds(&tracing->streak, dispatch->offered, dispatch->declined) ||
         dispatch->status != TH_OK)
         return;
+    call = (struct th_recorded_call){.tail = TH_UNKNOWN};
     dispatch->status = event->source->function(event, &call.function);
     if (dispatch->status != TH_OK || !th_is_immediate(event->tracee))
         return;
