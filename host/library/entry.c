@@ -324,6 +324,18 @@ static enum th_status check_setting(const struct th_memory *memory,
     return TH_OK;
 }
 
+enum th_status th_library_promise_read(const char *promise, bool *promised)
+{
+    struct th_memory memory = {0};
+    enum th_status status;
+
+    th_library_memory_of_process(&memory);
+    status = th_library_memory_check(&memory, "th_tracer_functions_only", promise, sizeof *promise);
+    *promised = status == TH_OK && *promise != 0;
+    th_library_memory_free(&memory);
+    return status;
+}
+
 enum th_status th_library_declared_check(const struct th_tracer_setting *settings, size_t size)
 {
     size_t count = size / sizeof *settings, i = 0;

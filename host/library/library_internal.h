@@ -104,6 +104,10 @@ void th_library_lines_free(struct th_library_lines *lines);
  */
 enum th_status th_library_declared_check(const struct th_tracer_setting *settings, size_t size);
 
+/* Reads PROMISE, the library's th_tracer_functions_only.
+ * Errors: TH_REFUSED if there is no memory at PROMISE. */
+enum th_status th_library_promise_read(const char *promise, bool *promised);
+
 /* Reads the memory and the map of LIBRARY, whose constructors have run, and calls the watcher. */
 void th_library_map(struct th_library *library, bool threads_started);
 

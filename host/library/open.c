@@ -206,9 +206,10 @@ static enum th_status open_fill_in(struct th_library *library)
                                         version / 100, version % 100, newest->name,
                                         newest->since / 100, newest->since % 100));
     th_library_slots_fill(&library->slots, &library->entry);
-    if (library->facts.functions_only)
-        library->slots.functions_only =
-            *(const char *)dlsym(library->handle, "th_tracer_functions_only") != 0;
+    if (library->facts.functions_only &&
+        th_library_promise_read(dlsym(library->handle, "th_tracer_functions_only"),
+                                &library->slots.functions_only))
+        return th_error_status();
     th_library_examination_remarks(&library->facts, &library->remarks);
     if (library->slots.functions[TH_SLOT_enabled] || library->slots.functions[TH_SLOT_trace])
         th_library_slots_remarks(&library->entry, &library->remarks);

@@ -4,8 +4,9 @@
  * Nearly all records of a stream begin with the same bytes: the version, a small tuple, the atom
  * trace or trace_ts, and the tag and node of a pid. These bytes are parsed once, then kept as a
  * prefix and compared. So kind, tag and tracee cost a comparison, three numbers and a look-up in a
- * small table. Terms are decoded on demand, element by element; the time stamp only when it is
- * needed.
+ * small table; a beginning that was seen before, up to the tag, costs one comparison. Terms are
+ * decoded on demand, element by element, or skipped for tracers that look at functions only; the
+ * time stamp only when it is needed.
  */
 #ifndef TH_RECORD_H
 #define TH_RECORD_H
