@@ -61,6 +61,22 @@ static void compare_events(const struct th_event *a, const struct th_event *b)
           "another time");
 }
 
+/* Asserts that EVENT is sound if and only if it is with its terms skipped. */
+static void check_brief(struct th_event *event, th_env *env)
+{
+    struct th_event brief = *event;
+
+    if (!event->source->brief || event->kind > TH_EVENT_SEQ_TRACE)
+        return;
+    brief.decoded = false;
+    brief.brief = TH_NONE;
+    claim((th_trace_event_brief(&brief, env) == TH_OK) ==
+              (th_trace_event_decode(event, env) == TH_OK),
+          "sound only if skipped, or only if decoded");
+    if (event->decoded && th_trace_event_brief_decoded(event, env) == TH_OK)
+        same(brief.brief, event->brief, "another brief term");
+}
+
 /* Asserts that the parts of EVENT are those of TUPLE. If AMBIGUOUS, only the function is compared,
  * as a scheduler id in TUPLE can be a match specification's result. */
 static void check_pieces(struct th_event *event, th_env *env, th_term tuple, bool ambiguous)
@@ -77,6 +93,7 @@ static void check_pieces(struct th_event *event, th_env *env, th_term tuple, boo
                   function.function == expected_function.function &&
                   function.arity == expected_function.arity,
               "another function");
+    check_brief(event, env);
     sound = th_trace_event_decode(event, env) == TH_OK && th_trace_event_time(event) == TH_OK;
     if (event->kind == TH_EVENT_OTHER || ambiguous)
         return;
