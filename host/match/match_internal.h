@@ -114,11 +114,11 @@ struct th_match_screen {
 };
 
 struct th_match_spec {
-    th_env env; /* of source and constants */
+    struct th_match_range range; /* first member */
+    th_env env;                  /* of source and constants */
     th_term source;
     enum th_match_kind kind;
-    struct th_match_screen *screens;      /* by clause */
-    const struct th_match_result *always; /* result of all calls; NULL: they differ */
+    struct th_match_screen *screens; /* by clause */
     struct th_match_screen_test *tests;
     size_t test_count, test_capacity;
 

@@ -167,6 +167,34 @@ static bool read_body(struct reader *r, size_t clause)
     return true;
 }
 
+/* Sets the range of the only clause, which is whole, if its test accepts one. */
+static void set_range(struct th_match_spec *spec, const struct th_match_screen *screen)
+{
+    const struct th_match_screen_test *test = &spec->tests[screen->first_test];
+    int64_t constant = (int64_t)test->constant, from = constant, to = constant;
+
+    /* No range: all but one word, or no word at all. */
+    if (test->accepted == (TH_MATCH_LESS | TH_MATCH_GREATER) ||
+        (test->accepted == TH_MATCH_LESS && constant == INT64_MIN) ||
+        (test->accepted == TH_MATCH_GREATER && constant == INT64_MAX))
+        return;
+    if (test->accepted & TH_MATCH_LESS)
+        from = INT64_MIN;
+    else if (!(test->accepted & TH_MATCH_EQUAL))
+        from = constant + 1;
+    if (test->accepted & TH_MATCH_GREATER)
+        to = INT64_MAX;
+    else if (!(test->accepted & TH_MATCH_EQUAL))
+        to = constant - 1;
+    spec->range = (struct th_match_range){.within = &screen->result,
+                                          .argument = test->argument,
+                                          .least = screen->least,
+                                          .more = screen->most - screen->least,
+                                          .tag = test->by_value ? th_small(0) : 0,
+                                          .from = (uint64_t)from,
+                                          .span = (uint64_t)to - (uint64_t)from};
+}
+
 void th_match_make_screens(struct th_match_spec *spec)
 {
     struct reader reader = {.spec = spec};
@@ -190,7 +218,9 @@ void th_match_make_screens(struct th_match_spec *spec)
     reader.screen = &spec->screens[0];
     if (reader.screen->whole && reader.screen->test_count == 0 && reader.screen->least == 0 &&
         reader.screen->most == UINT32_MAX)
-        spec->always = &reader.screen->result;
+        spec->range.always = &reader.screen->result;
+    else if (reader.screen->whole && spec->clause_count == 1 && reader.screen->test_count == 1)
+        set_range(spec, reader.screen);
 }
 
 /* --- Interface of the room -------------------------------------------------------------------- */
@@ -219,18 +249,20 @@ static inline enum verdict screen_clause(const struct th_match_spec *spec,
     return all;
 }
 
+const struct th_match_result th_match_no = {.end = TH_MATCH_NO, .message = TH_AM(true)};
+
 const struct th_match_result *th_match_quickly(const struct th_match_spec *spec,
                                                const th_term arguments[], size_t count)
 {
-    static const struct th_match_result no = {.end = TH_MATCH_NO, .message = TH_AM(true)};
     const struct th_match_screen *screen = spec->screens;
 
-    if (spec->always)
-        return spec->always;
+    if (spec->range.always)
+        return spec->range.always;
+
     for (const struct th_match_screen *end = screen + spec->clause_count; screen < end; screen++) {
         enum verdict verdict = screen_clause(spec, screen, arguments, count);
         if (verdict != FAILS)
             return verdict == PASSES ? &screen->result : NULL;
     }
-    return &no;
+    return &th_match_no;
 }
