@@ -326,11 +326,11 @@ static bool consolidate(struct th_change *change)
 {
     for (size_t i = 0; i < change->touched.count; i++) {
         struct th_generic_bp *bp = change->touched.items[i];
+        uint32_t before = th_breakpoint_active(&bp->data[!th_breakpoint_generation()]);
         bp->listed = false;
-        tell_count(bp->site, th_breakpoint_active(&bp->data[!th_breakpoint_generation()]),
-                   th_breakpoint_active(&bp->data[th_breakpoint_generation()]));
         if (!is_removed(bp))
             th_breakpoint_consolidate(bp);
+        tell_count(bp->site, before, th_breakpoint_active(&bp->data[th_breakpoint_generation()]));
     }
     return false;
 }

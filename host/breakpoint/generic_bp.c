@@ -35,6 +35,10 @@ struct th_generic_bp *th_breakpoint_create(struct th_site *site, struct th_bp_se
 
     th_breakpoint_shared_take(&session->shared);
     bp->session = session;
+    for (size_t i = 0; i < 2; i++) {
+        bp->data[i].breakpoint = bp;
+        bp->data[i].owner = session->owner;
+    }
     bp->site = site;
     bp->place = &session->breakpoints;
     bp->of_session = session->breakpoints;

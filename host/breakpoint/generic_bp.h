@@ -36,6 +36,10 @@ struct th_bp_meta {
 };
 
 struct th_bp_data {
+    /* Constant: */
+    struct th_generic_bp *breakpoint; /* the data's own */
+    void *owner;                      /* the session's `owner` */
+
     uint32_t flags;               /* enum th_bp_kind, and shifted, the kinds that are active */
     uint32_t count, time, memory; /* tallies; 0: none */
     struct th_shared *spec;       /* match specification of LOCAL or GLOBAL; NULL: none */

@@ -38,8 +38,8 @@ struct th_site_operations {
     /* Arms or disarms SITES. NULL: no word needs writing except `armed`. */
     void (*write)(struct th_site *const *sites, size_t count, bool arm);
     /* May be NULL. Reports a change of the active kinds of one breakpoint in GENERATION, the
-     * staging one, from BEFORE to AFTER (bits of enum th_bp_kind). Called when the breakpoint is
-     * staged and when it is consolidated (change.c, steps 3 and 11). With the permission. */
+     * staging one, from BEFORE to AFTER (bits of enum th_bp_kind). Called after the breakpoint was
+     * staged and after it was consolidated (change.c, steps 3 and 11). With the permission. */
     void (*count)(struct th_site *site, unsigned generation, uint32_t before, uint32_t after);
 };
 

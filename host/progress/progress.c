@@ -23,6 +23,7 @@ static void unregister(void *unused)
     (void)unused;
     registered = false;
     th_self.progress_word = NULL;
+    th_self.live_thread = NULL;
     urcu_memb_unregister_thread();
 }
 

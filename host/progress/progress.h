@@ -140,6 +140,29 @@ static inline unsigned long *th_progress_enter_quickly(void)
     return word;
 }
 
+/* As th_progress_enter_quickly(), in a thread with th_self.progress_word, but only for an outermost
+ * section: NULL in a section. */
+static inline unsigned long *th_progress_enter_outermost(void)
+{
+    unsigned long *word = th_self.progress_word;
+
+    if (__builtin_expect(*word & URCU_GP_CTR_NEST_MASK, 0))
+        return NULL;
+    CMM_STORE_SHARED(*word, CMM_LOAD_SHARED(urcu_memb_gp.ctr));
+    cmm_barrier();
+    return word;
+}
+
+/* Ends the section of th_progress_enter_outermost(). (The phase of a word without depth is not
+ * read.) */
+static inline bool th_progress_leave_outermost_awaited(unsigned long *word)
+{
+    cmm_barrier();
+    CMM_STORE_SHARED(*word, 0);
+    cmm_barrier();
+    return __builtin_expect(CMM_LOAD_SHARED(urcu_memb_gp.futex) == -1, 0);
+}
+
 static inline bool th_progress_leave_awaited(unsigned long *word)
 {
     cmm_barrier();
@@ -155,6 +178,17 @@ static inline unsigned long *th_progress_enter_quickly(void)
     return NULL;
 }
 
+static inline unsigned long *th_progress_enter_outermost(void)
+{
+    return NULL;
+}
+
+static inline bool th_progress_leave_outermost_awaited(unsigned long *word)
+{
+    (void)word;
+    return false;
+}
+
 static inline bool th_progress_leave_awaited(unsigned long *word)
 {
     (void)word;
@@ -166,6 +200,12 @@ static inline bool th_progress_leave_awaited(unsigned long *word)
 static inline void th_progress_leave_quickly(unsigned long *word)
 {
     if (th_progress_leave_awaited(word))
+        th_progress_wake();
+}
+
+static inline void th_progress_leave_outermost(void)
+{
+    if (th_progress_leave_outermost_awaited(th_self.progress_word))
         th_progress_wake();
 }
 

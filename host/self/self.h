@@ -21,6 +21,7 @@ struct th_callback_subject;
 struct th_check_frame;
 struct th_clock;
 struct th_library_frame;
+struct th_live_thread;
 struct th_scheduler;
 struct th_trace_thread;
 
@@ -48,6 +49,9 @@ struct th_self {
     const struct th_library_frame *library_frame; /* library/load.h: library code that runs outside
                                                      of callbacks; NULL: none */
     struct th_trace_thread *trace_thread;         /* trace/trace_thread.h; NULL: no event yet */
+    /* trace/live/live_delivery.h: the same. NULL: no event yet, or `progress_word` is NULL.
+     * progress/ clears the pointer with that word. */
+    struct th_live_thread *live_thread;
     unsigned long *progress_word;       /* progress/progress.h; NULL: sections take the slow path */
     struct th_clock *clock;             /* term/clock.h; NULL: real clocks */
     struct th_check_frame *check_frame; /* check/; NULL: no call is checked */

@@ -8,16 +8,19 @@
 #include "host/breakpoint/hit.h"
 #include "host/library/load.h"
 #include "host/match/match.h"
-#include "host/trace/live/live_hit.h"
+#include "host/trace/live/live_delivery.h"
 
 #include <ctype.h>
 #include <pthread.h>
 #include <string.h>
 
-/* Returns the subject of the callback that the thread is in; NULL: none. */
+/* Returns the subject of the callback that the thread is in; NULL: none. A callback without a
+ * subject is about the call in the thread's memory (live/live_delivery.h). */
 static const struct th_callback_subject *at_hand(void)
 {
-    return th_self.attachment ? th_self.subject : NULL;
+    if (!th_self.attachment)
+        return NULL;
+    return th_self.subject ? th_self.subject : &th_live_thread_own()->live.subject;
 }
 
 /* --- Failures that tracers report ------------------------------------------------------------- */
@@ -96,7 +99,7 @@ bool th_trace_callback_refuses(th_term receiver)
     const struct th_attachment *attachment = th_self.attachment;
     struct th_session *session;
 
-    if (!attachment || receiver != callback_tracee_of(th_self.subject))
+    if (!attachment || receiver != callback_tracee_of(at_hand()))
         return false;
     session = attachment->session;
     th_trace_session_count(session, TH_COUNTED(refused));
@@ -262,7 +265,8 @@ bool th_trace_callback_disarm(const th_env *env)
         (!th_trace_callback_watcher && env != &th_self.attachment->env &&
          env != &th_trace_thread_own()->env))
         return false;
-    hit = (struct th_hit){.breakpoint = subject->breakpoint, .data = subject->breakpoint_data};
+    hit =
+        (struct th_hit){.breakpoint = subject->breakpoint->breakpoint, .data = subject->breakpoint};
     th_breakpoint_disarm(&hit, subject->hit_kinds);
     return true;
 }

@@ -18,7 +18,6 @@ struct th_attachment;
 struct th_call_event;
 struct th_live_end;
 struct th_bp_data;
-struct th_generic_bp;
 
 /*
  * Subject of callbacks (th_self.subject). At most one of `event`, `call` and `end` is not NULL; in
@@ -29,10 +28,9 @@ struct th_callback_subject {
     const struct th_live_end *end;    /* end of a live call */
     const struct th_call_event *call; /* a live call */
     th_term tracee;                   /* of an event, or of trace_status */
-    /* In callbacks about a call at a breakpoint: the breakpoint, its data, and the kinds of it that
+    /* In callbacks about a call at a breakpoint: the breakpoint's data, and the kinds of it that
      * the callback serves. NULL in other callbacks. */
-    struct th_generic_bp *breakpoint;
-    const struct th_bp_data *breakpoint_data;
+    const struct th_bp_data *breakpoint;
     uint32_t hit_kinds;
 };
 

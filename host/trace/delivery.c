@@ -41,6 +41,13 @@ static const struct th_match_result *match(struct th_delivery *delivery,
         return NULL;
     if (!source->subject || !delivery->spec)
         return &th_trace_delivery_matched;
+    if (source->in_thread) { /* all arguments are known */
+        struct th_match_subject subject = source->subject(delivery);
+        const struct th_match_result *result =
+            th_match_quickly(delivery->spec->spec, subject.arguments, subject.count);
+        if (result)
+            return result;
+    }
     delivery_run(delivery, source, room);
     for (unsigned i = 0; i < room->callers_unknown; i++)
         th_trace_session_count(session, TH_COUNTED_BY_PATTERNS(callers_unknown));
@@ -89,12 +96,12 @@ bool th_trace_delivery_match_first(struct th_delivery *delivery,
 
 enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
                                                   const struct th_delivery_source *source,
-                                                  th_term answer,
-                                                  const struct th_match_result *result)
+                                                  th_term answer)
 {
     struct th_session *session = delivery->attachment->session;
     enum th_tracer_group group = th_trace_delivery_group(delivery, source);
     enum th_delivery_outcome outcome = TH_DELIVERY_OVER;
+    const struct th_match_result *result = NULL;
     struct th_match_result room;
     uint32_t flags;
 
@@ -115,7 +122,7 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
         return outcome; /* may have been destroyed */
     if (source->is_message)
         th_trace_delivery_send(delivery, source, delivery->matched.message, delivery->flags);
-    else if (!result)
+    else
         result = match(delivery, source, &room);
     if (result && result->end == TH_MATCH_YES) {
         flags = source->flags ? source->flags(delivery) : delivery->flags;

@@ -85,7 +85,7 @@ th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term s
                            enum th_time_kind recorded, uint32_t flags);
 
 /* #{}; and the flags that can make the map differ from it. */
-extern th_term th_trace_opts_empty[];
+extern th_term th_trace_opts_empty[] __attribute__((visibility("hidden")));
 enum {
     TH_OPTS_FLAGS =
         TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
@@ -173,6 +173,8 @@ struct th_delivery_source {
     bool meta;         /* meta breakpoints: flags of the tracee do not matter */
     bool is_message;   /* the specification comes before `enabled` */
     bool counts_flags; /* deliveries that flags hold back are counted */
+    bool by_index;     /* in_thread, and the session is never a meta tracer's */
+    bool of_process;   /* a call of a process of this host: `trace` runs in that process */
 
     /* Makes the terms of the event, once. False: damaged. */
     bool (*decode)(struct th_delivery *delivery);
@@ -182,6 +184,9 @@ struct th_delivery_source {
     /* Returns the present flags of the tracee, which a specification may have changed; for a meta
      * breakpoint those of `delivery->owner`. NULL: `delivery->flags`. */
     uint32_t (*flags)(const struct th_delivery *delivery);
+    /* For th_trace_delivery_choose(): returns whether one of TH_FLAGS_SPECIAL is among these
+     * flags. */
+    bool (*is_special)(const struct th_delivery *delivery);
     /* Fills TraceTerm and Opts in ENV, under FLAGS; MESSAGE is the specification's result, `true`:
      * none. */
     void (*fill)(struct th_delivery *delivery, th_env *env, th_term message, uint32_t flags);
@@ -222,7 +227,9 @@ TH_DELIVERY_INLINE void th_trace_delivery_count(const struct th_delivery *delive
                                                 const struct th_delivery_source *source,
                                                 size_t what)
 {
-    if (source->in_thread)
+    if (source->by_index && what < TH_COUNTED_CALLS)
+        th_trace_thread_count_call(th_self.trace_thread, delivery->attachment->session, what);
+    else if (source->in_thread)
         th_trace_thread_count_in(th_self.trace_thread, delivery->attachment->session, what);
     else
         th_trace_session_count(delivery->attachment->session, what);
@@ -260,15 +267,28 @@ TH_DELIVERY_INLINE void th_trace_delivery_send(struct th_delivery *delivery,
     enum th_tracer_group group = th_trace_delivery_group(delivery, source);
     th_env *env =
         source->in_thread ? &th_self.trace_thread->env : th_trace_attachment_env(attachment);
+    th_term self;
 
-    source->fill(delivery, env, message, flags);
+    source->fill(delivery, env, message, flags); /* for an end, also the tracee */
+    self =
+        source->of_process ? delivery->argv[2] : th_trace_delivery_self(group, delivery->argv[2]);
     th_trace_delivery_count(delivery, source, TH_COUNTED(traced));
     if (source->in_thread)
-        th_trace_thread_deliver(attachment, delivery->argv,
-                                th_trace_delivery_self(group, delivery->argv[2]));
+        th_trace_thread_deliver(attachment, delivery->argv, self);
     else
-        th_trace_attachment_call(attachment, TH_SLOT_trace + 2 * group, delivery->argv,
-                                 th_trace_delivery_self(group, delivery->argv[2]));
+        th_trace_attachment_call(attachment, TH_SLOT_trace + 2 * group, delivery->argv, self);
+}
+
+/* Step 5. */
+TH_DELIVERY_INLINE void th_trace_delivery_request(struct th_delivery *delivery,
+                                                  const struct th_delivery_source *source,
+                                                  const struct th_match_result *result,
+                                                  uint32_t flags)
+{
+    uint64_t what = th_trace_return_request_of(result, source->meta, delivery->kind, flags);
+
+    if (what)
+        source->request(delivery, delivery->attachment->session->id << TH_REQUEST_BITS | what);
 }
 
 /* Steps 5 and 6. */
@@ -277,50 +297,66 @@ TH_DELIVERY_INLINE void th_trace_delivery_accept(struct th_delivery *delivery,
                                                  const struct th_match_result *result,
                                                  th_term message, uint32_t flags)
 {
-    uint64_t what;
-
-    if (source->request) {
-        what = th_trace_return_request_of(result, source->meta, delivery->kind, flags);
-        if (what)
-            source->request(delivery, delivery->attachment->session->id << TH_REQUEST_BITS | what);
-    }
+    if (source->request)
+        th_trace_delivery_request(delivery, source, result, flags);
     if (!th_trace_sends(message))
         return;
     if (source->subject || source->decode(delivery)) /* a subject was decoded before */
         th_trace_delivery_send(delivery, source, message, flags);
 }
 
-/* Does steps 3 to 6 for ANSWER of `enabled`, which is not `discard`. RESULT is the result of the
- * specification if that is known without a run; else NULL. */
+/* Does steps 3 to 6 for ANSWER of `enabled`, which is not `discard`. */
 enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
                                                   const struct th_delivery_source *source,
-                                                  th_term answer,
-                                                  const struct th_match_result *result);
+                                                  th_term answer);
 
-/* Does the same for a live call, with the common case inlined: the answer is `trace`, the
- * specification, if any, needs no run, and no flag matters. */
+/* The rest of the delivery of a live call after th_trace_delivery_choose(). */
+enum th_delivery_rest {
+    TH_DELIVERY_SEND,  /* step 6, with message `true` and no flag that matters */
+    TH_DELIVERY_END,   /* nothing */
+    TH_DELIVERY_DECIDE /* th_trace_delivery_decide() */
+};
+
+/* Does the steps 3 to 5 for ANSWER of `enabled`, which is not `discard`, in the common case: the
+ * answer is `trace`, no flag matters, and the specification, if any, needs no run. */
+TH_DELIVERY_INLINE enum th_delivery_rest
+th_trace_delivery_choose(struct th_delivery *delivery, const struct th_delivery_source *source,
+                         th_term answer)
+{
+    struct th_session *session = delivery->attachment->session;
+    const struct th_match_result *result;
+    struct th_match_subject subject;
+
+    if (__builtin_expect(answer != TH_AM(trace) || !th_trace_session_is_attached(session) ||
+                             source->is_special(delivery),
+                         0))
+        return TH_DELIVERY_DECIDE;
+    if (delivery->spec) {
+        subject = source->subject(delivery);
+        result = th_match_at_once(delivery->spec->spec, subject.arguments, subject.count);
+        if (result == &th_match_no) {
+            th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
+            return TH_DELIVERY_END;
+        }
+        if (__builtin_expect(!result || result->message != TH_AM(true), 0))
+            return TH_DELIVERY_DECIDE;
+        th_trace_delivery_request(delivery, source, result, TH_FLAG_NONE);
+    }
+    th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
+    return TH_DELIVERY_SEND;
+}
+
+/* Does the steps 3 to 6, with the common case inlined. */
 TH_DELIVERY_INLINE enum th_delivery_outcome
 th_trace_delivery_go_on(struct th_delivery *delivery, const struct th_delivery_source *source,
                         th_term answer)
 {
-    const uint32_t special = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_OPTS_FLAGS;
-    struct th_session *session = delivery->attachment->session;
-    const struct th_match_result *result = NULL;
-    struct th_match_subject subject = source->subject(delivery);
+    enum th_delivery_rest rest = th_trace_delivery_choose(delivery, source, answer);
 
-    if (__builtin_expect(answer == TH_AM(trace) && th_trace_session_is_attached(session), 1))
-        result = delivery->spec
-                     ? th_match_quickly(delivery->spec->spec, subject.arguments, subject.count)
-                     : &th_trace_delivery_matched;
-    if (result && result->end == TH_MATCH_NO) {
-        th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
-        return TH_DELIVERY_OVER;
-    }
-    if (__builtin_expect(
-            !result || result->message != TH_AM(true) || source->flags(delivery) & special, 0))
-        return th_trace_delivery_decide(delivery, source, answer, result);
-    th_trace_delivery_count(delivery, source, TH_COUNTED(enabled));
-    th_trace_delivery_accept(delivery, source, result, TH_AM(true), TH_FLAG_NONE);
+    if (rest == TH_DELIVERY_DECIDE)
+        return th_trace_delivery_decide(delivery, source, answer);
+    if (rest == TH_DELIVERY_SEND)
+        th_trace_delivery_send(delivery, source, TH_AM(true), TH_FLAG_NONE);
     return TH_DELIVERY_OVER;
 }
 
@@ -349,7 +385,7 @@ th_trace_deliver(struct th_delivery *delivery, const struct th_delivery_source *
     answer = th_trace_delivery_ask(delivery, source);
     if (__builtin_expect(answer != TH_AM(discard), 0))
         return source->go_on ? source->go_on(delivery, answer)
-                             : th_trace_delivery_decide(delivery, source, answer, NULL);
+                             : th_trace_delivery_decide(delivery, source, answer);
     th_trace_delivery_count(delivery, source, TH_COUNTED(discarded));
     return TH_DELIVERY_DISCARDED;
 }

@@ -220,7 +220,7 @@ static enum th_delivery_outcome go_on_with_event(struct th_delivery *delivery, t
 
     if (answer != TH_AM(trace) || delivery->flags & TH_FLAG_SILENT ||
         !th_trace_session_is_attached(session))
-        return th_trace_delivery_decide(delivery, &event_source, answer, NULL);
+        return th_trace_delivery_decide(delivery, &event_source, answer);
     th_trace_delivery_count(delivery, &event_source, TH_COUNTED(enabled));
     if (decode_for_tracer(delivery))
         th_trace_delivery_send(delivery, &event_source, TH_AM(true), delivery->flags);
@@ -263,9 +263,9 @@ TH_DELIVERY_INLINE void dispatch_offer(struct th_dispatch *dispatch,
     outcome = th_trace_deliver(delivery, &event_source, traced);
     if (offered != OFFERED_CALL || outcome == TH_DELIVERY_PASSED)
         return;
-    dispatch->offered |= (uint64_t)1 << session->index;
+    dispatch->offered |= session->bit;
     if (outcome == TH_DELIVERY_DISCARDED || outcome == TH_DELIVERY_SILENCED)
-        dispatch->declined |= (uint64_t)1 << session->index;
+        dispatch->declined |= session->bit;
 }
 
 /* Step 2. */

@@ -198,6 +198,8 @@ static struct th_session_breakpoints *breakpoints_of(struct th_session *session)
     breakpoints = th_alloc_zero(sizeof *breakpoints);
     th_breakpoint_session_init(&breakpoints->base, &th_trace_pattern_hooks, end_breakpoints);
     breakpoints->session = session;
+    breakpoints->base.owner = session;
+    breakpoints->base.bit = session->bit;
     /* Stacks are followed from now on, from each process's first call, whatever its flags. */
     atomic_store_explicit(&tracing->patterned, true, memory_order_relaxed);
     atomic_fetch_or_explicit(&tracing->wanted, TH_FLAG_CALL | TH_FLAG_RETURN_TO | TH_FLAG_PROCS,

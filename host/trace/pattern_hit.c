@@ -27,7 +27,7 @@ static struct th_match_subject pattern_hit_subject_of(struct th_delivery *delive
 static void pattern_hit_request(struct th_delivery *delivery, uint64_t word)
 {
     const struct th_dispatch *dispatch = th_trace_dispatch_of(delivery);
-    uint64_t bit = (uint64_t)1 << delivery->attachment->session->index;
+    uint64_t bit = delivery->attachment->session->bit;
 
     if (dispatch->caller)
         th_recorded_want(&dispatch->tracing->execution, &dispatch->caller->stack, word,
@@ -74,8 +74,7 @@ static struct th_session *pattern_hit_session_of(struct th_bp_session *breakpoin
  * NULL: none. */
 static void callbacks_about(struct th_hit *hit, uint32_t kinds)
 {
-    th_self.subject->breakpoint = hit ? hit->breakpoint : NULL;
-    th_self.subject->breakpoint_data = hit ? hit->data : NULL;
+    th_self.subject->breakpoint = hit ? hit->data : NULL;
     th_self.subject->hit_kinds = kinds;
 }
 
@@ -232,7 +231,7 @@ static void fill_return_to(struct th_delivery *delivery, th_env *env, th_term me
 
 static void pattern_hit_returns_to(struct th_delivery *delivery, struct th_session *session)
 {
-    th_trace_dispatch_of(delivery)->waiting |= (uint64_t)1 << session->index;
+    th_trace_dispatch_of(delivery)->waiting |= session->bit;
 }
 
 static const struct th_delivery_source end_source = {

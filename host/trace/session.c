@@ -81,6 +81,8 @@ static unsigned free_index(const struct th_tracing *tracing)
 void th_trace_session_identify(struct th_session *session, unsigned index)
 {
     session->index = index;
+    session->bit = (uint64_t)1 << index;
+    atomic_store_explicit(&session->calls_bit, session->bit, memory_order_relaxed);
     session->id =
         (atomic_fetch_add_explicit(&session->tracing->created, 1, memory_order_relaxed) + 1) *
             TH_SESSIONS_LIMIT +

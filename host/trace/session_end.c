@@ -24,6 +24,7 @@ void th_trace_session_detach(struct th_session *session)
     atomic_fetch_sub_explicit(&session->tracing->attached, th_trace_session_is_attached(session),
                               memory_order_relaxed);
     atomic_store_explicit(&session->attached, false, memory_order_relaxed);
+    atomic_store_explicit(&session->calls_bit, 0, memory_order_relaxed);
 }
 
 /* Step 1 without the change: nothing finds SESSION any more. */

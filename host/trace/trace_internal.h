@@ -115,6 +115,10 @@ static inline uint32_t th_trace_flags_of_session(const struct th_tracee_flags *t
     return 0;
 }
 
+/* Sets WORDS for TRACEE_FLAGS; BEFORE are the words that readers use now. Under the lock. */
+void th_trace_tracee_words_set(struct th_tracee_words *words, const struct th_tracee_words *before,
+                               const struct th_tracee_flags *tracee_flags);
+
 /* Returns the union of all flags. */
 uint32_t th_trace_tracee_flags_union(const struct th_tracee_flags *tracee_flags);
 bool th_trace_tracee_flags_equal(const struct th_tracee_flags *a, const struct th_tracee_flags *b);

@@ -2,6 +2,7 @@
 #include "trace_thread.h"
 
 #include "host/base/memory.h"
+#include "host/trace/live/live_delivery.h"
 
 /* List of all structs. Written under `lock`, with release, as a struct is complete; read with
  * acquire. The lock also guards `taken`; no other lock is taken under it. */
@@ -22,6 +23,7 @@ static void trace_thread_leave(void *context)
     pthread_mutex_lock(&lock);
     thread->taken = false;
     pthread_mutex_unlock(&lock);
+    th_self.live_thread = NULL;
     th_self.trace_thread = NULL; /* destructors that run later may cause events, too */
 }
 
@@ -41,7 +43,7 @@ struct th_trace_thread *th_thread_begin(void)
     while (thread && thread->taken)
         thread = thread->next;
     if (!thread) {
-        thread = th_alloc_zero(sizeof *thread);
+        thread = th_alloc_zero(sizeof(struct th_live_thread));
         thread->next = first;
         atomic_store_explicit(&threads, thread, memory_order_release);
     }
@@ -50,7 +52,12 @@ struct th_trace_thread *th_thread_begin(void)
     pthread_setspecific(at_thread_end, thread);
     th_env_init(&thread->env, TH_ENV_CALLBACK);
     th_env_init(&thread->arena, TH_ENV_PLAIN);
+    th_live_thread_init((struct th_live_thread *)thread);
     th_self.trace_thread = thread;
+    th_progress_enter(); /* the first section of a thread sets progress_word */
+    th_progress_leave();
+    if (th_self.progress_word)
+        th_self.live_thread = (struct th_live_thread *)thread;
     return thread;
 }
 
@@ -126,6 +133,9 @@ void th_trace_thread_sum(const struct th_session *session, uint64_t sums[TH_COUN
 
     for (; thread; thread = thread->next) {
         const struct th_thread_counts *counts = trace_thread_counts_of(thread, session);
+        for (size_t i = 0; i < TH_COUNTED_CALLS && session->id && !session->meta; i++)
+            sums[i] +=
+                atomic_load_explicit(&thread->calls[i][session->index], memory_order_relaxed);
         if (!counts || atomic_load_explicit(&counts->id, memory_order_acquire) != session->id)
             continue;
         for (size_t i = 0; i < TH_COUNTED_ALL; i++)
@@ -140,6 +150,8 @@ void th_trace_thread_forget(const struct th_session *session)
     for (; thread; thread = thread->next) {
         struct th_thread_counts *counts = trace_thread_counts_of(thread, session);
         th_session_id id = session->id;
+        for (size_t i = 0; i < TH_COUNTED_CALLS && !session->meta; i++)
+            atomic_store_explicit(&thread->calls[i][session->index], 0, memory_order_relaxed);
         if (counts) /* Release: its words have been read. */
             atomic_compare_exchange_strong_explicit(&counts->id, &id, 0, memory_order_release,
                                                     memory_order_relaxed);

@@ -31,6 +31,11 @@ struct th_thread_counts {
                                       the struct */
 };
 
+/* Counts of calls, the first of TH_COUNTED(field): each thread counts them by the session's index
+ * alone. Other threads read them relaxed. When a session is freed, after the last count for it, all
+ * threads' words of its index are set to 0: so a later session begins with 0. */
+enum { TH_COUNTED_CALLS = TH_COUNTED(discarded) + 1 };
+
 struct th_trace_thread {
     th_env env;                                                 /* of the current callback */
     th_env arena;                                               /* terms of the current event */
@@ -43,6 +48,7 @@ struct th_trace_thread {
     /* For meta tracers, whose session has the index of their owner: as many structs as ever existed
      * at a time. */
     struct th_thread_counts *_Atomic meta_counts;
+    _Atomic uint64_t calls[TH_COUNTED_CALLS][TH_SESSIONS_LIMIT]; /* not for meta tracers */
 };
 
 __attribute__((cold)) struct th_trace_thread *th_thread_begin(void);
@@ -83,48 +89,79 @@ static inline void th_trace_thread_count_in(struct th_trace_thread *thread,
     th_trace_thread_add(&th_trace_thread_counts_of(thread, session)->words[what]);
 }
 
-/* --- Callbacks of calls, in a thread that is in no other callback ----------------------------- */
-
-static inline th_term th_trace_thread_enter(struct th_attachment *attachment,
-                                            enum th_tracer_slot slot, const th_term argv[])
+/* Counts WHAT, below TH_COUNTED_CALLS, for a session that is no meta tracer's. */
+static inline void th_trace_thread_count_call(struct th_trace_thread *thread,
+                                              const struct th_session *session, size_t what)
 {
-    th_env *env = &th_self.trace_thread->env;
-
-    env->library = attachment->library;
-    return th_trace_attachment_enter(attachment, env, slot, argv);
+    th_trace_thread_add(&thread->calls[what][session->index]);
 }
+
+/* --- Callbacks of calls, in a thread that is in no other callback ----------------------------- */
 
 /* Clears ENV after a callback. Returns ANSWER; TH_NONE after an exception. */
 th_term th_trace_thread_tidy(th_env *env, th_term answer);
 
+/* Returns true if a callback has left more than an answer: words on the heap (as those of an object
+ * outside of the heap), an exception, or a resource that is due. */
+static inline bool th_trace_thread_is_untidy(const struct th_trace_thread *thread)
+{
+    const th_env *env = &thread->env;
+    uintptr_t untidy = ((uintptr_t)env->top ^ (uintptr_t)env->bottom) | env->exception;
+
+    return untidy | (uintptr_t)atomic_load_explicit(&th_resource_due, memory_order_relaxed);
+}
+
 /*
  * As th_trace_attachment_call() for enabled_call, in a thread with a struct
- * (th_trace_thread_own()). Most callbacks leave the environment clear, and no resource due: then
- * one test is enough. The environment is looked up again after the callback, so that no register is
- * saved for it.
+ * (th_trace_thread_own()). th_trace_thread_ask_end() is the part after the callback. The struct is
+ * looked up again there, so that no register is saved for it.
  */
-static inline th_term th_trace_thread_ask(struct th_attachment *attachment, const th_term argv[3])
+static inline th_term th_trace_thread_ask_end(th_term answer)
 {
-    th_term answer = th_trace_thread_enter(attachment, TH_SLOT_enabled_call, argv);
-    const th_env *env = &th_self.trace_thread->env;
-    uintptr_t untidy = (uintptr_t)env->top ^ (uintptr_t)env->bottom;
+    struct th_trace_thread *thread = th_self.trace_thread;
 
-    untidy |= (uintptr_t)env->offheap | env->exception;
-    untidy |= (uintptr_t)atomic_load_explicit(&th_resource_due, memory_order_relaxed);
-    return __builtin_expect(untidy != 0, 0)
-               ? th_trace_thread_tidy(&th_self.trace_thread->env, answer)
+    return __builtin_expect(th_trace_thread_is_untidy(thread), 0)
+               ? th_trace_thread_tidy(&thread->env, answer)
                : answer;
 }
 
+static inline th_term th_trace_thread_ask(struct th_attachment *attachment, const th_term argv[3])
+{
+    th_env *env = &th_self.trace_thread->env;
+    th_term answer;
+
+    env->library = attachment->library;
+    answer = th_trace_attachment_enter(attachment, env, TH_SLOT_enabled_call, argv);
+    return th_trace_thread_ask_end(answer);
+}
+
 /* As th_trace_thread_ask() for trace_call, with terms in the thread's environment; SELF is the
- * result of enif_self(). */
+ * result of enif_self(). After th_trace_thread_deliver_begin(), the caller calls
+ * th_trace_thread_deliver_end(). */
+static inline void th_trace_thread_deliver_begin(struct th_trace_thread *thread,
+                                                 struct th_attachment *attachment,
+                                                 const th_term argv[5], th_term self)
+{
+    thread->env.library = attachment->library;
+    thread->env.self = self;
+    th_trace_attachment_enter_begin(attachment, &thread->env, TH_SLOT_trace_call, argv);
+}
+
+static inline void th_trace_thread_deliver_end(void)
+{
+    struct th_trace_thread *thread = th_self.trace_thread;
+
+    th_trace_callback_set(NULL);
+    thread->env.self = TH_NONE;
+    if (__builtin_expect(th_trace_thread_is_untidy(thread), 0))
+        th_trace_thread_tidy(&thread->env, TH_NONE);
+}
+
 static inline void th_trace_thread_deliver(struct th_attachment *attachment, const th_term argv[5],
                                            th_term self)
 {
-    th_self.trace_thread->env.self = self;
-    th_trace_thread_enter(attachment, TH_SLOT_trace_call, argv);
-    th_env_clear(&th_self.trace_thread->env);
-    th_resource_reap();
+    th_trace_thread_deliver_begin(th_self.trace_thread, attachment, argv, self);
+    th_trace_thread_deliver_end();
 }
 
 /* Adds the counters of all threads for SESSION. */

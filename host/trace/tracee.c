@@ -99,8 +99,10 @@ void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_flags *t
     wanted = atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
     news = (wanted | flags) != wanted || !tracing->special;
     atomic_store_explicit(&traced->tracee_flags, tracee_flags, memory_order_release);
-    atomic_store_explicit(&traced->own_flags, flags, memory_order_relaxed);
-    atomic_store_explicit(&traced->flags, &traced->own_flags, memory_order_release);
+    th_trace_tracee_words_set(&traced->own_words,
+                              atomic_load_explicit(&traced->words, memory_order_relaxed),
+                              tracee_flags);
+    atomic_store_explicit(&traced->words, &traced->own_words, memory_order_release);
     if (old)
         th_trace_retire(tracing, old);
     tracing->special = true;
@@ -184,7 +186,7 @@ void th_trace_tracees_leave(struct th_session *session)
         th_trace_retire(tracing, old);
     }
     if (!tracing->shared)
-        forget_bits(tracing, (uint64_t)1 << session->index);
+        forget_bits(tracing, session->bit);
 }
 
 void th_trace_catch_up(struct th_tracing *tracing)

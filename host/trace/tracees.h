@@ -24,6 +24,7 @@
 #define TH_TRACEES_H
 
 #include "session.h"
+#include "tags.h"
 
 #include "host/progress/progress.h"
 
@@ -100,6 +101,26 @@ struct th_tracee_flags {
     } tracee_flags[];   /* by ascending index of the session */
 };
 
+/*
+ * Sessions with certain flags for a live tracee, by index: so a call reads two words, and no array.
+ *
+ * Written under the tracing's lock, `calling` last and with release; a reader loads `calling`
+ * first, with acquire, and then `special`: so the reader sees no bit of `calling` without the bit
+ * of `special` that was set with it. While a session's bit of `calling` is 0, its bit of `special`
+ * stays as it was: so a reader that has seen the former bit of `calling` sees the bit of `special`.
+ * Outside of reader sections both are hints.
+ */
+struct th_tracee_words {
+    _Atomic uint64_t calling; /* sessions that trace calls */
+    _Atomic uint64_t special; /* of these, sessions that also have one of TH_FLAGS_SPECIAL */
+};
+
+/* Flags with which a call that the tracer wants needs more than its term. */
+enum {
+    TH_FLAGS_SPECIAL = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_FLAGS_STAMPS |
+                       TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
+};
+
 /* Recorded or live process or port that can be traced. */
 struct th_tracee {
     struct th_tracing *tracing;
@@ -107,13 +128,11 @@ struct th_tracee {
     /* NULL: the flags of all others (th_tracing.found). Written under the tracing's lock, with
      * release, as the array is complete; read with acquire, in an event. */
     struct th_tracee_flags *_Atomic tracee_flags;
-    /* Union of all flags that sessions have for a live tracee: a hint for readers outside of
-     * sections, which may have too many bits. Points to own_flags or, while tracee_flags is NULL,
-     * to th_tracing.found_flags. Written under the lock: the flags relaxed, as a tracee is traced
-     * by a new flag from its next event on; the pointer with release, as own_flags is written
-     * before; read with acquire. */
-    const _Atomic uint32_t *_Atomic flags;
-    _Atomic uint32_t own_flags;
+    /* For a live tracee: points to own_words or, while tracee_flags is NULL, to
+     * th_tracing.found_words. Written under the lock, with release, as own_words is written before;
+     * read with acquire. */
+    const struct th_tracee_words *_Atomic words;
+    struct th_tracee_words own_words;
 };
 
 #endif

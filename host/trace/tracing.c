@@ -53,6 +53,25 @@ uint32_t th_trace_tracee_flags_union(const struct th_tracee_flags *tracee_flags)
     return flags;
 }
 
+void th_trace_tracee_words_set(struct th_tracee_words *words, const struct th_tracee_words *before,
+                               const struct th_tracee_flags *tracee_flags)
+{
+    uint64_t calling = 0, special = 0;
+
+    for (uint32_t i = 0; i < tracee_flags->count; i++) {
+        const struct th_tracee_ref *ref = &tracee_flags->tracee_flags[i];
+        uint64_t bit = ref->session->bit;
+        if (ref->flags & TH_FLAG_CALL)
+            calling |= bit;
+        if (ref->flags & TH_FLAGS_SPECIAL)
+            special |= bit;
+    }
+    if (before)
+        special |= atomic_load_explicit(&before->special, memory_order_relaxed) & ~calling;
+    atomic_store_explicit(&words->special, special, memory_order_relaxed);
+    atomic_store_explicit(&words->calling, calling, memory_order_release);
+}
+
 bool th_trace_tracee_flags_equal(const struct th_tracee_flags *a, const struct th_tracee_flags *b)
 {
     bool equal = a->count == b->count;
@@ -156,7 +175,7 @@ void th_trace_update(struct th_tracing *tracing)
             th_trace_tracee_flags_add(found, session, session->found[kind]);
         flags = th_trace_tracee_flags_union(found);
         atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
-        atomic_store_explicit(&tracing->found_flags[kind], flags, memory_order_relaxed);
+        th_trace_tracee_words_set(&tracing->found_words[kind], &tracing->found_words[kind], found);
         tracing_replace(tracing, &tracing->found[kind], found);
     }
     for (size_t i = 0; (session = th_trace_next(tracing, &i));)

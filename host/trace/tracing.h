@@ -82,14 +82,16 @@ struct th_session {
     struct th_attachment *_Atomic attachment;
     /* All flags that were ever given: the look of seq_trace events. Relaxed, a word in itself. */
     _Atomic uint32_t flags;
-    unsigned index; /* in tracing->sessions; the session's bit in sets */
+    unsigned index; /* in tracing->sessions */
+    uint64_t bit;   /* its bit in sets: 1 << index */
     /* `attached` is false once trace_status has answered `remove`, a callback has reported a
      * failure, or the session is clearing. Written under the lock. Relaxed: a thread that must be
      * sure that all threads have seen the change waits for a grace period. */
     atomic_bool attached, clearing;
-    uint32_t found[TH_KINDS]; /* flags of existing tracees that were not seen */
-    uint32_t born[TH_KINDS];  /* flags of new tracees */
-    struct th_expected {      /* by th_trace_session_expect() */
+    _Atomic uint64_t calls_bit; /* `bit` while `attached`, else 0; written and read as `attached` */
+    uint32_t found[TH_KINDS];   /* flags of existing tracees that were not seen */
+    uint32_t born[TH_KINDS];    /* flags of new tracees */
+    struct th_expected {        /* by th_trace_session_expect() */
         th_term who;
         uint32_t flags;
         bool met; /* the tracee has turned up */
@@ -161,7 +163,7 @@ struct th_tracing {
     /* Tracee flags of each tracee that has none of its own, by kind; all sessions, for events
      * without a tracee. Memory order as in th_tracee.tracee_flags. */
     struct th_tracee_flags *_Atomic found[TH_KINDS], *_Atomic everyone;
-    _Atomic uint32_t found_flags[TH_KINDS]; /* union of `found`; see th_tracee.flags */
+    struct th_tracee_words found_words[TH_KINDS]; /* of `found`; see th_tracee.words */
     /* `wanted`: flags that any tracee may have. `relevant`: a bit for each tag that matters even if
      * no session wants the event. Relaxed: a tracee that has just been given a flag is traced from
      * its next event on, and the thread that gave the flag wrote `wanted` before. */
@@ -403,18 +405,26 @@ struct th_attachment *th_trace_attachment_create(struct th_session *session,
 void th_trace_attachment_free(struct th_attachment *attachment);
 
 /* Calls the tracer's function for SLOT in ENV, and no more: the common part of
- * th_trace_attachment_call() and th_trace_thread_ask(). */
-static inline th_term th_trace_attachment_enter(struct th_attachment *attachment, th_env *env,
-                                                enum th_tracer_slot slot, const th_term argv[])
+ * th_trace_attachment_call() and th_trace_thread_ask(). After th_trace_attachment_enter_begin(),
+ * the caller calls th_trace_callback_set(NULL). */
+static inline th_term th_trace_attachment_enter_begin(struct th_attachment *attachment, th_env *env,
+                                                      enum th_tracer_slot slot,
+                                                      const th_term argv[])
 {
     uint64_t callbacks = atomic_load_explicit(&th_self.callbacks, memory_order_relaxed);
-    th_term answer;
 
     th_self.slot = slot;
     th_trace_callback_set(attachment);
     /* Written by this thread alone. */
     atomic_store_explicit(&th_self.callbacks, callbacks + 1, memory_order_relaxed);
-    answer = attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
+    return attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
+}
+
+static inline th_term th_trace_attachment_enter(struct th_attachment *attachment, th_env *env,
+                                                enum th_tracer_slot slot, const th_term argv[])
+{
+    th_term answer = th_trace_attachment_enter_begin(attachment, env, slot, argv);
+
     th_trace_callback_set(NULL);
     return answer;
 }

@@ -131,11 +131,31 @@ static void the_handler_returns_to_the_caller_of_the_function(void **state)
 /* OTHERS: the active breakpoints that are not only local. */
 static void expect_active(const struct meeting *meeting, unsigned active, unsigned others)
 {
-    for (int generation = 0; generation < 2; generation++) {
+    for (int generation = 0; generation < 2; generation++)
         assert_int_equal(atomic_load(&meeting->native->active[generation]), active);
-        assert_int_equal(atomic_load(&meeting->native->others[generation]), others);
+    assert_int_equal(th_native_others(meeting->native), 2 * others);
+}
+
+/* A: the session of the only breakpoint that a handler finds at once; NULL: none. */
+static void expect_only(const struct meeting *meeting, struct noting *a)
+{
+    const struct th_generic_bp *bp = a ? th_breakpoint_find(meeting->site, &a->session) : NULL;
+
+    assert_int_equal(bp != NULL, a != NULL);
+    for (int generation = 0; generation < 2; generation++) {
+        const struct th_bp_data *only = atomic_load(&meeting->native->only[generation]);
+#ifdef __OPTIMIZE__
+        assert_ptr_equal(only, bp ? &bp->data[generation] : NULL);
+#else
+        assert_null(only);
+#endif
     }
-    assert_int_equal(th_native_has_others(meeting->native), others > 0);
+}
+
+/* BITS: those of the sessions with an active breakpoint. */
+static void expect_sessions(const struct meeting *meeting, uint64_t bits)
+{
+    assert_int_equal(th_native_sessions(meeting->native), bits);
 }
 
 static void pause_kinds(struct meeting *meeting, struct noting *noting, uint32_t kinds)
@@ -151,26 +171,47 @@ static void thunk_counters_equal_the_active_breakpoints(void **state)
     struct meeting *one = &meetings[2];
 
     (void)state;
+    a->session.bit = 1;
+    b->session.bit = 2;
     expect_active(one, 0, 0);
+    expect_sessions(one, 0);
     set_kinds(one->site, a, TH_BP_LOCAL | TH_BP_COUNT, 0);
     expect_active(one, 1, 1);
+    expect_only(one, NULL);
+    expect_sessions(one, 1);
     set_kinds(one->site, b, TH_BP_COUNT, 0);
     expect_active(one, 2, 2);
+    expect_sessions(one, 1 | 2);
     set_kinds(one->site, a, TH_BP_LOCAL, 7);
     expect_active(one, 2, 2);
     pause_kinds(one, a, TH_BP_LOCAL);
     expect_active(one, 2, 2);
     pause_kinds(one, a, TH_BP_COUNT);
     expect_active(one, 1, 1);
+    expect_only(one, NULL);
     set_kinds(one->site, a, TH_BP_LOCAL, 7);
     expect_active(one, 2, 1);
+    expect_only(one, NULL);
     clear_kinds(one->site, b, TH_BP_ALL);
     expect_active(one, 1, 0);
-    clear_kinds(one->site, a, TH_BP_LOCAL);
+    expect_only(one, a);
+    set_kinds(one->site, b, TH_BP_LOCAL, 0);
+    expect_active(one, 2, 0);
+    expect_only(one, NULL);
+    pause_kinds(one, a, TH_BP_LOCAL);
+    expect_active(one, 1, 0);
+    expect_only(one, b);
+    expect_sessions(one, 2);
+    clear_kinds(one->site, a, TH_BP_ALL);
+    expect_only(one, b);
+    clear_kinds(one->site, b, TH_BP_LOCAL);
     expect_active(one, 0, 0);
+    expect_only(one, NULL);
+    expect_sessions(one, 0);
     assert_false(th_breakpoint_site_is_armed(one->site));
     set_kinds(one->site, a, TH_BP_META, 0);
     expect_active(one, 1, 1);
+    expect_only(one, NULL);
     noting_end(a);
     noting_end(b);
     expect_active(one, 0, 0);

@@ -274,18 +274,64 @@ static void write_entries(struct th_site *const *sites, size_t count, bool arm)
 
 /* Relaxed: a reader decides nothing by the count without reading more. Written with the permission.
  */
-static void count_one(_Atomic uint32_t *count, bool before, bool after)
-{
-    uint32_t had = atomic_load_explicit(count, memory_order_relaxed);
-
-    atomic_store_explicit(count, had + after - before, memory_order_relaxed);
-}
-
 static void count_record(struct th_native *native, unsigned generation, uint32_t before,
                          uint32_t after)
 {
-    count_one(&native->active[generation], before, after);
-    count_one(&native->others[generation], before & ~TH_BP_LOCAL, after & ~TH_BP_LOCAL);
+    _Atomic uint32_t *active = &native->active[generation];
+    const bool others_before = before & ~TH_BP_LOCAL, others_after = after & ~TH_BP_LOCAL;
+    uint32_t had = atomic_load_explicit(active, memory_order_relaxed);
+    uint64_t had_others = atomic_load_explicit(&native->others, memory_order_relaxed);
+
+    atomic_store_explicit(active, had + (after != 0) - (before != 0), memory_order_relaxed);
+    atomic_store_explicit(&native->others, had_others + others_after - others_before,
+                          memory_order_relaxed);
+}
+
+/* False in mode=debug: so a debugger that stops in th_breakpoint_hit() sees each hit. */
+#ifdef __OPTIMIZE__
+static const bool finds_only = true;
+#else
+static const bool finds_only = false;
+#endif
+
+/* Returns the first breakpoint of SITE that is active in GENERATION; NULL: none. */
+static struct th_generic_bp *first_active(const struct th_site *site, unsigned generation)
+{
+    struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_relaxed);
+
+    while (bp && !th_breakpoint_active(&bp->data[generation]))
+        bp = atomic_load_explicit(&bp->next, memory_order_relaxed);
+    return bp;
+}
+
+/* Returns the sessions, by bit, that have a breakpoint at SITE which is active in any generation. */
+static uint64_t sessions_at(const struct th_site *site)
+{
+    const struct th_generic_bp *bp = atomic_load_explicit(&site->first, memory_order_relaxed);
+    uint64_t sessions = 0;
+
+    for (; bp; bp = atomic_load_explicit(&bp->next, memory_order_relaxed))
+        if (th_breakpoint_active(&bp->data[0]) | th_breakpoint_active(&bp->data[1]))
+            sessions |= bp->session->bit;
+    return sessions;
+}
+
+/* Sets `only` and `sessions` of NATIVE after a breakpoint of SITE was counted. If the only
+ * breakpoint is one of another site of the entry, or if SITE has lost the entry (SITE is NULL),
+ * calls find it slowly. An entry of several sites has all sessions. */
+static void set_only(struct th_native *native, const struct th_site *site, unsigned generation)
+{
+    struct th_generic_bp *only = NULL;
+    uint64_t sessions = native->arity < 0 ? UINT64_MAX : site ? sessions_at(site) : 0;
+
+    if (finds_only && site &&
+        atomic_load_explicit(&native->active[generation], memory_order_relaxed) == 1)
+        only = first_active(site, generation);
+    if (only && th_breakpoint_active(&only->data[generation]) != TH_BP_LOCAL)
+        only = NULL;
+    atomic_store_explicit(&native->sessions, sessions, memory_order_relaxed);
+    atomic_store_explicit(&native->only[generation], only ? &only->data[generation] : NULL,
+                          memory_order_release);
 }
 
 static void count_active(struct th_site *site, unsigned generation, uint32_t before, uint32_t after)
@@ -293,8 +339,10 @@ static void count_active(struct th_site *site, unsigned generation, uint32_t bef
     const struct th_native_place *place = site->place;
 
     for (int i = 0; i < TH_NATIVE_INSTANCES; i++)
-        if (place->records[i])
+        if (place->records[i]) {
             count_record(place->records[i], generation, before, after);
+            set_only(place->records[i], site, generation);
+        }
 }
 
 const struct th_site_operations th_native_site_native = {.kind = "native",
@@ -333,6 +381,8 @@ static void change_records(struct th_site *const sites[], struct th_native *cons
                 uint32_t active = th_breakpoint_active(&bp->data[generation]);
                 count_record(natives[i], generation, attach ? 0 : active, attach ? active : 0);
             }
+        for (unsigned generation = 0; generation < 2; generation++)
+            set_only(natives[i], attach ? sites[i] : NULL, generation);
         if (th_breakpoint_site_is_armed(sites[i]))
             write_later(&writing, natives[i], attach);
     }

@@ -51,21 +51,33 @@ enum th_native_form {
 };
 
 /*
- * The record of an entry. One cache line. The memory belongs to the entry while its library is
- * open, even after th_native_drop(), as a thread may be on its way here at any time.
+ * The record of an entry. Two cache lines: a call that is not traced reads the first one. The
+ * memory belongs to the entry while its library is open, even after th_native_drop(), as a thread
+ * may be on its way here at any time.
  */
 struct th_native {
+    /* By generation: the breakpoint's data, if one local breakpoint is all that is active at the
+     * entry; NULL: more is active, or nothing; always NULL in programs that are not optimized (see
+     * fast_hit.h). Written with `active`, with release, as the breakpoint is complete; read with
+     * acquire, in reader sections, for the active generation: like the data, the pointer is final
+     * when its generation becomes the active one. */
+    _Alignas(64) const struct th_bp_data *_Atomic only[2];
     /* Number of active breakpoints of all sites of the entry, by generation. The thunk reads that
      * of the active generation, relaxed: a hit reads all again. The thunk may have read
      * th_breakpoint_active_index long before; then its call began before the end of the change that
      * it misses. Written when a generation is staged and consolidated, with the permission. */
-    _Alignas(64) _Atomic uint32_t active[2];
+    _Atomic uint32_t active[2];
+    /* Number of active breakpoints, of both generations together, that are not local alone; and the
+     * sessions, by bit, that have an active breakpoint in any generation. */
+    _Atomic uint64_t others, sessions;
     void *handler; /* for the entry's form, as below; constant while there is a site */
     void *body;    /* label + 8 */
     union {
         void *owner;            /* data of the creator */
         struct th_native *next; /* native_near.c: the list of free records */
     };
+    /* The arity of the only function of the entry, by the creator; below 0: several functions. */
+    int arity;
     /* Written by native*.c: */
     const void *thunk; /* the thunk of the form */
     uint64_t jump;     /* the entry word while armed */
@@ -73,17 +85,19 @@ struct th_native {
     short protection;  /* of the entry word's memory, PROT_... */
     bool dropped;      /* has no owner, but threads may still arrive; under native.c's lock */
     bool listed;       /* stands in native.c's list of dropped records; likewise */
-    /* As `active`, but only of breakpoints that are not local alone. */
-    _Atomic uint32_t others[2];
 };
 
-/* False, as a hint that may be stale, if the entry has only local breakpoints, which a process that
- * is not traced passes: such a process does two loads here and needs no reader section. The
- * generation may be older, as in the thunk, which runs before the handler. */
-static inline bool th_native_has_others(const struct th_native *native)
+/* Return, as hints that may be stale, whether the entry has other breakpoints than local ones, and
+ * the sessions with breakpoints there. A process that none of them traces passes local breakpoints
+ * without a reader section. */
+static inline uint64_t th_native_others(const struct th_native *native)
 {
-    return atomic_load_explicit(&native->others[th_breakpoint_generation()],
-                                memory_order_relaxed) != 0;
+    return atomic_load_explicit(&native->others, memory_order_relaxed);
+}
+
+static inline uint64_t th_native_sessions(const struct th_native *native)
+{
+    return atomic_load_explicit(&native->sessions, memory_order_relaxed);
 }
 
 /*
@@ -104,6 +118,17 @@ static inline struct th_native *th_native_of(double register_)
     } both = {register_};
 
     return both.native;
+}
+
+/* The inverse of th_native_of(). */
+static inline double th_native_in(struct th_native *native)
+{
+    union {
+        struct th_native *native;
+        double register_;
+    } both = {native};
+
+    return both.register_;
 }
 
 /*

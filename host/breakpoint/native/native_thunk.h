@@ -5,10 +5,10 @@
 #ifndef TH_NATIVE_THUNK_H
 #define TH_NATIVE_THUNK_H
 
-#define TH_NATIVE_ACTIVE 0
-#define TH_NATIVE_HANDLER 8
-#define TH_NATIVE_BODY 16
-#define TH_NATIVE_THUNK 32
+#define TH_NATIVE_ACTIVE 16
+#define TH_NATIVE_HANDLER 40
+#define TH_NATIVE_BODY 48
+#define TH_NATIVE_THUNK 72
 
 #ifndef __ASSEMBLER__
 
@@ -21,7 +21,6 @@ _Static_assert(offsetof(struct th_native, body) == TH_NATIVE_BODY, "as native_th
 _Static_assert(offsetof(struct th_native, thunk) == TH_NATIVE_THUNK, "as native_thunk.S has it");
 _Static_assert(sizeof(((struct th_native *)NULL)->active[0]) == 4, "an index counts four bytes");
 _Static_assert(sizeof th_breakpoint_active_index == 4, "one register, as native_thunk.S has it");
-_Static_assert(sizeof(struct th_native) == 64, "a cache line");
 
 /* Jumped to by a stub, with its record in %r11. Jumps to the record's handler, with the record as
  * the last parameter of a function of this form; or to the body. */

@@ -106,7 +106,7 @@ struct th_resource_due {
     struct th_resource_due *next;
     void (*run)(struct th_resource_due *self);
 };
-extern struct th_resource_due *_Atomic th_resource_due;
+extern struct th_resource_due *_Atomic th_resource_due __attribute__((visibility("hidden")));
 void th_resource_reap_all(void);
 
 /*

@@ -109,7 +109,6 @@ static bool has_room(const struct th_process *process, uintptr_t at)
            process->native_bytes < th_traced_native_stack();
 }
 
-/* If the call needs a frame, in_trace_hook stays set until the frame begins. */
 bool th_traced_native_keep(const struct th_traceable_function *function,
                            struct th_live_requests *requests)
 {
@@ -125,7 +124,6 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
     framed = at != call->sp && !(top && top->native == at);
     if (framed && __builtin_expect(!has_room(process, at), 0)) {
         th_traced_open_refuse(process, requests);
-        th_self.in_trace_hook = 0;
         return false;
     }
     made = th_traced_open_add(process);
@@ -135,8 +133,6 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
     made->native = at == call->sp ? 0 : at;
     made->below = process->native_bytes;
     th_live_requests_move(&made->requests, requests);
-    if (!framed)
-        th_self.in_trace_hook = 0;
     return framed;
 }
 
@@ -152,8 +148,26 @@ static __attribute__((noinline)) bool is_resumed(struct th_call *call,
     return true;
 }
 
-bool th_traced_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
-                                 uintptr_t at)
+/* Reports a call of CODE's function. */
+static bool native_call_deliver(const struct th_call *call, traced_code *code, const th_term argv[],
+                                uintptr_t at)
+{
+    const struct th_call_event met = {.process = &call->process->live,
+                                      .function = &code->function->live,
+                                      .site = code->site,
+                                      .arguments = argv};
+    struct th_live_requests requests;
+
+    th_self.in_trace_hook = at;
+    th_live_call(&met, &requests);
+    if (requests.count > 0 && th_traced_native_keep(met.function, &requests))
+        return true;
+    th_self.in_trace_hook = 0;
+    return false;
+}
+
+bool th_traced_native_met(const struct th_native *native, int argc, const th_term argv[],
+                          uintptr_t at)
 {
     struct th_call *call = th_self.call;
     traced_code *code;
@@ -172,7 +186,7 @@ bool th_traced_native_met_slowly(const struct th_native *native, int argc, const
         th_self.in_trace_hook = at;
         th_traced_caught_by_caller(call->process, at);
     }
-    return th_traced_native_deliver(call, code, argv, at);
+    return native_call_deliver(call, code, argv, at);
 }
 
 /* --- Frames ---------------------------------------------------------------------------------- */

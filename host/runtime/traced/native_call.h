@@ -81,25 +81,11 @@ void th_traced_functions_end(void);
 
 extern void *const th_traced_native_handlers[TH_NATIVE_FORMS];
 
-/* Returns true if a call at NATIVE's entry needs no action, as for most processes while others are
- * traced. */
-static inline bool th_traced_native_may_pass(const struct th_native *native)
-{
-    const struct th_call *call = th_self.call;
-
-    return __builtin_expect(call != NULL, 1) && th_live_may_pass(&call->process->live) &&
-           !call->resumed && !th_self.in_trace_hook && !th_native_has_others(native) &&
-           !TH_PROBE_ENABLED(local__function__entry);
-}
-
 /* Delivers the call of NATIVE's function with ARGC arguments (below 0: the function's arity). AT is
  * the stack pointer before the call. Returns true if the handler must call the body from a native
- * frame, at once. The common case is inlined into each handler; all other cases are in
- * th_traced_native_met_slowly(). */
-static inline bool th_traced_native_met(const struct th_native *native, int argc,
-                                        const th_term argv[], uintptr_t at);
-bool th_traced_native_met_slowly(const struct th_native *native, int argc, const th_term argv[],
-                                 uintptr_t at);
+ * frame, at once. */
+bool th_traced_native_met(const struct th_native *native, int argc, const th_term argv[],
+                          uintptr_t at);
 
 /* A native frame: calls a body for a reported call. */
 struct th_native_frame {
@@ -121,8 +107,6 @@ size_t th_traced_native_stack(void);
  * nothing. */
 void th_traced_native_calls_begin(void);
 
-/* --- Inline parts ----------------------------------------------------------------------------- */
-
 /* Returns whether FIRST is the only function of its code that a call with ARGC arguments can be. */
 static inline bool th_traced_native_is_only(const struct th_instance_function *first, int argc)
 {
@@ -130,47 +114,10 @@ static inline bool th_traced_native_is_only(const struct th_instance_function *f
 }
 
 /* Keeps REQUESTS, the return requests of the call of FUNCTION that is being delivered. Returns true
- * if the call needs a native frame. If the stack has no room for that frame, drops REQUESTS, counts
- * the call (th_runtime_calls_not_kept()) and returns false. */
+ * if the call needs a native frame; then in_trace_hook must stay set until the frame begins. If the
+ * stack has no room for that frame, drops REQUESTS, counts the call (th_runtime_calls_not_kept())
+ * and returns false. */
 bool th_traced_native_keep(const struct th_traceable_function *function,
                            struct th_live_requests *requests);
-
-/* Reports a call of CODE's function. Data that is needed afterwards is in memory, so that no
- * register is saved for it. */
-static inline bool th_traced_native_deliver(const struct th_call *call,
-                                            const struct th_instance_function *code,
-                                            const th_term argv[], uintptr_t at)
-{
-    struct th_call_event met;
-    struct th_live_requests requests;
-
-    th_self.in_trace_hook = at;
-    met.process = &call->process->live;
-    met.function = &code->function->live;
-    met.site = code->site;
-    met.arguments = argv;
-    met.external = false;
-    met.caller = NULL;
-    th_live_call(&met, &requests);
-    if (__builtin_expect(requests.count > 0, 0))
-        return th_traced_native_keep(met.function, &requests);
-    th_self.in_trace_hook = 0;
-    return false;
-}
-
-static inline bool th_traced_native_met(const struct th_native *native, int argc,
-                                        const th_term argv[], uintptr_t at)
-{
-    const struct th_call *call = th_self.call;
-    const struct th_instance_function *code = native->owner;
-
-    if (__builtin_expect(!call || th_self.in_trace_hook || call->resumed ||
-                             TH_PROBE_ENABLED(local__function__entry) ||
-                             th_live_is_returning(&call->process->live) ||
-                             !th_traced_native_is_only(code, argc),
-                         0))
-        return th_traced_native_met_slowly(native, argc, argv, at);
-    return th_traced_native_deliver(call, code, argv, at);
-}
 
 #endif

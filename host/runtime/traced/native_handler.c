@@ -6,7 +6,7 @@
  * handler's frame must be gone when the body runs; and with -fexceptions, as a native frame must
  * notice unwinding (SConscript).
  */
-#include "native_call.h"
+#include "native_delivery.h"
 
 #include "host/runtime/thread_stack.h"
 
@@ -23,6 +23,98 @@ static PLAIN void unwind(struct th_native_frame *frame)
 
 /* The stack pointer before the call of the enclosing function. */
 #define BEFORE_CALL ((uintptr_t)__builtin_dwarf_cfa())
+
+/* --- The rest of a delivery, for all forms --------------------------------------------------- */
+
+/* Goes on to the body after the end of a section for which a thread waits. */
+static PLAIN th_term wake(const struct th_native_form_handler *form)
+{
+    th_progress_wake();
+    return form->body();
+}
+
+static PLAIN th_term leave(void)
+{
+    struct th_live_thread *own;
+
+    th_progress_leave_outermost();
+    own = th_live_thread_own();
+    if (own->requests.count > 0 && th_traced_native_keep(own->call.function, &own->requests))
+        return th_live_thread_own()->form->frame();
+    return th_live_thread_own()->form->body();
+}
+
+static PLAIN th_term tidy_sent(void)
+{
+    th_trace_thread_tidy(&th_live_thread_own()->thread.env, TH_NONE);
+    return leave();
+}
+
+PLAIN th_term th_traced_native_sent(void)
+{
+    struct th_live_thread *own = th_live_thread_own();
+
+    th_trace_callback_set(NULL);
+    own->thread.env.self = TH_NONE;
+    if (__builtin_expect(th_trace_thread_is_untidy(&own->thread), 0))
+        return tidy_sent();
+    if (__builtin_expect(own->requests.count > 0, 0))
+        return leave();
+    if (__builtin_expect(th_progress_leave_outermost_awaited(th_self.progress_word), 0))
+        return wake(own->form);
+    return own->form->body();
+}
+
+PLAIN th_term th_traced_native_send_checked(void)
+{
+    struct th_live_thread *own = th_live_thread_own();
+
+    th_trace_delivery_send(&own->live.delivery, &th_live_thread_source, TH_AM(true), TH_FLAG_NONE);
+    th_live_thread_unfill(th_live_thread_own());
+    return leave();
+}
+
+static PLAIN th_term decide(th_term answer)
+{
+    th_trace_delivery_decide(&th_live_thread_own()->live.delivery, &th_live_thread_source, answer);
+    th_live_thread_unfill(th_live_thread_own());
+    return leave();
+}
+
+PLAIN th_term th_traced_native_tidy(th_term answer, const struct th_native_form_handler *form)
+{
+    struct th_live_thread *own = th_live_thread_own();
+
+    own->form = form;
+    own->requests.count = own->requests.capacity = 0;
+    answer = th_trace_thread_tidy(&own->thread.env, answer);
+    if (answer != TH_AM(discard))
+        return decide(answer);
+    th_trace_thread_count_call(&own->thread, own->live.delivery.attachment->session,
+                               TH_COUNTED(discarded));
+    return leave();
+}
+
+PLAIN th_term th_traced_native_choose(th_term answer, const struct th_native_form_handler *form)
+{
+    struct th_live_thread *own = th_live_thread_own();
+
+    own->form = form;
+    own->requests.count = own->requests.capacity = 0;
+    switch (th_trace_delivery_choose(&own->live.delivery, &th_live_thread_source, answer)) {
+    case TH_DELIVERY_SEND:
+        return __builtin_expect(own->live.delivery.attachment->watched != NULL, 0)
+                   ? th_traced_native_send_checked()
+                   : own->form->send();
+    case TH_DELIVERY_DECIDE:
+        return decide(answer);
+    case TH_DELIVERY_END:
+        break;
+    }
+    if (__builtin_expect(th_progress_leave_outermost_awaited(th_self.progress_word), 0))
+        return wake(own->form);
+    return own->form->body();
+}
 
 /* --- (env, argc, argv) ----------------------------------------------------------------------- */
 
@@ -46,19 +138,134 @@ static PLAIN bool meet_nif(const struct th_native *native, int argc, const th_te
     return th_traced_native_met(native, argc, argv, at);
 }
 
-static PLAIN th_term tell_nif(th_env *env, int argc, const th_term argv[], struct th_native *native)
+static PLAIN th_term slow_nif(th_env *env, int argc, const th_term argv[], struct th_native *native)
 {
     if (__builtin_expect(meet_nif(native, argc, argv, BEFORE_CALL), 0))
         return frame_nif(env, argc, argv, native);
     return ((nif_body *)native->body)(env, argc, argv);
 }
 
+static PLAIN th_term body_nif(void)
+{
+    const struct th_live_thread *own = th_live_thread_own();
+    const struct th_native *native = own->native;
+    const th_term *argv = own->call.arguments;
+    th_env *env = own->env;
+
+    th_traced_native_release();
+    return ((nif_body *)native->body)(env, native->arity, argv);
+}
+
+static PLAIN th_term framed_nif(void)
+{
+    const struct th_live_thread *own = th_live_thread_own();
+
+    return frame_nif(own->env, own->native->arity, own->call.arguments, own->native);
+}
+
+/* By arity: so the terms of most calls are made without a loop. */
+#define SEND_NIF(N)                                         \
+    static PLAIN th_term send_nif_##N(void)                 \
+    {                                                       \
+        struct th_live_thread *own = th_live_thread_own();  \
+                                                            \
+        th_traced_native_send(own, own->call.arguments, N); \
+        return th_traced_native_sent();                     \
+    }
+SEND_NIF(0)
+SEND_NIF(1)
+SEND_NIF(2)
+SEND_NIF(3)
+SEND_NIF(4)
+SEND_NIF(5)
+
+static const struct th_native_form_handler forms_nif[TH_LIVE_ARGUMENTS + 2] = {
+    {send_nif_0, body_nif, framed_nif},
+    {send_nif_1, body_nif, framed_nif},
+    {send_nif_2, body_nif, framed_nif},
+    {send_nif_3, body_nif, framed_nif},
+    {send_nif_4, body_nif, framed_nif},
+    {send_nif_5, body_nif, framed_nif},
+    {th_traced_native_send_checked, body_nif, framed_nif},
+};
+
+static inline const struct th_native_form_handler *form_of(const struct th_native *native)
+{
+    return &forms_nif[native->arity <= TH_LIVE_ARGUMENTS ? native->arity : TH_LIVE_ARGUMENTS + 1];
+}
+
+static PLAIN th_term asked_nif(th_term answer)
+{
+    struct th_live_thread *own = th_live_thread_own();
+    const struct th_native *native;
+    const th_term *argv;
+    th_env *env;
+
+    switch (th_traced_native_asked(own, answer)) {
+    case TH_NATIVE_WANTED:
+        return th_traced_native_choose(answer, form_of(own->native));
+    case TH_NATIVE_UNTIDY:
+        return th_traced_native_tidy(answer, form_of(own->native));
+    case TH_NATIVE_DISCARDED:
+        break;
+    }
+    if (th_progress_leave_outermost_awaited(th_self.progress_word))
+        return wake(form_of(own->native));
+    native = own->native;
+    argv = own->call.arguments;
+    env = own->env;
+    th_traced_native_release();
+    return ((nif_body *)native->body)(env, native->arity, argv);
+}
+
+static PLAIN th_term slow_in_nif(bool leaves)
+{
+    const struct th_live_thread *own = th_live_thread_own();
+    struct th_native *native = own->native;
+    const th_term *argv = own->call.arguments;
+    th_env *env = own->env;
+
+    if (leaves)
+        th_progress_leave_outermost();
+    th_traced_native_release();
+    return slow_nif(env, native->arity, argv, native);
+}
+
+static PLAIN th_term deliver_nif(th_env *env, int argc, const th_term argv[],
+                                 struct th_native *native)
+{
+    struct th_live_tracee *process = &th_self.call->process->live;
+    struct th_live_thread *own;
+
+    if (!th_traced_native_is_wanted(native, process) && !th_native_others(native))
+        return ((nif_body *)native->body)(env, argc, argv);
+    own = th_live_thread_own();
+    if (__builtin_expect(!own || argc != native->arity, 0))
+        return slow_nif(env, argc, argv, native);
+    th_traced_native_hold(BEFORE_CALL);
+    own->call.arguments = argv;
+    own->native = native;
+    own->env = env;
+    switch (th_traced_native_begin(own, native, process)) {
+    case TH_NATIVE_DELIVER:
+        return asked_nif(th_traced_native_ask(own));
+    case TH_NATIVE_LEAVE:
+        return slow_in_nif(true);
+    default:
+        return slow_in_nif(false);
+    }
+}
+
 static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
                                 struct th_native *native)
 {
-    if (th_traced_native_may_pass(native))
-        return ((nif_body *)native->body)(env, argc, argv);
-    return tell_nif(env, argc, argv, native);
+    enum th_native_way way = th_traced_native_look(native);
+
+    if (way == TH_NATIVE_DELIVER)
+        return deliver_nif(env, argc, argv, native);
+    if (way == TH_NATIVE_SLOW)
+        return slow_nif(env, argc, argv, native);
+    return ((nif_body *)native->body)(env, argc, argv);
 }
 
 /* --- (env, terms) ---------------------------------------------------------------------------- */
@@ -66,39 +273,125 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
 #define TERMS(...) __VA_ARGS__
 
 /*
- * tell_N is separate, so that a call without a listener saves no register. meet_N is separate,
- * because a function that has passed on the address of its own array cannot end with a jump. RECORD
- * declares the last parameter; NATIVE_ is the struct th_native that it stands for.
+ * slow_N is separate, so that other calls save no register. meet_N is separate, because a function
+ * that has passed on the address of its own array cannot end with a jump. RECORD declares the last
+ * parameter; NATIVE_ is the struct th_native that it stands for. KEEP stores the arguments in the
+ * thread's memory, as another call may change the registers; KEPT declares them as read there.
  */
-#define HANDLER(N, PARAMETERS, ARGUMENTS, VALUES, RECORD, NATIVE_)                \
-    typedef th_term body_##N(th_env *env PARAMETERS);                             \
-    static PLAIN bool meet_##N(struct th_native *native, uintptr_t at PARAMETERS) \
-    {                                                                             \
-        const th_term argv[] = {VALUES};                                          \
-                                                                                  \
-        return th_traced_native_met(native, -1, argv, at);                        \
-    }                                                                             \
-    static PLAIN th_term frame_##N(th_env *env PARAMETERS, RECORD)                \
-    {                                                                             \
-        FRAME;                                                                    \
-        th_term answer;                                                           \
-                                                                                  \
-        th_traced_native_frame_begin(&frame, th_stack_pointer());                 \
-        answer = ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                    \
-        th_traced_native_frame_over(&frame, answer);                              \
-        return answer;                                                            \
-    }                                                                             \
-    static PLAIN th_term tell_##N(th_env *env PARAMETERS, RECORD)                 \
-    {                                                                             \
-        if (__builtin_expect(meet_##N(NATIVE_, BEFORE_CALL ARGUMENTS), 0))        \
-            return frame_##N(env ARGUMENTS, record);                              \
-        return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                      \
-    }                                                                             \
-    static PLAIN th_term handle_##N(th_env *env PARAMETERS, RECORD)               \
-    {                                                                             \
-        if (th_traced_native_may_pass(NATIVE_))                                   \
-            return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                  \
-        return tell_##N(env ARGUMENTS, record);                                   \
+#define HANDLER(N, PARAMETERS, ARGUMENTS, VALUES, KEEP, KEPT, RECORD, NATIVE_)                 \
+    typedef th_term body_##N(th_env *env PARAMETERS);                                          \
+    static PLAIN bool meet_##N(struct th_native *native, uintptr_t at PARAMETERS)              \
+    {                                                                                          \
+        const th_term argv[] = {VALUES};                                                       \
+                                                                                               \
+        return th_traced_native_met(native, -1, argv, at);                                     \
+    }                                                                                          \
+    static PLAIN th_term frame_##N(th_env *env PARAMETERS, RECORD)                             \
+    {                                                                                          \
+        FRAME;                                                                                 \
+        th_term answer;                                                                        \
+                                                                                               \
+        th_traced_native_frame_begin(&frame, th_stack_pointer());                              \
+        answer = ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                                 \
+        th_traced_native_frame_over(&frame, answer);                                           \
+        return answer;                                                                         \
+    }                                                                                          \
+    static PLAIN th_term slow_##N(th_env *env PARAMETERS, RECORD)                              \
+    {                                                                                          \
+        if (__builtin_expect(meet_##N(NATIVE_, BEFORE_CALL ARGUMENTS), 0))                     \
+            return frame_##N(env ARGUMENTS, record);                                           \
+        return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                                   \
+    }                                                                                          \
+    static inline __attribute__((always_inline))                                               \
+    th_term go_on_##N(const struct th_live_thread *own)                                        \
+    {                                                                                          \
+        body_##N *body = (body_##N *)own->native->body;                                        \
+        th_env *env = own->env;                                                                \
+        KEPT;                                                                                  \
+                                                                                               \
+        th_traced_native_release();                                                            \
+        return body(env ARGUMENTS);                                                            \
+    }                                                                                          \
+    static PLAIN th_term body_in_##N(void)                                                     \
+    {                                                                                          \
+        return go_on_##N(th_live_thread_own());                                                \
+    }                                                                                          \
+    static PLAIN th_term framed_##N(void)                                                      \
+    {                                                                                          \
+        const struct th_live_thread *own = th_live_thread_own();                               \
+        KEPT;                                                                                  \
+                                                                                               \
+        return frame_##N(own->env ARGUMENTS, RECORD_OF(N, own->native));                       \
+    }                                                                                          \
+    static PLAIN th_term send_##N(void)                                                        \
+    {                                                                                          \
+        struct th_live_thread *own = th_live_thread_own();                                     \
+                                                                                               \
+        th_traced_native_send(own, own->arguments, N);                                         \
+        return th_traced_native_sent();                                                        \
+    }                                                                                          \
+    static const struct th_native_form_handler form_##N = {send_##N, body_in_##N, framed_##N}; \
+    static PLAIN th_term asked_##N(th_term answer)                                             \
+    {                                                                                          \
+        struct th_live_thread *own = th_live_thread_own();                                     \
+                                                                                               \
+        switch (th_traced_native_asked(own, answer)) {                                         \
+        case TH_NATIVE_WANTED:                                                                 \
+            return th_traced_native_choose(answer, &form_##N);                                 \
+        case TH_NATIVE_UNTIDY:                                                                 \
+            return th_traced_native_tidy(answer, &form_##N);                                   \
+        case TH_NATIVE_DISCARDED:                                                              \
+            break;                                                                             \
+        }                                                                                      \
+        if (th_progress_leave_outermost_awaited(th_self.progress_word))                        \
+            return wake(&form_##N);                                                            \
+        return go_on_##N(own);                                                                 \
+    }                                                                                          \
+    static PLAIN th_term slow_in_##N(bool leaves)                                              \
+    {                                                                                          \
+        const struct th_live_thread *own = th_live_thread_own();                               \
+        struct th_native *native = own->native;                                                \
+        th_env *env = own->env;                                                                \
+        KEPT;                                                                                  \
+                                                                                               \
+        if (leaves)                                                                            \
+            th_progress_leave_outermost();                                                     \
+        th_traced_native_release();                                                            \
+        return slow_##N(env ARGUMENTS, RECORD_OF(N, native));                                  \
+    }                                                                                          \
+    static PLAIN th_term deliver_##N(th_env *env PARAMETERS, RECORD)                           \
+    {                                                                                          \
+        struct th_live_tracee *process = &th_self.call->process->live;                         \
+        struct th_live_thread *own;                                                            \
+                                                                                               \
+        if (!th_traced_native_is_wanted(NATIVE_, process) && !th_native_others(NATIVE_))       \
+            return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                               \
+        own = th_live_thread_own();                                                            \
+        if (__builtin_expect(!own, 0))                                                         \
+            return slow_##N(env ARGUMENTS, record);                                            \
+        th_traced_native_hold(BEFORE_CALL);                                                    \
+        KEEP;                                                                                  \
+        own->call.arguments = own->arguments;                                                  \
+        own->native = NATIVE_;                                                                 \
+        own->env = env;                                                                        \
+        switch (th_traced_native_begin(own, NATIVE_, process)) {                               \
+        case TH_NATIVE_DELIVER:                                                                \
+            return asked_##N(th_traced_native_ask(own));                                       \
+        case TH_NATIVE_LEAVE:                                                                  \
+            return slow_in_##N(true);                                                          \
+        default:                                                                               \
+            return slow_in_##N(false);                                                         \
+        }                                                                                      \
+    }                                                                                          \
+    static PLAIN th_term handle_##N(th_env *env PARAMETERS, RECORD)                            \
+    {                                                                                          \
+        enum th_native_way way = th_traced_native_look(NATIVE_);                               \
+                                                                                               \
+        if (way == TH_NATIVE_DELIVER)                                                          \
+            return deliver_##N(env ARGUMENTS, record);                                         \
+        if (way == TH_NATIVE_SLOW)                                                             \
+            return slow_##N(env ARGUMENTS, record);                                            \
+        return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                                   \
     }
 
 #define POINTER struct th_native *record
@@ -112,13 +405,32 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
 #define A3 A2, c
 #define A4 A3, d
 #define A5 A4, e
+#define K0 (void)0
+#define K1 own->arguments[0] = a
+#define K2 K1, own->arguments[1] = b
+#define K3 K2, own->arguments[2] = c
+#define K4 K3, own->arguments[3] = d
+#define K5 K4, own->arguments[4] = e
+#define T0 (void)own
+#define T1 th_term a = own->arguments[0]
+#define T2 T1, b = own->arguments[1]
+#define T3 T2, c = own->arguments[2]
+#define T4 T3, d = own->arguments[3]
+#define T5 T4, e = own->arguments[4]
+#define RECORD_OF(N, NATIVE_) RECORD_##N(NATIVE_)
+#define RECORD_0(NATIVE_) NATIVE_
+#define RECORD_1(NATIVE_) NATIVE_
+#define RECORD_2(NATIVE_) NATIVE_
+#define RECORD_3(NATIVE_) NATIVE_
+#define RECORD_4(NATIVE_) NATIVE_
+#define RECORD_5(NATIVE_) th_native_in(NATIVE_)
 
-HANDLER(0, , , 0, POINTER, record)
-HANDLER(1, P1, A1, TERMS(a), POINTER, record)
-HANDLER(2, P2, A2, TERMS(a, b), POINTER, record)
-HANDLER(3, P3, A3, TERMS(a, b, c), POINTER, record)
-HANDLER(4, P4, A4, TERMS(a, b, c, d), POINTER, record)
-HANDLER(5, P5, A5, TERMS(a, b, c, d, e), double record, th_native_of(record))
+HANDLER(0, , , 0, K0, T0, POINTER, record)
+HANDLER(1, P1, A1, TERMS(a), K1, T1, POINTER, record)
+HANDLER(2, P2, A2, TERMS(a, b), K2, T2, POINTER, record)
+HANDLER(3, P3, A3, TERMS(a, b, c), K3, T3, POINTER, record)
+HANDLER(4, P4, A4, TERMS(a, b, c, d), K4, T4, POINTER, record)
+HANDLER(5, P5, A5, TERMS(a, b, c, d, e), K5, T5, double record, th_native_of(record))
 
 void *const th_traced_native_handlers[TH_NATIVE_FORMS] = {
     [TH_NATIVE_TERMS_0] = handle_0, [TH_NATIVE_TERMS_1] = handle_1, [TH_NATIVE_TERMS_2] = handle_2,

@@ -105,11 +105,14 @@ static traced_code *create_code(struct th_callee *callee)
         for (last = code->native->owner; last->same; last = last->same)
             ;
         last->same = code;
+        code->native->arity = -1;
         return code;
     }
     code->native = th_native_create(callee->library, callee->code, form,
                                     th_traced_native_handlers[form], code);
-    if (!code->native)
+    if (code->native)
+        code->native->arity = (int)code->arity;
+    else
         code->no_local = "its code cannot be made writable, or there is no memory near it";
     return code;
 }

@@ -16,7 +16,7 @@ void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tr
         th_bug("a live process in a tracing that is not shared");
     process->traced.tracing = tracing;
     process->traced.id = process->id;
-    atomic_init(&process->traced.flags, &tracing->found_flags[th_trace_kind_of(process->id)]);
+    atomic_init(&process->traced.words, &tracing->found_words[th_trace_kind_of(process->id)]);
     th_progress_enter(); /* keeps the tracee flags of the parent, which other threads may replace */
     th_trace_lock(tracing);
     th_trace_inheritance_begin(&process->traced, parent ? &parent->traced : NULL, linked);

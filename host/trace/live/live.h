@@ -230,17 +230,10 @@ static inline void th_live_requests_move(struct th_live_requests *to,
  */
 static inline bool th_live_is_calling(const struct th_live_tracee *process)
 {
-    const _Atomic uint32_t *flags =
-        atomic_load_explicit(&process->traced.flags, memory_order_acquire);
+    const struct th_tracee_words *words =
+        atomic_load_explicit(&process->traced.words, memory_order_acquire);
 
-    return atomic_load_explicit(flags, memory_order_relaxed) & TH_FLAG_CALL;
-}
-
-/* True: the thread that runs PROCESS may skip a call that meets only local and global breakpoints,
- * as no session traces its calls and nothing is to be counted. */
-static inline bool th_live_may_pass(const struct th_live_tracee *process)
-{
-    return !th_live_is_calling(process) && !th_self.attachment && !process->returning_to;
+    return atomic_load_explicit(&words->calling, memory_order_acquire) != 0;
 }
 
 /* Delivers a call of a function whose site is armed, and sets *REQUESTS. */

@@ -7,7 +7,7 @@
  * made of the call in the callback's environment; a report of a crashed callback makes the event on
  * demand (th_trace_callback_event()).
  */
-#include "live_hit.h"
+#include "live_delivery.h"
 
 #include "host/breakpoint/fast_hit.h"
 #include "host/breakpoint/hit.h"
@@ -44,33 +44,9 @@ static inline void want(struct th_live_requests *requests, uint64_t word)
 
 /* --- deliveries of calls --- */
 
-/*
- * A call that is offered to a session. All data that is needed after a callback is in this struct,
- * in memory which a callback may write as far as a compiler knows, not in registers: so a discarded
- * call saves no register.
- */
-struct live_delivery {
-    struct th_delivery delivery; /* first member */
-    const struct th_call_event *call;
-    struct th_live_requests *requests;
-    struct th_callback_subject subject;
-};
-
-static const struct th_call_event *live_call_call_of(const struct th_delivery *delivery)
+void th_live_call_context(const struct th_delivery *delivery, struct th_match_context *context)
 {
-    return ((const struct live_delivery *)delivery)->call;
-}
-
-static inline struct th_match_subject live_call_subject_of(struct th_delivery *delivery)
-{
-    const struct th_call_event *call = live_call_call_of(delivery);
-
-    return (struct th_match_subject){TH_NONE, call->arguments, call->function->function.name.arity};
-}
-
-static void make_context(const struct th_delivery *delivery, struct th_match_context *context)
-{
-    const struct th_call_event *call = live_call_call_of(delivery);
+    const struct th_call_event *call = th_live_call_of(delivery);
 
     context->env = &th_self.trace_thread->arena;
     context->id = call->process->id;
@@ -80,14 +56,15 @@ static void make_context(const struct th_delivery *delivery, struct th_match_con
     context->call = call;
 }
 
-static inline uint32_t flags_in(const struct th_call_event *call, const struct th_session *session)
+static bool live_call_is_special(const struct th_delivery *delivery)
 {
-    return th_trace_flags_of_session(th_trace_traced_flags(&call->process->traced), session);
+    return th_live_call_flags(delivery) & TH_FLAGS_SPECIAL;
 }
 
-static inline uint32_t live_call_flags_of(const struct th_delivery *delivery)
+static bool live_call_meta_is_special(const struct th_delivery *delivery)
 {
-    return flags_in(live_call_call_of(delivery), delivery->attachment->session);
+    (void)delivery;
+    return true; /* the flag timestamp */
 }
 
 static uint32_t live_call_meta_flags(const struct th_delivery *delivery)
@@ -96,25 +73,14 @@ static uint32_t live_call_meta_flags(const struct th_delivery *delivery)
     return TH_FLAG_TIMESTAMP;
 }
 
-static inline void live_call_fill(struct th_delivery *delivery, th_env *env, th_term message,
-                                  uint32_t flags)
-{
-    const struct th_call_event *call = live_call_call_of(delivery);
-    th_term result = message == TH_AM(true) ? TH_NONE : message;
-
-    delivery->argv[3] = th_live_call_term(call, env, flags);
-    delivery->argv[4] =
-        th_trace_opts_make_live(env, TH_NONE, result, call->process->scheduler, flags);
-}
-
 static inline void live_call_request(struct th_delivery *delivery, uint64_t word)
 {
-    want(((struct live_delivery *)delivery)->requests, word);
+    want(((struct th_live_delivery *)delivery)->requests, word);
 }
 
-static void live_call_forget(struct th_delivery *delivery, struct th_session *session)
+void th_live_call_forget(struct th_delivery *delivery, struct th_session *session)
 {
-    th_trace_traced_forget(&live_call_call_of(delivery)->process->traced, session);
+    th_trace_traced_forget(&th_live_call_of(delivery)->process->traced, session);
 }
 
 static enum th_delivery_outcome live_call_go_on(struct th_delivery *delivery, th_term answer);
@@ -123,12 +89,15 @@ static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term
 static const struct th_delivery_source call_source = {
     .group = TH_GROUP_call,
     .in_thread = true,
-    .subject = live_call_subject_of,
-    .context = make_context,
-    .flags = live_call_flags_of,
-    .fill = live_call_fill,
+    .by_index = true,
+    .of_process = true,
+    .subject = th_live_call_subject,
+    .context = th_live_call_context,
+    .flags = th_live_call_flags,
+    .is_special = live_call_is_special,
+    .fill = th_live_call_fill,
     .request = live_call_request,
-    .forget = live_call_forget,
+    .forget = th_live_call_forget,
     .go_on = live_call_go_on,
 };
 
@@ -136,10 +105,11 @@ static const struct th_delivery_source meta_source = {
     .group = TH_GROUP_call,
     .in_thread = true,
     .meta = true,
-    .subject = live_call_subject_of,
-    .context = make_context,
+    .subject = th_live_call_subject,
+    .context = th_live_call_context,
     .flags = live_call_meta_flags,
-    .fill = live_call_fill,
+    .is_special = live_call_meta_is_special,
+    .fill = th_live_call_fill,
     .request = live_call_request,
     .go_on = go_on_meta,
 };
@@ -155,10 +125,10 @@ static enum th_delivery_outcome go_on_meta(struct th_delivery *delivery, th_term
     return th_trace_delivery_go_on(delivery, &meta_source, answer);
 }
 
-/* Fills LIVE for CALL, which met DATA of BREAKPOINT, and for CALLED's tracer. The thread has its
- * struct th_trace_thread. */
-static inline void live_call_address(struct live_delivery *live, const struct th_call_event *call,
-                                     struct th_session *called, struct th_generic_bp *breakpoint,
+/* Fills LIVE for CALL, which met the breakpoint of DATA, and for CALLED's tracer. The thread has
+ * its struct th_trace_thread. */
+static inline void live_call_address(struct th_live_delivery *live,
+                                     const struct th_call_event *call, struct th_session *called,
                                      const struct th_bp_data *data, struct th_shared *spec,
                                      uint32_t kind)
 {
@@ -167,8 +137,7 @@ static inline void live_call_address(struct live_delivery *live, const struct th
     live->subject.event = NULL;
     live->subject.end = NULL;
     live->subject.call = call;
-    live->subject.breakpoint = breakpoint;
-    live->subject.breakpoint_data = data;
+    live->subject.breakpoint = data;
     live->subject.hit_kinds = kind;
     th_self.subject = &live->subject;
     live->call = call;
@@ -182,24 +151,45 @@ static inline void live_call_address(struct live_delivery *live, const struct th
 /* Offers CALL at a local or global breakpoint, KIND, of SESSION, which may be detached. */
 static inline __attribute__((always_inline)) void
 live_call_offer(const struct th_call_event *call, struct th_live_requests *requests,
-                struct th_session *session, struct th_generic_bp *breakpoint,
-                const struct th_bp_data *data, uint32_t kind)
+                struct th_session *session, const struct th_bp_data *data, uint32_t kind)
 {
-    struct live_delivery live;
+    struct th_live_delivery live;
 
     if (__builtin_expect(!th_trace_session_is_attached(session), 0))
         return;
     live.requests = requests;
-    live_call_address(&live, call, session, breakpoint, data, data->spec, kind);
-    th_trace_deliver(&live.delivery, &call_source, flags_in(call, session) & TH_FLAG_CALL);
+    live_call_address(&live, call, session, data, data->spec, kind);
+    th_trace_deliver(&live.delivery, &call_source,
+                     th_live_call_flags(&live.delivery) & TH_FLAG_CALL);
     th_self.subject = NULL;
+}
+
+void th_live_thread_init(struct th_live_thread *own)
+{
+    own->live.delivery.kind = TH_BP_LOCAL;
+    own->live.delivery.argv[0] = TH_AM(call);
+    own->live.call = &own->call;
+    own->live.requests = &own->requests;
+    own->live.subject.call = &own->call;
+    own->live.subject.hit_kinds = TH_BP_LOCAL;
+    th_live_thread_unfill(own);
+    own->tuple[0] = th_header(TH_TUPLE, 3);
+    for (size_t i = 0; i < TH_LIVE_ARGUMENTS; i++)
+        own->cells[2 * i + 1] =
+            i + 1 < TH_LIVE_ARGUMENTS ? th_listed(&own->cells[2 * i + 2]) : TH_NIL;
 }
 
 /* --- hooks --- */
 
+static uint32_t live_call_flags_in(const struct th_call_event *call,
+                                   const struct th_session *session)
+{
+    return th_trace_flags_of_session(th_trace_traced_flags(&call->process->traced), session);
+}
+
 static inline struct th_session *live_call_session_of(struct th_bp_session *breakpoints)
 {
-    return ((struct th_session_breakpoints *)breakpoints)->session;
+    return breakpoints->owner;
 }
 
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
@@ -210,8 +200,7 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
     if (hit->context)
         return th_trace_patterns_hit(hit, breakpoints, spec, kind);
     th_trace_thread_own();
-    live_call_offer(live->call, live->requests, live_call_session_of(breakpoints), hit->breakpoint,
-                    hit->data, kind);
+    live_call_offer(live->call, live->requests, live_call_session_of(breakpoints), hit->data, kind);
     return 0;
 }
 
@@ -220,7 +209,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct
                           struct th_shared *spec)
 {
     const struct live_hit *met = (struct live_hit *)hit;
-    struct live_delivery live;
+    struct th_live_delivery live;
     enum th_delivery_outcome outcome;
 
     if (!met->call->process)
@@ -228,7 +217,7 @@ uint32_t th_live_hit_meta(struct th_hit *hit, struct th_session *session, struct
     th_trace_thread_own();
     live.requests = met->requests;
     live.delivery.owner = session;
-    live_call_address(&live, met->call, called, hit->breakpoint, hit->data, spec, TH_BP_META);
+    live_call_address(&live, met->call, called, hit->data, spec, TH_BP_META);
     outcome = th_trace_deliver(&live.delivery, &meta_source, true);
     th_self.subject = NULL;
     return outcome == TH_DELIVERY_REMOVED ? TH_HIT_REMOVE : 0;
@@ -240,7 +229,8 @@ struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session 
     const struct th_call_event *call = ((struct live_hit *)hit)->call;
     struct th_session *session = live_call_session_of(breakpoints);
 
-    if (!th_trace_session_is_attached(session) || !(flags_in(call, session) & TH_FLAG_CALL))
+    if (!th_trace_session_is_attached(session) ||
+        !(live_call_flags_in(call, session) & TH_FLAG_CALL))
         return NULL;
     th_live_read(call->process, reading);
     return th_trace_timing_account(&call->process->timing, session);
@@ -323,15 +313,13 @@ static __attribute__((noinline)) void hit_all(const struct th_call_event *call,
 /* Does the same as th_live_hit_call(), inlined. */
 static __attribute__((noinline)) void offer_single(const struct th_call_event *call,
                                                    struct th_live_requests *requests,
-                                                   struct th_generic_bp *breakpoint,
                                                    const struct th_bp_data *data, uint32_t kind)
 {
     if (__builtin_expect(!th_self.trace_thread, 0)) {
         hit_all(call, requests);
         return;
     }
-    live_call_offer(call, requests, live_call_session_of(breakpoint->session), breakpoint, data,
-                    kind);
+    live_call_offer(call, requests, data->owner, data, kind);
     th_progress_leave();
 }
 
@@ -355,7 +343,7 @@ void th_live_call(const struct th_call_event *call, struct th_live_requests *req
         return;
     }
     if (single.kinds && th_live_is_calling(call->process)) {
-        offer_single(call, requests, single.breakpoint, single.data, single.kinds);
+        offer_single(call, requests, single.data, single.kinds);
         return;
     }
     th_progress_leave_quickly(word);

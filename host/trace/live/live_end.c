@@ -66,7 +66,7 @@ static void live_end_returns_to(struct th_delivery *delivery, struct th_session 
     if (!process->returning_to)
         process->returning_before =
             atomic_load_explicit(&session->tracing->created, memory_order_relaxed) + 1;
-    process->returning_to |= (uint64_t)1 << session->index;
+    process->returning_to |= session->bit;
 }
 
 static const struct th_delivery_source end_source = {
