@@ -23,6 +23,19 @@
 enum { TH_HOST_SERIAL = 4096 };
 #define TH_HOST_PORT_ID ((uint64_t)1 << 40)
 
+enum {
+    TH_HOST_INDEX_BITS = 24, /* of a port's id */
+    TH_HOST_MOST = 1 << TH_HOST_INDEX_BITS
+};
+
+/* Returns the index of ID, one of the host's own processes or ports, below TH_HOST_MOST; any number
+ * for other identifiers. Those that live at the same time have different indices. */
+static inline uint32_t th_process_host_index(th_term id)
+{
+    return th_is_local_port(id) ? th_local_port_id(id) & (TH_HOST_MOST - 1)
+                                : th_local_pid_number(id) - 1;
+}
+
 struct th_recorded_process {
     th_term id;    /* a pid or port of this node; TH_NONE if its number is out of a BEAM's range */
     th_term name;  /* registered name; TH_NONE: none */

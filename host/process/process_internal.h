@@ -23,11 +23,7 @@
 
 enum th_host_kind { TH_HOST_PROCESS, TH_HOST_PORT };
 
-enum {
-    TH_HOST_INDEX_BITS = 24, /* of a port's id */
-    TH_HOST_MOST = 1 << TH_HOST_INDEX_BITS,
-    TH_HOST_PAGE = 256 /* slots */
-};
+enum { TH_HOST_PAGE = 256 /* slots */ };
 
 struct th_mailbox {
     /* Held while the process receives, so that messages come one at a time and stopping waits for
@@ -67,8 +63,7 @@ static inline bool th_process_slot_may_have(th_term id)
 /* Returns the slot of ID, which may be the host's; NULL: there is none. */
 static inline struct th_mailbox *th_process_slot_of(th_term id)
 {
-    uint32_t index = th_is_local_port(id) ? th_local_port_id(id) & (TH_HOST_MOST - 1)
-                                          : th_local_pid_number(id) - 1;
+    uint32_t index = th_process_host_index(id);
     struct th_mailbox *page;
 
     if (index >= TH_HOST_MOST)

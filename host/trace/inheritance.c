@@ -189,18 +189,21 @@ void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *eve
 
 /* --- live tracees --- */
 
+bool th_trace_inheritance_is_relevant(const struct th_tracee *child, const struct th_tracee *parent)
+{
+    uint32_t relevant = atomic_load_explicit(&child->tracing->relevant, memory_order_relaxed);
+
+    return relevant >> (th_is_local_port(child->id) ? TH_TAG_open : TH_TAG_spawn) & 1 ||
+           (parent && atomic_load_explicit(&parent->tracee_flags, memory_order_relaxed));
+}
+
 void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *parent, bool linked)
 {
     struct parent of = {parent, parent ? parent->id : TH_NONE, NULL};
     struct th_tracing *tracing = child->tracing;
-    uint32_t relevant = atomic_load_explicit(&tracing->relevant, memory_order_relaxed);
     bool is_port = th_is_local_port(child->id);
     struct th_tracee_flags *tracee_flags;
 
-    /* As for recorded events: a birth that is not relevant makes no difference. */
-    if (!(relevant >> (is_port ? TH_TAG_open : TH_TAG_spawn) & 1) &&
-        !(parent && atomic_load_explicit(&parent->tracee_flags, memory_order_relaxed)))
-        return;
     if (parent)
         of.tracee_flags = th_trace_traced_flags(parent);
     tracee_flags = child_flags(tracing, is_port ? NULL : &of, NULL);

@@ -285,7 +285,8 @@ void th_trace_ended(struct th_tracing *tracing, th_term id)
     struct th_session *session;
 
     th_trace_enter(tracing);
-    for (size_t i = 0; (session = th_trace_next(tracing, &i));)
+    for (size_t i = 0; atomic_load_explicit(&tracing->attached, memory_order_relaxed) > 0 &&
+                       (session = th_trace_next(tracing, &i));)
         if (th_trace_session_attachment(session)->state == id)
             th_trace_session_status(session);
     th_trace_meta_tracers_lose(tracing, id);

@@ -134,6 +134,8 @@ void th_trace_timing_resume(struct th_timing *timing, const struct th_account_re
 
 void th_trace_timing_free(struct th_timing *timing)
 {
+    if (!timing->accounts && !timing->frames) /* nothing was ever charged */
+        return;
     th_free(timing->accounts);
     th_long_array_free(timing->frames, timing_bytes_of(timing->frame_capacity),
                        timing_bytes_of(TH_TIMING_FRAMES));

@@ -87,6 +87,32 @@ const struct th_tracee_flags *th_trace_tracee_flags(const struct th_tracing *tra
     return tracee ? th_trace_traced_flags(&tracee->traced) : th_trace_found_flags(tracing, id);
 }
 
+/* Adds TRACED, a live one, to those with flags of their own. Under the lock. */
+static void enlist(struct th_tracee *traced)
+{
+    struct th_tracing *tracing = traced->tracing;
+
+    traced->next = tracing->live_special;
+    traced->place = &tracing->live_special;
+    if (traced->next)
+        traced->next->place = &traced->next;
+    tracing->live_special = traced;
+}
+
+void th_trace_traced_end(struct th_tracee *traced)
+{
+    struct th_tracee_flags *tracee_flags =
+        atomic_load_explicit(&traced->tracee_flags, memory_order_relaxed);
+
+    if (!tracee_flags)
+        return;
+    *traced->place = traced->next;
+    if (traced->next)
+        traced->next->place = traced->place;
+    atomic_store_explicit(&traced->tracee_flags, NULL, memory_order_relaxed);
+    th_trace_retire(traced->tracing, tracee_flags);
+}
+
 void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_flags *tracee_flags)
 {
     struct th_tracing *tracing = traced->tracing;
@@ -96,6 +122,8 @@ void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_flags *t
 
     th_trace_lock(tracing);
     old = atomic_load_explicit(&traced->tracee_flags, memory_order_relaxed);
+    if (!old && traced->live)
+        enlist(traced);
     wanted = atomic_fetch_or_explicit(&tracing->wanted, flags, memory_order_relaxed);
     news = (wanted | flags) != wanted || !tracing->special;
     atomic_store_explicit(&traced->tracee_flags, tracee_flags, memory_order_release);
@@ -169,13 +197,11 @@ static void forget_bits(struct th_tracing *tracing, uint64_t gone)
 void th_trace_tracees_leave(struct th_session *session)
 {
     struct th_tracing *tracing = session->tracing;
-    struct th_slot *slot;
-    size_t position = 0;
 
     for (struct th_recorded_tracee *tracee = tracing->tracees; tracee; tracee = tracee->next)
         change_special(session, &tracee->traced, UINT32_MAX, 0);
-    while ((slot = th_hash_table_next(&tracing->live, &position)))
-        change_special(session, &((struct th_live_tracee *)slot->value)->traced, UINT32_MAX, 0);
+    for (struct th_tracee *traced = tracing->live_special; traced; traced = traced->next)
+        change_special(session, traced, UINT32_MAX, 0);
     for (size_t i = 0; i < TH_DEPARTED; i++) {
         struct th_tracee_flags *_Atomic *tracee_flags = &tracing->departed[i].tracee_flags;
         struct th_tracee_flags *old = atomic_load_explicit(tracee_flags, memory_order_relaxed);
@@ -227,8 +253,6 @@ enum th_status th_trace_session_trace(struct th_session *session, enum th_tracee
     bool all = which == TH_PROCESSES_ALL || which == TH_PORTS_ALL;
     uint32_t clear = on ? 0 : flags, set = on ? flags & accepted(kind) : 0;
     struct th_tracing *tracing = session->tracing;
-    struct th_slot *slot;
-    size_t position = 0;
 
     if (flags & TH_FLAG_CPU_TIMESTAMP && !all)
         return only_of_all();
@@ -239,10 +263,9 @@ enum th_status th_trace_session_trace(struct th_session *session, enum th_tracee
         for (; tracee; tracee = tracee->next)
             if (th_trace_kind_of(tracee->traced.id) == kind)
                 change_special(session, &tracee->traced, clear, set);
-        while ((slot = th_hash_table_next(&tracing->live, &position)))
-            if (th_trace_kind_of(slot->key) == kind)
-                change_special(session, &((struct th_live_tracee *)slot->value)->traced, clear,
-                               set);
+        for (struct th_tracee *traced = tracing->live_special; traced; traced = traced->next)
+            if (th_trace_kind_of(traced->id) == kind)
+                change_special(session, traced, clear, set);
         session->found[kind] = (session->found[kind] & ~clear) | set; /* all tracees without
                                                                          flags of their own */
     }
@@ -263,7 +286,7 @@ static void change_one(struct th_session *session, struct th_tracee *traced, boo
 
 struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id)
 {
-    struct th_live_tracee *process = th_hash_table_get(&tracing->live, id);
+    struct th_live_tracee *process = th_live_table_find(&tracing->live, id);
 
     return process ? &process->traced : NULL;
 }

@@ -133,6 +133,10 @@ struct th_tracee {
      * read with acquire. */
     const struct th_tracee_words *_Atomic words;
     struct th_tracee_words own_words;
+    bool live; /* this is a live tracee; set before others find it */
+    /* Links in th_tracing.live_special, while a live tracee has flags of its own. Under the
+     * lock. */
+    struct th_tracee *next, **place;
 };
 
 #endif

@@ -231,6 +231,7 @@ void th_trace_share(struct th_tracing *tracing)
     th_trace_settle(tracing);
     tracing->suppressed_before = before.suppressed;
     tracing->strangers_before = before.strangers;
+    th_live_table_begin(&tracing->live);
     tracing->shared = true;
     for (size_t i = 0; (session = th_trace_next(tracing, &i));)
         session->shared = true;
@@ -281,9 +282,8 @@ void th_trace_free(struct th_tracing *tracing)
     for (size_t i = 0; (session = th_trace_next(tracing, &i));)
         th_trace_session_free(session);
     th_trace_meta_tracers_settle(tracing);
-    if (tracing->live.count > 0 || tracing->live_functions)
+    if (!th_live_table_end(&tracing->live) || tracing->live_functions)
         th_bug("a tracing is freed that has live processes or functions");
-    th_hash_table_free(&tracing->live);
     for (size_t i = 0; i < tracing->functions.count; i++) { /* no site has a breakpoint any more */
         th_breakpoint_site_drop(tracing->functions.items[i]->site);
         th_free(tracing->functions.items[i]);

@@ -8,6 +8,7 @@
 #include "tracees.h"
 
 #include "host/term/clock.h"
+#include "host/trace/live/live_table.h"
 #include "host/trace/recorded/recorded_internal.h"
 
 #include <pthread.h>
@@ -174,7 +175,8 @@ struct th_tracing {
     uint32_t seen;                      /* th_trace_seen(); the replaying thread's */
     bool special;                       /* a tracee of this world has flags of its own */
     struct th_recorded_tracee *tracees; /* of this world */
-    struct th_table live;               /* processes of this host by id: struct th_live_tracee */
+    struct th_live_table live;          /* processes and ports of this host by id */
+    struct th_tracee *live_special;     /* those with flags of their own */
     struct th_traceable_function *live_functions;
     uint64_t suppressed_before, strangers_before; /* base of th_live_counts() */
     /* Tracee flags of the tracees that ended last, for events that a BEAM traces after the exit; a
@@ -370,7 +372,10 @@ static inline const struct th_tracee_flags *th_trace_traced_flags(const struct t
 void th_trace_traced_set(struct th_tracee *traced, struct th_session *session, uint32_t flags);
 void th_trace_traced_set_all(struct th_tracee *traced, struct th_tracee_flags *tracee_flags);
 
-/* Finds a tracee of this host; NULL: none. Under the lock. */
+/* Forgets the flags of TRACED, a live tracee that ends. Under the lock. */
+void th_trace_traced_end(struct th_tracee *traced);
+
+/* Finds a tracee of this host; NULL: none. Under the lock, until whose return the tracee stays. */
 struct th_tracee *th_trace_live(const struct th_tracing *tracing, th_term id);
 
 /* Clears the flags CLEAR of the session, then sets those of SET that the tracee accepts. Returns
@@ -474,6 +479,14 @@ static inline struct th_caller th_trace_recorded_caller(struct th_tracing *traci
 
 /* Applies EVENT, whose tag is in tracing->relevant, to the flags of tracees. */
 void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *event);
+
+/* False: CHILD, a new tracee of this host that PARENT (NULL: none) has spawned, gets the flags of
+ * all others, and PARENT keeps its own.
+ * Thread: the one that runs PARENT, without the lock. A change of flags that another thread makes
+ * at the same time counts as made after the birth: one word, tracing->relevant, decides. While that
+ * word has no births, no tracee has flags of its own. */
+bool th_trace_inheritance_is_relevant(const struct th_tracee *child,
+                                      const struct th_tracee *parent);
 
 /* Gives CHILD, a new tracee of this host, its flags. PARENT (NULL: none) has spawned it; LINKED:
  * with a link. In a reader section and under the lock. */

@@ -12,15 +12,22 @@
 void th_live_process_begin(struct th_live_tracee *process, struct th_tracing *tracing,
                            struct th_live_tracee *parent, bool linked)
 {
+    struct th_tracee *of = parent ? &parent->traced : NULL;
+
     if (!tracing->shared)
         th_bug("a live process in a tracing that is not shared");
     process->traced.tracing = tracing;
     process->traced.id = process->id;
     atomic_init(&process->traced.words, &tracing->found_words[th_trace_kind_of(process->id)]);
+    process->traced.live = true;
+    if (!th_trace_inheritance_is_relevant(&process->traced, of)) {
+        th_live_table_add(&tracing->live, process);
+        return;
+    }
     th_progress_enter(); /* keeps the tracee flags of the parent, which other threads may replace */
     th_trace_lock(tracing);
-    th_trace_inheritance_begin(&process->traced, parent ? &parent->traced : NULL, linked);
-    th_hash_table_set(&tracing->live, process->id, process);
+    th_trace_inheritance_begin(&process->traced, of, linked);
+    th_live_table_add(&tracing->live, process);
     th_trace_unlock(tracing);
     th_progress_leave();
 }
@@ -30,23 +37,24 @@ void th_live_process_leave(struct th_live_tracee *process)
     struct th_tracing *tracing = process->traced.tracing;
 
     th_trace_lock(tracing);
-    th_hash_table_remove(&tracing->live, process->id);
+    th_live_table_remove_found(&tracing->live, process);
     th_trace_traced_set_all(&process->traced, th_trace_tracee_flags_create(0));
     th_trace_unlock(tracing);
 }
 
+/* Only a thread that has found PROCESS, or that has run it or its parent, gives it flags of its
+ * own. */
 void th_live_process_end(struct th_live_tracee *process)
 {
     struct th_tracing *tracing = process->traced.tracing;
-    struct th_tracee_flags *tracee_flags;
 
-    th_trace_lock(tracing);
-    th_hash_table_remove(&tracing->live, process->id);
-    tracee_flags = atomic_load_explicit(&process->traced.tracee_flags, memory_order_relaxed);
-    if (tracee_flags)
-        th_trace_retire(tracing, tracee_flags);
-    atomic_store_explicit(&process->traced.tracee_flags, NULL, memory_order_relaxed);
-    th_trace_unlock(tracing);
+    if (!th_live_table_remove(&tracing->live, process) ||
+        atomic_load_explicit(&process->traced.tracee_flags, memory_order_relaxed)) {
+        th_trace_lock(tracing);
+        th_live_table_remove_found(&tracing->live, process);
+        th_trace_traced_end(&process->traced);
+        th_trace_unlock(tracing);
+    }
     th_trace_timing_free(&process->timing);
 }
 
