@@ -70,6 +70,31 @@ static inline const struct th_module_watcher *th_code_module_watcher(void)
 /* Brings the next index up to date, so that it can be written. */
 void th_code_stage_begin(void);
 
+/*
+ * The words of an instance's export entries with the values that lead to its callees: ascending by
+ * address, each word once. A load stages them all as one change, which the other indices repeat
+ * later, perhaps after the end of the instance.
+ */
+struct th_code_words {
+    /* The instance, and each index that lacks the words. Relaxed to add, by a user. Release, then
+     * acquire before the end: the last user frees what the others have read. */
+    _Atomic unsigned uses;
+    size_t count;
+    struct th_code_words_item {
+        struct th_code_word *word;
+        uintptr_t value;
+    } items[];
+};
+
+/* Makes a list with one use for the words of the COUNT items of ITEMS, which are reordered. Of
+ * items for one word, the one with the greatest value counts.
+ * Thread: any, as for the end of a use. */
+struct th_code_words *th_code_words_create(struct th_code_words_item *items, size_t count);
+void th_code_words_leave(struct th_code_words *words);
+
+/* Stages each value for its word, whose bits KEPT stay as they are. */
+void th_code_stage_words(struct th_code_words *words, uintptr_t kept);
+
 /* Stages VALUE for WORD; reads WORD as staged so far. */
 void th_code_stage_word(struct th_code_word *word, uintptr_t value);
 uintptr_t th_code_stage_read(const struct th_code_word *word);

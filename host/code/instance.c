@@ -83,6 +83,22 @@ const struct th_callee *th_code_at(uintptr_t address)
     return count > 0 && starts[count - 1].address == address ? starts[count - 1].callee : NULL;
 }
 
+/* --- Exports ---------------------------------------------------------------------------------- */
+
+/* Callees stand in memory in their order: of functions with one name, calls reach the last. */
+static void instance_list_words(struct th_instance *instance)
+{
+    struct th_code_words_item *items = th_alloc((instance->count + 1) * sizeof *items);
+    size_t count = 0;
+
+    for (size_t i = 0; i < instance->count; i++)
+        if (instance->callees[i].entry)
+            items[count++] = (struct th_code_words_item){
+                &instance->callees[i].entry->word, th_code_export_word_of(&instance->callees[i])};
+    instance->words = th_code_words_create(items, count);
+    th_free(items);
+}
+
 /* --- Creation --------------------------------------------------------------------------------- */
 
 struct th_instance *th_code_instance_create(struct th_library *library)
@@ -109,6 +125,7 @@ struct th_instance *th_code_instance_create(struct th_library *library)
         instance_add_function(instance, &instance->locals[i], map->locals[i].code, false);
     }
     find_starts(instance);
+    instance_list_words(instance);
     th_library_code_range(library, &instance->low, &instance->high);
     th_library_symbols(library, &instance->functions);
     instance->base = th_library_base(library);
@@ -120,6 +137,7 @@ void th_code_instance_free(struct th_instance *instance)
     th_free(instance->callees);
     th_free(instance->locals);
     th_free(instance->starts);
+    th_code_words_leave(instance->words);
     th_debuginfo_symbols_free(&instance->functions);
     th_free(instance);
 }

@@ -23,6 +23,7 @@
 /* --- Modules ---------------------------------------------------------------------------------- */
 
 struct th_instance;
+struct th_code_words;
 
 /* A module's name and code. Never moved or freed. */
 struct th_module {
@@ -51,6 +52,7 @@ struct th_instance {
     uint64_t generation;       /* number among the module's loads, from 1; set by the load */
     struct th_callee *callees; /* one for each function that has a name */
     size_t count;
+    struct th_code_words *words; /* of its exports (code_internal.h) */
     void *known;         /* data of the watcher (loading.h); NULL before prepare() and begin() */
     ErlNifFunc *locals;  /* names and arities of the local functions, for their callees */
     uintptr_t low, high; /* address range of the code; equal if there is no code */

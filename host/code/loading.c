@@ -104,12 +104,19 @@ static enum th_status run_libraries(const struct changes *changes)
 
 /* --- Staging ---------------------------------------------------------------------------------- */
 
-/* Stages CALLEE for ENTRY, which stays armed or not. */
-static void stage_callee(struct th_export *entry, const struct th_callee *callee)
+/* Undefines the exports of NOW that NEW (NULL: nothing) lacks. They stay armed or not. */
+static void stage_lacking(const struct th_instance *now, const struct th_instance *new)
 {
-    uintptr_t armed = th_code_stage_read(&entry->word) & TH_EXPORT_ARMED;
+    const struct th_code_words *had = now->words, *has = new ? new->words : NULL;
+    size_t count = has ? has->count : 0, k = 0;
 
-    th_code_stage_word(&entry->word, th_code_export_word_of(callee) | armed);
+    for (size_t i = 0; i < had->count; i++) {
+        struct th_code_word *word = had->items[i].word;
+        while (k < count && has->items[k].word < word)
+            k++;
+        if (k == count || has->items[k].word != word)
+            th_code_stage_word(word, th_code_stage_read(word) & TH_EXPORT_ARMED);
+    }
 }
 
 /* Old code is purged when current code replaces it; in a deleted module it stays. */
@@ -120,20 +127,11 @@ static void stage_change(struct change *change)
     change->purged = now ? th_code_old_stage_end(change->module) : NULL;
     if (change->new) {
         change->new->generation = change->module->generations + 1;
-        for (size_t i = 0; i < change->new->count; i++)
-            if (change->new->callees[i].entry)
-                stage_callee(change->new->callees[i].entry, &change->new->callees[i]);
+        th_code_stage_words(change->new->words, TH_EXPORT_ARMED);
         th_code_stage_range(change->new, false);
     }
-
-    /* Exports that the successor lacks are undefined. */
-    for (size_t i = 0; now && i < now->count; i++) {
-        struct th_export *entry = now->callees[i].entry;
-        const struct th_callee *staged =
-            entry ? th_code_export_reached(th_code_stage_read(&entry->word)) : NULL;
-        if (staged && staged->instance == now)
-            stage_callee(entry, NULL);
-    }
+    if (now)
+        stage_lacking(now, change->new);
     th_code_stage_word(&change->module->current, (uintptr_t)change->new);
 }
 

@@ -10,6 +10,7 @@
 
 #include "host/base/buffer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 _Atomic unsigned th_code_active;
@@ -23,11 +24,12 @@ static struct ranges {
     size_t count, capacity;
 } ranges[TH_CODE_INDICES];
 
-/* A change of one index that is to be repeated in the others: a word with a new value, or a range
- * that is added or removed. When a removal, or an addition before a removal, is repeated, the
+/* A change of one index that is to be repeated in the others: a word with a new value, the words of
+ * an instance, or a range that is added or removed. When a removal, or an addition before a removal, is repeated, the
  * instance may be freed already: its data must not be read. */
 struct index_change {
-    struct th_code_word *word; /* NULL: RANGE changes */
+    struct th_code_word *word;   /* NULL: WORDS or RANGE */
+    struct th_code_words *words; /* NULL: WORD or RANGE; each index that lacks them is a user */
     struct range range;
     bool removes;
 };
@@ -78,6 +80,14 @@ static unsigned staging_index(void)
     return (atomic_load_explicit(&th_code_active, memory_order_relaxed) + 1) % TH_CODE_INDICES;
 }
 
+/* Copies the words from the index ACTIVE to NEXT, which lacked them. */
+static void repeat_words(struct th_code_words *words, unsigned next, unsigned active)
+{
+    for (size_t i = 0; i < words->count; i++)
+        write_word(words->items[i].word, next, th_code_word(words->items[i].word, active));
+    th_code_words_leave(words);
+}
+
 void th_code_stage_begin(void)
 {
     unsigned active = th_code_index(), next = staging_index();
@@ -86,6 +96,8 @@ void th_code_stage_begin(void)
         const struct index_change *change = &due[next].items[i];
         if (change->word)
             write_word(change->word, next, th_code_word(change->word, active));
+        else if (change->words)
+            repeat_words(change->words, next, active);
         else
             change_range(&ranges[next], change);
     }
@@ -96,6 +108,17 @@ void th_code_stage_word(struct th_code_word *word, uintptr_t value)
 {
     write_word(word, staging_index(), value);
     add_change(&staged, &(struct index_change){.word = word});
+}
+
+void th_code_stage_words(struct th_code_words *words, uintptr_t kept)
+{
+    const unsigned next = staging_index();
+
+    for (size_t i = 0; i < words->count; i++) {
+        struct th_code_word *word = words->items[i].word;
+        write_word(word, next, words->items[i].value | (th_code_word(word, next) & kept));
+    }
+    add_change(&staged, &(struct index_change){.words = words});
 }
 
 uintptr_t th_code_stage_read(const struct th_code_word *word)
@@ -119,10 +142,44 @@ void th_code_stage_commit(void)
     unsigned next = staging_index();
 
     for (unsigned i = 0; i < TH_CODE_INDICES; i++)
-        for (size_t k = 0; i != next && k < staged.count; k++)
+        for (size_t k = 0; i != next && k < staged.count; k++) {
+            struct th_code_words *words = staged.items[k].words;
+            if (words)
+                atomic_fetch_add_explicit(&words->uses, 1, memory_order_relaxed);
             add_change(&due[i], &staged.items[k]);
+        }
     staged.count = 0;
     atomic_store_explicit(&th_code_active, next, memory_order_release);
+}
+
+/* --- Lists of words --------------------------------------------------------------------------- */
+
+static int by_word(const void *left, const void *right)
+{
+    const struct th_code_words_item *a = left, *b = right;
+
+    if (a->word != b->word)
+        return a->word < b->word ? -1 : 1;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+struct th_code_words *th_code_words_create(struct th_code_words_item *items, size_t count)
+{
+    struct th_code_words *words = th_alloc(sizeof *words + count * sizeof words->items[0]);
+
+    atomic_init(&words->uses, 1);
+    words->count = 0;
+    qsort(items, count, sizeof *items, by_word);
+    for (size_t i = 0; i < count; i++)
+        if (i + 1 == count || items[i + 1].word != items[i].word)
+            words->items[words->count++] = items[i];
+    return words;
+}
+
+void th_code_words_leave(struct th_code_words *words)
+{
+    if (atomic_fetch_sub_explicit(&words->uses, 1, memory_order_acq_rel) == 1)
+        th_free(words);
 }
 
 /* --- Finding ---------------------------------------------------------------------------------- */
