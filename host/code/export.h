@@ -162,9 +162,10 @@ static inline struct th_export *th_code_export_find(th_term module, th_term func
 
     for (size_t i = th_code_export_place(in, module, function, arity);; i = (i + 1) & in->mask) {
         entry = atomic_load_explicit(&in->entries[i], memory_order_acquire);
-        if (__builtin_expect(!entry || (entry->function == function && entry->module == module &&
-                                        entry->arity == arity),
-                             1))
+        if (__builtin_expect(!entry, 0))
+            return NULL;
+        if (__builtin_expect(
+                entry->function == function && entry->module == module && entry->arity == arity, 1))
             return entry;
     }
 }

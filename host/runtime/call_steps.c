@@ -211,11 +211,14 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     const struct th_callee *callee = call->callee;
     struct th_library *library = callee->library;
     struct th_call *outer = call->outer;
+    th_env *env = call->env; /* these three stay in registers up to the call */
+    int argc = call->argc;
+    const th_term *argv = call->argv;
     struct th_library_frame running;
     struct th_check_call watched;
     th_term answer;
 
-    call->env->library = library;
+    env->library = library;
     th_self.call = call;
     th_library_enter(library);
     th_library_begin_reporting(&running, th_library_path(library), callee->name, tell_call);
@@ -227,7 +230,7 @@ call_code(ERL_NIF_TERM (*code)(ErlNifEnv *, int, const ERL_NIF_TERM[]), struct t
     call->sp = th_stack_pointer();
     if (TH_PROBE_ENABLED(nif__entry))
         th_traced_probe_code(call, true);
-    answer = code(call->env, call->argc, call->argv);
+    answer = code(env, argc, argv);
     if (checked)
         answer = th_check_answer(&watched, answer,
                                  call->process->next.step != TH_STEP_NONE || call->passed.class);
