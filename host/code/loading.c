@@ -114,7 +114,9 @@ static void stage_lacking(const struct th_instance *now, const struct th_instanc
         struct th_code_word *word = had->items[i].word;
         while (k < count && has->items[k].word < word)
             k++;
-        if (k == count || has->items[k].word != word)
+        if (k < count && has->items[k].word == word)
+            k++;
+        else
             th_code_stage_word(word, th_code_stage_read(word) & TH_EXPORT_ARMED);
     }
 }

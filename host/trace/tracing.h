@@ -175,8 +175,8 @@ struct th_tracing {
     uint32_t seen;                      /* th_trace_seen(); the replaying thread's */
     bool special;                       /* a tracee of this world has flags of its own */
     struct th_recorded_tracee *tracees; /* of this world */
-    struct th_live_table live;          /* processes and ports of this host by id */
-    struct th_tracee *live_special;     /* those with flags of their own */
+    struct th_live_table live;      /* processes and ports of this host by id; not under the lock */
+    struct th_tracee *live_special; /* those with flags of their own */
     struct th_traceable_function *live_functions;
     uint64_t suppressed_before, strangers_before; /* base of th_live_counts() */
     /* Tracee flags of the tracees that ended last, for events that a BEAM traces after the exit; a
