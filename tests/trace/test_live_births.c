@@ -206,6 +206,25 @@ static void stress(bool others)
     alive_end();
 }
 
+static void a_new_process_gets_the_flags_for_new_ones(void **state)
+{
+    struct alive *before, *after;
+    struct th_session *session;
+
+    (void)state;
+    alive_begin();
+    before = alive_spawn(1, NULL, false);
+    session = scene_create("new");
+    th_trace_session_trace(session, TH_PROCESSES_NEW, true, FLAGS);
+    after = alive_spawn(2, before, false);
+    assert_false(has_flags(&before->process));
+    assert_true(has_flags(&after->process));
+    alive_exit(after);
+    alive_exit(before);
+    th_trace_session_destroy(session);
+    alive_end();
+}
+
 static void a_process_has_the_flags_of_all_since_its_birth(void **state)
 {
     (void)state;
@@ -223,6 +242,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tracee_that_was_found_needs_the_lock_to_end),
         cmocka_unit_test(a_later_tracee_takes_the_place_of_a_dead_one),
+        cmocka_unit_test(a_new_process_gets_the_flags_for_new_ones),
         cmocka_unit_test(a_process_has_the_flags_of_all_since_its_birth),
         cmocka_unit_test(single_processes_are_traced_while_others_begin_and_end),
     };
