@@ -67,15 +67,18 @@ static void see_bytes(const struct walk *walk, const void *bytes, size_t bits)
 static enum fault look_at_sub_binary(struct walk *walk, const th_term *words)
 {
     const th_term *whole = th_term_box(words[3]);
-    uintptr_t data = words[2], begin = (uintptr_t)(whole + 2);
     enum fault fault = th_is_boxed(words[3]) ? find_words(walk, whole, 2) : BROKEN;
+    uintptr_t data = words[2], begin;
     size_t bytes;
+    bool shared;
 
     if (fault)
         return fault;
-    if ((whole[0] & 0x3F) != TH_HEAP_BINARY ||
+    shared = whole[0] == th_header(TH_SHARED_BINARY, SHARED_WORDS);
+    if ((!shared && (whole[0] & 0x3F) != TH_HEAP_BINARY) ||
         find_words(walk, whole, th_header_words(whole[0]) + 1))
         return BROKEN;
+    begin = shared ? whole[2] : (uintptr_t)(whole + 2);
     bytes = (whole[1] + 7) / 8;
     if (data < begin || data - begin > bytes || words[1] > 8 * (bytes - (data - begin)))
         return BROKEN;

@@ -66,17 +66,19 @@ static th_term copy_list(struct walk *walk, th_term t)
     return first;
 }
 
-/* Copies a bit string; a sub binary becomes a heap binary. Shared bytes stay shared. */
+/* Copies a shared binary or a sub binary. Shared bytes stay shared; a part of a heap binary becomes
+ * a heap binary. */
 static th_term copy_bits(th_env *env, th_term t)
 {
+    struct th_binary *shared = th_shared_binary_of(t);
     const unsigned char *from;
     unsigned char *to;
     size_t bits;
     th_term copy;
 
     th_get_bits(t, &from, &bits);
-    if (th_term_is(t, TH_SHARED_BINARY))
-        return th_make_shared_binary(env, th_shared_binary_of(t), from, bits);
+    if (shared)
+        return th_make_shared_binary(env, shared, from, bits);
     copy = th_make_heap_binary(env, bits, &to);
     memcpy(to, from, bits / 8);
     if (bits % 8)
@@ -164,7 +166,8 @@ static void count_boxed(struct walk *walk, th_term t)
     enum th_subtag subtag = th_term_subtag(t);
 
     if (subtag == TH_SUB_BINARY) {
-        walk->words += th_term_heap_binary_words(words[1]);
+        walk->words += th_shared_binary_of(t) ? TH_SHARED_BINARY_WORDS
+                                              : th_term_heap_binary_words(words[1]);
         return;
     }
     walk->words += (size_t)(end - words);

@@ -127,9 +127,9 @@ static void release_share(struct th_offheap *self)
 th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsigned char *data,
                               size_t bits)
 {
-    th_term *words = th_env_take(env, SHARED_BINARY + 1);
+    th_term *words = th_env_take(env, TH_SHARED_BINARY_WORDS);
 
-    words[0] = th_header(TH_SHARED_BINARY, SHARED_BINARY);
+    words[0] = th_header(TH_SHARED_BINARY, TH_SHARED_BINARY_WORDS - 1);
     words[BITS] = bits;
     words[DATA] = (th_term)(uintptr_t)data;
     words[SHARED_BINARY] = (th_term)(uintptr_t)binary;
@@ -140,6 +140,8 @@ th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsig
 
 struct th_binary *th_shared_binary_of(th_term t)
 {
+    if (th_term_is(t, TH_SUB_BINARY))
+        t = th_term_box(t)[WHOLE];
     return th_term_is(t, TH_SHARED_BINARY) ? binary_of(th_term_box(t)) : NULL;
 }
 
@@ -155,34 +157,24 @@ size_t th_binary_held(const th_env *env, const struct th_offheap *end)
 
 th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes)
 {
-    const unsigned char *data = NULL;
-    size_t bits;
-    th_term *words;
+    const unsigned char *data = th_bits_data(whole);
+    th_term *words = th_env_take(env, WHOLE + 1);
 
-    th_get_bits(whole, &data, &bits);
-    data += position;
-    if (th_term_is(whole, TH_SHARED_BINARY))
-        return th_make_shared_binary(env, binary_of(th_term_box(whole)), data, 8 * bytes);
-    if (th_term_is(whole, TH_SUB_BINARY))
+    if (th_term_subtag(whole) == TH_SUB_BINARY)
         whole = th_term_box(whole)[WHOLE];
-    words = th_env_take(env, WHOLE + 1);
     words[0] = th_header(TH_SUB_BINARY, WHOLE);
     words[BITS] = 8 * bytes;
-    words[DATA] = (th_term)(uintptr_t)data;
+    words[DATA] = (th_term)(uintptr_t)(data + position);
     words[WHOLE] = whole;
     return th_boxed(words);
 }
 
 bool th_get_bits(th_term t, const unsigned char **data, size_t *bits)
 {
-    th_term *words;
-
     if (!th_is_bitstring(t))
         return false;
-    words = th_term_box(t);
-    *bits = words[BITS];
-    *data = th_term_subtag(t) == TH_HEAP_BINARY ? (const unsigned char *)(words + 2)
-                                                : (const unsigned char *)(uintptr_t)words[DATA];
+    *bits = th_term_box(t)[BITS];
+    *data = th_bits_data(t);
     return true;
 }
 

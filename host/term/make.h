@@ -110,17 +110,26 @@ th_term th_make_binary(th_env *env, const void *data, size_t bytes);
 th_term th_make_shared_binary(th_env *env, struct th_binary *binary, const unsigned char *data,
                               size_t bits);
 
-/* The binary that the shared binary T refers to, NULL for any other term. The caller gets no
- * reference. */
+/* The binary that T refers to, if T is a shared binary or a part of one; NULL for any other term.
+ * The caller gets no reference. */
 struct th_binary *th_shared_binary_of(th_term t);
 
 /* Sums the bytes of the shared binaries that terms of ENV refer to, once for each reference. Counts
  * only references newer than END, a former first element of ENV's list (NULL: all references). */
 size_t th_binary_held(const th_env *env, const struct th_offheap *end);
 
-/* Makes a binary of BYTES bytes from POSITION on of the bit string WHOLE, whose memory it
- * shares. */
+/* Makes a binary of BYTES bytes from POSITION on of the bit string WHOLE. The bytes stay those of
+ * WHOLE: a shared binary gets no further reference. */
 th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes);
+
+/* The first byte of the bit string T. */
+static inline const unsigned char *th_bits_data(th_term t)
+{
+    const th_term *words = th_term_box(t);
+
+    return th_term_subtag(t) == TH_HEAP_BINARY ? (const unsigned char *)(words + 2)
+                                               : (const unsigned char *)(uintptr_t)words[2];
+}
 
 /* Gets the bits of any bit string; the first bit is the highest of data[0]. DATA may have any
  * alignment. Unused low bits of the last byte are undefined. */

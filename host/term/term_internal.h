@@ -30,6 +30,9 @@ static inline th_term *th_env_try(th_env *env, size_t words)
 
 /* --- Binaries --------------------------------------------------------------------------------- */
 
+/* The words of a shared binary, with its header. */
+enum { TH_SHARED_BINARY_WORDS = 6 };
+
 /* The words of a heap binary of BITS bits. */
 static inline size_t th_term_heap_binary_words(size_t bits)
 {

@@ -27,7 +27,8 @@
  *                  bits of the last byte are 0.
  *   shared binary  size in bits; address of the first byte; struct th_offheap (2 words);
  *                  struct th_binary *
- *   sub binary     size in bits; address of the first byte; the heap binary that holds it
+ *   sub binary     size in bits; address of the first byte; the heap binary or shared binary that
+ *                  holds it, and that keeps the bytes
  *   map            number of pairs n; for n <= TH_MAP_SMALL then keys..., in ascending order, and
  *                  values...; for more the address of a table (map_internal.h) with the pairs, in
  *                  the order in which they were recorded or put

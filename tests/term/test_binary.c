@@ -93,6 +93,37 @@ static void shared_binaries_hold_shares(void **state)
     assert_int_equal(frees, 1);
 }
 
+/* A part holds no reference of its own: the whole in the same environment keeps the bytes. A copy has
+ * no whole there, and holds one. */
+static void a_copy_of_a_part_holds_the_bytes(void **state)
+{
+    unsigned char data[] = "0123456789";
+    struct th_binary *binary = th_binary_wrap(data, 10, NULL, note_free);
+    th_term part = th_make_sub_binary(&env, th_make_shared_binary(&env, binary, data, 80), 2, 5);
+    struct th_offheap *first = env.offheap;
+    const unsigned char *back;
+    th_term copy;
+    th_env other;
+    size_t size;
+
+    (void)state;
+    frees = 0;
+    th_binary_release(binary);
+    th_make_sub_binary(&env, part, 1, 1);
+    assert_ptr_equal(env.offheap, first);
+    th_env_init(&other, TH_ENV_PLAIN);
+    assert_int_equal(th_term_words(part), 6);
+    copy = th_copy(&other, part);
+    assert_true(th_term_is(copy, TH_SHARED_BINARY));
+    th_env_clear(&env);
+    assert_int_equal(frees, 0);
+    assert_true(th_get_bytes(copy, &back, &size));
+    assert_int_equal(size, 5);
+    assert_memory_equal(back, "23456", 5);
+    th_env_release(&other);
+    assert_int_equal(frees, 1);
+}
+
 static void parts_of_heap_binaries_share_their_bytes(void **state)
 {
     th_term whole = th_make_binary(&env, "0123456789", 10);
@@ -122,6 +153,7 @@ int main(void)
         TEST(heap_binaries_are_padded_with_zeros),
         TEST(a_bit_string_of_odd_bits_is_no_binary),
         TEST(shared_binaries_hold_shares),
+        TEST(a_copy_of_a_part_holds_the_bytes),
         TEST(parts_of_heap_binaries_share_their_bytes),
     };
 
