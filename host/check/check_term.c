@@ -10,7 +10,14 @@
 #include "host/term/atom.h"
 #include "host/term/map.h"
 
-enum { WORDS = 1 << 22, FUN_TERMS = 5, REF_LEAST = 5, SHARED_WORDS = 5, SUB_WORDS = 3 };
+enum {
+    WORDS = 1 << 22,
+    FUN_TERMS = 5,
+    REF_LEAST = 5,
+    SHARED_WORDS = 5,
+    SUB_WORDS = 3,
+    CHANGED_WORDS = 6
+};
 
 enum fault {
     FINE,
@@ -89,9 +96,10 @@ static enum fault look_at_sub_binary(struct walk *walk, const th_term *words)
 static enum fault look_at_map(struct walk *walk, const th_term *words, size_t count)
 {
     size_t pairs = count > 0 ? words[1] : 0;
+    enum fault fault;
     const struct th_map_table *table;
     const th_term *begin;
-    size_t head = sizeof *table / sizeof *words;
+    size_t head = sizeof *table / sizeof *words, shown;
 
     if (pairs <= TH_MAP_SMALL) {
         if (count == 0 || count != 1 + 2 * pairs)
@@ -99,16 +107,22 @@ static enum fault look_at_map(struct walk *walk, const th_term *words, size_t co
         push_words(walk, words + 2, 2 * pairs);
         return FINE;
     }
-    /* The table is in the same heap as the map. */
-    if (count != 2)
+    /* The table is in the same heap as the map. A changed map has its changes besides. */
+    if (count != 2 && (count < CHANGED_WORDS || (count - CHANGED_WORDS) % 2 != 0))
         return BROKEN;
-    table = (const struct th_map_table *)(uintptr_t)words[2];
+    table = (const struct th_map_table *)(uintptr_t)words[count == 2 ? 2 : 5];
+    shown = count == 2 ? pairs : words[6];
     begin = (const th_term *)table;
-    if (find_words(walk, begin, head) || pairs > table->used || table->used > table->capacity ||
-        table->capacity > UINT32_MAX || find_words(walk, begin, head + 2 * table->capacity))
+    fault = find_words(walk, begin, head);
+    if (fault)
+        return fault == FOREIGN && count > 2 ? FOREIGN : BROKEN;
+    if (shown > table->used || table->used > table->capacity || table->capacity > UINT32_MAX ||
+        find_words(walk, begin, head + 2 * table->capacity))
         return BROKEN;
-    push_words(walk, table->words, pairs);
-    push_words(walk, table->words + table->capacity, pairs);
+    push_words(walk, table->words, shown);
+    push_words(walk, table->words + table->capacity, shown);
+    if (count > 2)
+        push_words(walk, words + 1 + CHANGED_WORDS, count - CHANGED_WORDS);
     return FINE;
 }
 

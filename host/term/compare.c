@@ -422,7 +422,8 @@ static bool open_both(struct th_stack *stack, th_term a, th_term b, struct rest 
     inside->count = 0;
     if (!th_is_boxed(a) || !th_is_boxed(b))
         return false;
-    if (*x != *y && !th_is_bitstring(a) && !th_is_ref(a)) /* only these may differ in *x */
+    /* Only these may differ in *x. */
+    if (*x != *y && !th_is_bitstring(a) && !th_is_ref(a) && !(th_is_map(a) && th_is_map(b)))
         return false;
     if (th_is_tuple(a)) {
         *inside = (struct rest){x + 1, y + 1, th_header_words(*x)};

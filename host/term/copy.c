@@ -96,19 +96,20 @@ static th_term copy_boxed(struct walk *walk, th_term t)
         return copy_bits(walk->env, t);
     if (th_magic_object(t))
         return th_magic_share(walk->env, t);
+    if (subtag == TH_MAP && th_map_size(t) > TH_MAP_SMALL) {
+        struct th_map_table *table = th_map_table_copy(walk->env, th_map_table(t), th_map_size(t));
+
+        copy_push(walk, table->words, table->words + 2 * th_map_size(t));
+        return th_map_of_table(walk->env, table, th_map_size(t));
+    }
     words = memcpy(th_env_take(walk->env, count), th_term_box(t), count * sizeof(th_term));
     end = words + count;
     if (subtag == TH_TUPLE) {
         copy_push(walk, words + 1, end);
     } else if (subtag == TH_FUN) {
         copy_push(walk, words + FUN_TERMS, end);
-    } else if (subtag == TH_MAP && words[1] <= TH_MAP_SMALL) {
-        copy_push(walk, words + 2, end);
     } else if (subtag == TH_MAP) {
-        struct th_map_table *table = th_map_table_copy(walk->env, th_map_table(t), words[1]);
-
-        copy_push(walk, table->words, table->words + 2 * words[1]);
-        words[2] = (th_term)(uintptr_t)table;
+        copy_push(walk, words + 2, end);
     }
     return th_boxed(words);
 }
@@ -166,10 +167,12 @@ static void count_boxed(struct walk *walk, th_term t)
     enum th_subtag subtag = th_term_subtag(t);
 
     if (subtag == TH_SUB_BINARY) {
-        walk->words += th_shared_binary_of(t) ? TH_SHARED_BINARY_WORDS
-                                              : th_term_heap_binary_words(words[1]);
+        walk->words +=
+            th_shared_binary_of(t) ? TH_SHARED_BINARY_WORDS : th_term_heap_binary_words(words[1]);
         return;
     }
+    if (subtag == TH_MAP && words[1] > TH_MAP_SMALL)
+        end = words + 3; /* of the copy, which has no changes */
     walk->words += (size_t)(end - words);
     if (subtag == TH_TUPLE) {
         copy_push(walk, words + 1, end);

@@ -58,7 +58,7 @@ static th_term make_small(th_env *env, const th_term *keys, const th_term *value
 
 /* --- Large maps ------------------------------------------------------------------------------- */
 
-static th_term map_of(th_env *env, struct th_map_table *table, size_t count)
+th_term th_map_of_table(th_env *env, struct th_map_table *table, size_t count)
 {
     th_term *words = th_env_take(env, 3);
 
@@ -108,7 +108,7 @@ static th_term make_sorted(th_env *env, const th_term *keys, const th_term *valu
     memcpy(th_map_table_values(table), values, count * sizeof *values);
     if (!th_sort_keys(keys, count, order, (uint32_t *)spare)) {
         env->top = spare;
-        return map_of(env, table, count);
+        return th_map_of_table(env, table, count);
     }
     return last_wins ? make_last(env, table, values, order) : TH_NONE;
 }
@@ -130,7 +130,7 @@ static th_term make_large(th_env *env, const th_term *keys, const th_term *value
     }
     if (table->used <= TH_MAP_SMALL)
         return make_small(env, table->words, th_map_table_values(table), table->used, true);
-    return map_of(env, table, table->used);
+    return th_map_of_table(env, table, table->used);
 }
 
 /*
@@ -179,7 +179,7 @@ static size_t find_rank(const th_term *keys, const uint32_t *order, size_t count
     return *found ? high : low;
 }
 
-/* Returns the position of KEY in a large map, or TH_NOT_THERE. */
+/* Returns the position of KEY in a large map; below 0: MAP lacks KEY. */
 static ptrdiff_t find_large(th_term map, th_term key)
 {
     struct th_map_table *table = th_map_table(map);
@@ -196,13 +196,15 @@ static ptrdiff_t find_large(th_term map, th_term key)
 
 const th_term *th_map_find_any(th_term map, th_term key)
 {
-    const th_term *keys = th_map_keys(map);
+    const th_term *keys = th_term_box(map) + 2;
     size_t count = th_map_size(map);
     ptrdiff_t large;
 
+    if (count > TH_MAP_SMALL && th_map_is_changed(map))
+        return th_map_changes_find(map, key);
     if (count > TH_MAP_SMALL) {
         large = find_large(map, key);
-        return large == TH_NOT_THERE ? NULL : th_map_values(map) + large;
+        return large < 0 ? NULL : th_map_values(map) + large;
     }
     for (size_t i = 0; i < count; i++)
         if (th_identical(keys[i], key))
@@ -268,43 +270,55 @@ static th_term put_small(th_env *env, th_term map, th_term key, th_term value)
     return result;
 }
 
-/* Adds to the map's own table, if the map has all its pairs, or to a larger copy. */
-static th_term put_large(th_env *env, th_term map, th_term key, th_term value)
+/* Copies the sorted table of MAP, with KEY set to VALUE. */
+static th_term put_sorted(th_env *env, th_term map, th_term key, th_term value)
 {
     struct th_map_table *table = th_map_table(map);
-    size_t count = th_map_size(map);
-    ptrdiff_t found = find_large(map, key);
+    const uint32_t *order = th_map_table_order(table);
+    size_t count = th_map_size(map), rank;
     bool there;
 
-    if (found != TH_NOT_THERE) {
-        table = th_map_table_is_hashed(table) ? th_map_table_extend(env, table, count)
-                                              : th_map_table_copy(env, table, count);
-        th_map_table_values(table)[found] = value;
-        return map_of(env, table, count);
+    rank = find_rank(table->words, order, count, key, &there);
+    if (there) {
+        table = th_map_table_copy(env, table, count);
+        th_map_table_values(table)[order[rank]] = value;
+        return th_map_of_table(env, table, count);
     }
-    if (!th_map_table_is_hashed(table)) { /* copy it, and insert the new position */
-        const uint32_t *order = th_map_table_order(table);
-        size_t rank = find_rank(th_map_keys(map), order, count, key, &there);
+    table = th_map_table_sorted(env, count + 1);
+    copy_with(table->words, th_map_keys(map), count, count, key);
+    copy_with(th_map_table_values(table), th_map_values(map), count, count, value);
+    for (size_t i = 0; i < count; i++)
+        th_map_table_order(table)[i + (i >= rank)] = order[i];
+    th_map_table_order(table)[rank] = (uint32_t)count;
+    return th_map_of_table(env, table, count + 1);
+}
 
-        table = th_map_table_sorted(env, count + 1);
-        copy_with(table->words, th_map_keys(map), count, count, key);
-        copy_with(th_map_table_values(table), th_map_values(map), count, count, value);
-        for (size_t i = 0; i < count; i++)
-            th_map_table_order(table)[i + (i >= rank)] = order[i];
-        th_map_table_order(table)[rank] = (uint32_t)count;
-        return map_of(env, table, count + 1);
+/* Adds a new key to a table that grows with MAP; other changes are recorded. */
+static th_term put_hashed(th_env *env, th_term map, th_term key, th_term value)
+{
+    struct th_map_table *table = th_map_is_changed(map) ? NULL : th_map_table(map);
+    size_t count = th_map_size(map);
+    th_term result;
+    ptrdiff_t found;
+
+    if (table && th_map_table_is_growing(env, table, count)) {
+        if (count == table->capacity && th_map_table_find(table, count, key) == TH_NOT_THERE)
+            table = th_map_table_extend(env, table, count, 1);
+        if (count < table->capacity && th_map_table_add(table, key, value, &found) &&
+            found == TH_NOT_THERE)
+            return th_map_of_table(env, table, count + 1);
     }
-    if (!th_map_table_has_room(env, table, count))
-        table = th_map_table_extend(env, table, count);
-    if (!th_map_table_add(table, key, value, &found))
-        return make_with(env, map, key, value);
-    return map_of(env, table, count + 1);
+    result = th_map_changes_put(env, map, key, value);
+    return result == TH_NONE ? make_with(env, map, key, value) : result;
 }
 
 th_term th_map_put(th_env *env, th_term map, th_term key, th_term value)
 {
-    return th_map_size(map) <= TH_MAP_SMALL ? put_small(env, map, key, value)
-                                            : put_large(env, map, key, value);
+    if (th_map_size(map) <= TH_MAP_SMALL)
+        return put_small(env, map, key, value);
+    if (!th_map_is_changed(map) && !th_map_table_is_hashed(th_map_table(map)))
+        return put_sorted(env, map, key, value);
+    return put_hashed(env, map, key, value);
 }
 
 th_term th_map_remove(th_env *env, th_term map, th_term key)
@@ -321,7 +335,7 @@ th_term th_map_remove(th_env *env, th_term map, th_term key)
         pairs = th_term_box(result) + 2;
     } else {
         found = find_large(map, key);
-        if (found == TH_NOT_THERE)
+        if (found < 0)
             return map;
         position = (size_t)found;
         pairs = th_env_take(env, 2 * (count - 1));

@@ -33,10 +33,16 @@ static inline size_t th_map_size(th_term map)
     return th_term_box(map)[1];
 }
 
-/* MAP has more than TH_MAP_SMALL pairs. */
+/* The table of a map of more than TH_MAP_SMALL pairs. The first look at a changed map makes its
+ * table. Any thread. Acquire: another thread may have made the table. */
+struct th_map_table *th_map_changes_flat(th_term map);
 static inline struct th_map_table *th_map_table(th_term map)
 {
-    return (struct th_map_table *)(uintptr_t)th_term_box(map)[2];
+    th_term table = __atomic_load_n(&th_term_box(map)[2], __ATOMIC_ACQUIRE);
+
+    if (__builtin_expect(table == 0, 0))
+        return th_map_changes_flat(map);
+    return (struct th_map_table *)(uintptr_t)table;
 }
 
 static inline const th_term *th_map_keys(th_term map)
@@ -81,9 +87,9 @@ static inline th_term th_map_get(th_term map, th_term key)
     return value ? *value : TH_NONE;
 }
 
-/* Returns the map with KEY set to VALUE. A small map is copied. A large map is copied, too, unless
- * KEY is new, MAP has all pairs of its table, and the table has room and lies in ENV's current
- * chunk. */
+/* Returns the map with KEY set to VALUE. A small map is copied. A new key of a large map is added to
+ * the map's table, if MAP has all pairs of the table, which lies in ENV's current chunk. Any other
+ * change of a large map is recorded beside its table; one of seventeen copies the table. */
 th_term th_map_put(th_env *env, th_term map, th_term key, th_term value);
 
 /* Returns the map without KEY; MAP itself if it lacks KEY. */

@@ -88,13 +88,14 @@ static size_t map_table_words_of(size_t capacity, size_t numbers)
 /* Makes a table with room for NUMBERS cells, if HASHED, or positions. The caller fills it in. */
 static struct th_map_table *new_table(th_env *env, size_t capacity, size_t numbers, bool hashed)
 {
-    th_term *words = th_env_take(env, map_table_words_of(capacity, numbers));
+    size_t size = map_table_words_of(capacity, numbers);
+    th_term *words = env ? th_env_take(env, size) : th_alloc(size * sizeof *words);
     struct th_map_table *table = (struct th_map_table *)words;
 
     table->used = 0;
     table->capacity = capacity;
     table->mask = hashed ? numbers - 1 : 0;
-    words[map_table_words_of(capacity, numbers) - 1] = 0; /* its second half may be unused */
+    words[size - 1] = 0; /* its second half may be unused */
     return table;
 }
 
@@ -118,7 +119,7 @@ ptrdiff_t th_map_table_find(struct th_map_table *table, size_t count, th_term ke
 {
     bool plain = true;
     uint64_t hash = hash_of(key, &plain);
-    ptrdiff_t found = TH_NOT_THERE;
+    ptrdiff_t found = TH_NOT_PLAIN;
 
     if (plain)
         map_table_find_cell(table, count, key, hash, &found);
@@ -144,12 +145,11 @@ bool th_map_table_add(struct th_map_table *table, th_term key, th_term value, pt
 
 /* ENV's own thread surely owns only the chunk in use. A table in an older chunk moves to that
  * chunk, as each chunk is larger than the one before. */
-bool th_map_table_has_room(const th_env *env, const struct th_map_table *table, size_t count)
+bool th_map_table_is_growing(const th_env *env, const struct th_map_table *table, size_t count)
 {
     uintptr_t place = (uintptr_t)table;
 
-    return count == table->used && count < table->capacity && place >= (uintptr_t)env->bottom &&
-           place < (uintptr_t)env->top;
+    return count == table->used && place >= (uintptr_t)env->bottom && place < (uintptr_t)env->top;
 }
 
 /* Fills the cells of TO, which has the first COUNT pairs of FROM. */
@@ -178,14 +178,15 @@ static void copy_pairs(struct th_map_table *to, struct th_map_table *from, size_
     to->used = count;
 }
 
-struct th_map_table *th_map_table_extend(th_env *env, struct th_map_table *table, size_t count)
+struct th_map_table *th_map_table_extend(th_env *env, struct th_map_table *table, size_t count,
+                                         size_t more)
 {
-    size_t cells = cells_for(count + 1);
-    struct th_map_table *more = new_table(env, 2 * cells / 3, cells, true);
+    size_t cells = cells_for(count + more);
+    struct th_map_table *larger = new_table(env, 2 * cells / 3, cells, true);
 
-    copy_pairs(more, table, count);
-    fill_cells(more, table, count);
-    return more;
+    copy_pairs(larger, table, count);
+    fill_cells(larger, table, count);
+    return larger;
 }
 
 static size_t numbers_for(const struct th_map_table *table, size_t count)

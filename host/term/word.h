@@ -31,7 +31,9 @@
  *                  holds it, and that keeps the bytes
  *   map            number of pairs n; for n <= TH_MAP_SMALL then keys..., in ascending order, and
  *                  values...; for more the address of a table (map_internal.h) with the pairs, in
- *                  the order in which they were recorded or put
+ *                  the order in which they were recorded or put. A changed map (there, too)
+ *                  continues with struct th_offheap (2 words); the address of a table; the number
+ *                  of its pairs; changes...
  *   reference      node; creation | count << 32 | magic << 40; its 32-bit words, two a word (3
  *                  words, padded with zeros). A magic one continues with struct th_offheap (2
  *                  words); the object's address; the address of its keep function.
