@@ -30,6 +30,27 @@ static bool is_known(ErlNifCharEncoding encoding)
     return encoding == ERL_NIF_LATIN1 || encoding == ERL_NIF_UTF8;
 }
 
+/* As enif_get_string(), for a list of characters of one byte each. */
+static int get_bytes(th_term list, char *buf, unsigned len)
+{
+    unsigned used = 0;
+
+    for (; th_is_list(list); list = th_cell(list)[1], used++) {
+        th_term head = th_cell(list)[0];
+
+        buf[used] = 0;
+        if ((head & ~(th_term)0xFF0) != TH_TAG_SMALL)
+            break;
+        if (used + 1 == len)
+            return -(int)len;
+        buf[used] = (char)th_small_value(head);
+    }
+    buf[used] = 0;
+    if (list != TH_NIL)
+        return th_check_misread(list, "enif_get_string");
+    return (int)used + 1;
+}
+
 /* The buffer is null-terminated even if the list is no string. */
 int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
                     ErlNifCharEncoding encoding)
@@ -41,6 +62,8 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
     (void)env;
     if (len < 1 || !is_known(encoding))
         return 0;
+    if (encoding == ERL_NIF_LATIN1)
+        return get_bytes(list, buf, len);
     while (list != TH_NIL) {
         size = next_character_bytes(&list, encoding, bytes);
         buf[size == 0 && encoding == ERL_NIF_UTF8 ? 0 : used] = 0; /* as in a BEAM */

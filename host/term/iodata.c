@@ -11,16 +11,13 @@ struct walk {
     th_term first[FIRST_TAILS];
 };
 
-/* Adds a byte or a binary. False for other terms. */
-static bool add_leaf(struct walk *walk, th_term t)
+/* Adds a binary. False for other terms. */
+static bool add_binary(struct walk *walk, th_term t)
 {
     const unsigned char *data;
-    size_t size = 1;
-    unsigned char byte = (unsigned char)th_small_value(t);
+    size_t size;
 
-    if (th_is_small(t) && th_small_value(t) == byte)
-        data = &byte;
-    else if (!th_get_bytes(t, &data, &size))
+    if (!th_get_bytes(t, &data, &size))
         return false;
     if (walk->to && size > 0)
         memcpy(walk->to + walk->size, data, size);
@@ -34,15 +31,21 @@ static bool add_cells(struct walk *walk, th_term *list)
     while (th_is_list(*list)) {
         const th_term *cell = th_cell(*list);
         *list = cell[1];
+        if ((cell[0] & ~(th_term)0xFF0) == TH_TAG_SMALL) { /* a byte */
+            if (walk->to)
+                walk->to[walk->size] = (unsigned char)th_small_value(cell[0]);
+            walk->size++;
+            continue;
+        }
         if (th_is_list(cell[0])) {
             if (cell[1] != TH_NIL)
                 *(th_term *)th_stack_push(&walk->tails, sizeof(th_term)) = cell[1];
             *list = cell[0];
-        } else if (cell[0] != TH_NIL && !add_leaf(walk, cell[0])) {
+        } else if (cell[0] != TH_NIL && !add_binary(walk, cell[0])) {
             return false;
         }
     }
-    return *list == TH_NIL || (!th_is_small(*list) && add_leaf(walk, *list));
+    return *list == TH_NIL || add_binary(walk, *list);
 }
 
 static bool iodata_add_all(struct walk *walk, th_term t)
