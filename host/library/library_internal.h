@@ -48,7 +48,6 @@ struct th_library {
     struct th_slots slots;
     struct th_names remarks;
     char *pinned; /* reason never to close it (load.c); NULL: none */
-    void *private_data;
     /* Environment of the running load() or upgrade(). Relaxed: other threads only compare it with
      * their own environment, which differs. */
     const th_env *_Atomic loading;

@@ -83,7 +83,7 @@ static enum th_status check_replaces(const struct th_library *library, const str
 static enum th_status call_upgrade(struct th_library *library, struct th_library *old, th_env *env,
                                    th_term info)
 {
-    void *private_data = library->private_data, *old_private_data = old->private_data;
+    void *private_data = library->head.private_data, *old_private_data = old->head.private_data;
     bool in_use = is_loaded(library);
     struct th_library_frame call;
     int answer;
@@ -91,14 +91,14 @@ static enum th_status call_upgrade(struct th_library *library, struct th_library
     if (check_replaces(library, old))
         return th_error_status();
     th_library_begin(&call, library->facts.path, "upgrade");
-    answer = library->entry.upgrade(env, in_use ? &private_data : &library->private_data,
+    answer = library->entry.upgrade(env, in_use ? &private_data : &library->head.private_data,
                                     &old_private_data, info);
     th_library_end(&call);
     if (answer != 0)
         return th_error_raise(TH_REFUSED, "upgrade() returned %d", answer);
     if (in_use)
-        __atomic_store_n(&library->private_data, private_data, __ATOMIC_RELAXED);
-    __atomic_store_n(&old->private_data, old_private_data, __ATOMIC_RELAXED);
+        __atomic_store_n(&library->head.private_data, private_data, __ATOMIC_RELAXED);
+    __atomic_store_n(&old->head.private_data, old_private_data, __ATOMIC_RELAXED);
     return TH_OK;
 }
 
@@ -119,7 +119,7 @@ static enum th_status call_either(struct th_library *library, struct th_library 
         status = call_upgrade(library, old, &env, info);
     } else if (library->entry.load) {
         th_library_begin(&call, library->facts.path, "load");
-        answer = library->entry.load(&env, &library->private_data, info);
+        answer = library->entry.load(&env, &library->head.private_data, info);
         th_library_end(&call);
         if (answer != 0)
             status = th_error_raise(TH_REFUSED, "load() returned %d", answer);
@@ -140,7 +140,7 @@ static enum th_status call_either(struct th_library *library, struct th_library 
 static void forget_load(struct th_library *library)
 {
     set_state(library, TH_LIBRARY_OPEN);
-    library->private_data = NULL;
+    library->head.private_data = NULL;
     library->options = (struct th_library_options){0};
     library->head.delays_halt = false;
 }
@@ -229,7 +229,7 @@ static void call_unload(struct th_library *library)
         return;
     th_library_init_env(&env, library);
     th_library_begin(&call, library->facts.path, "unload");
-    library->entry.unload(&env, library->private_data);
+    library->entry.unload(&env, library->head.private_data);
     th_library_end(&call);
     th_env_release(&env);
 }
@@ -300,11 +300,6 @@ const struct th_slots *th_library_slots(const struct th_library *library)
 const struct th_names *th_library_remarks(const struct th_library *library)
 {
     return &library->remarks;
-}
-
-void *th_library_private_data(const struct th_library *library)
-{
-    return __atomic_load_n(&library->private_data, __ATOMIC_RELAXED); /* see call_upgrade() */
 }
 
 /*

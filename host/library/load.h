@@ -175,7 +175,7 @@ bool th_library_is_open(const char *path);
 const struct th_names *th_library_remarks(const struct th_library *library);
 
 /* Returns the private data that load() or upgrade() has set, for enif_priv_data(). */
-void *th_library_private_data(const struct th_library *library);
+static inline void *th_library_private_data(const struct th_library *library);
 
 /*
  * A call of library code in a thread (th_self.library_frame), for reports of crashes; the thread's
@@ -217,7 +217,8 @@ static inline void th_library_end(const struct th_library_frame *call)
  * and loaded. */
 struct th_library_head {
     const char *path;
-    bool delays_halt; /* see th_library_enter() */
+    bool delays_halt;   /* see th_library_enter() */
+    void *private_data; /* written by load() and upgrade(); see call_upgrade() in load.c */
 };
 
 static inline const struct th_library_head *th_library_head(const struct th_library *library)
@@ -228,6 +229,11 @@ static inline const struct th_library_head *th_library_head(const struct th_libr
 static inline const char *th_library_path(const struct th_library *library)
 {
     return th_library_head(library)->path;
+}
+
+static inline void *th_library_private_data(const struct th_library *library)
+{
+    return __atomic_load_n(&th_library_head(library)->private_data, __ATOMIC_RELAXED);
 }
 
 /*

@@ -98,7 +98,7 @@ void th_library_halt(void)
         if (!library->options.on_halt)
             continue;
         th_library_begin(&call, library->facts.path, "on_halt");
-        library->options.on_halt(library->private_data);
+        library->options.on_halt(library->head.private_data);
         th_library_end(&call);
     }
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +126,7 @@ static void leave_thread(void *argument)
     struct th_library_frame call;
 
     th_library_begin(&call, library->facts.path, "on_unload_thread");
-    library->options.on_unload_thread(library->private_data);
+    library->options.on_unload_thread(library->head.private_data);
     th_library_end(&call);
 }
 

@@ -69,7 +69,14 @@ int enif_is_binary(ErlNifEnv *env, ERL_NIF_TERM term)
     size_t size;
 
     (void)env;
-    return th_get_bytes(term, &data, &size);
+    return th_get_bytes_inline(term, &data, &size);
+}
+
+/* Called last, so that the usual way saves no register. */
+static __attribute__((cold, noinline)) int misread_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term)
+{
+    (void)env;
+    return th_is_boxed(bin_term) ? th_check_misread_boxed(bin_term, "enif_inspect_binary") : 0;
 }
 
 int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin)
@@ -77,12 +84,11 @@ int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin
     const unsigned char *data;
     size_t size;
 
-    (void)env;
-    if (!th_is_boxed(bin_term))
-        return 0;
-    if (!th_get_bytes(bin_term, &data, &size))
-        return th_check_misread_boxed(bin_term, "enif_inspect_binary");
-    th_nif_binary_set(bin, size, (unsigned char *)data, NULL);
+    if (!th_get_bytes_inline(bin_term, &data, &size))
+        return misread_binary(env, bin_term);
+    bin->size = size;
+    bin->data = (unsigned char *)data;
+    bin->ref_bin = NULL;
     bin->__spare__[0] = &inspected;
     return 1;
 }
@@ -175,13 +181,21 @@ unsigned char *enif_make_new_binary(ErlNifEnv *env, size_t size, ERL_NIF_TERM *t
     return data;
 }
 
+static __attribute__((cold, noinline)) ERL_NIF_TERM
+make_sub_binary_slowly(ErlNifEnv *env, ERL_NIF_TERM bin_term, size_t pos, size_t size)
+{
+    return th_make_sub_binary(env, bin_term, pos, size);
+}
+
 ERL_NIF_TERM enif_make_sub_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, size_t pos, size_t size)
 {
     const unsigned char *data;
     size_t whole;
 
-    if (!th_get_bytes(bin_term, &data, &whole) || pos > whole || size > whole - pos)
+    if (!th_get_bytes_inline(bin_term, &data, &whole) || pos > whole || size > whole - pos)
         return enif_make_badarg(env);
+    if (!th_env_has(env, 4))
+        return make_sub_binary_slowly(env, bin_term, pos, size);
     return th_make_sub_binary(env, bin_term, pos, size);
 }
 

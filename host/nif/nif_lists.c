@@ -40,45 +40,69 @@ int enif_get_list_length(ErlNifEnv *env, ERL_NIF_TERM term, unsigned *len)
     size_t length;
 
     (void)env;
-    if (!th_get_list_length(term, &length))
+    if (!th_get_list_length_inline(term, &length))
         return th_check_misread(term, "enif_get_list_length");
     *len = (unsigned)length;
     return 1;
 }
 
-/* Called last, so that the common path saves no register. */
-static __attribute__((cold, noinline)) th_term look_at_cell(th_term cell)
+/* The slow ways are called last, so that the usual one saves no register. */
+static __attribute__((cold, noinline)) th_term make_cell_slowly(ErlNifEnv *env, th_term car,
+                                                                th_term cdr)
 {
+    th_term cell = th_make_cons(env, car, cdr);
+
     th_check_parts(th_cell(cell), 2, 1, "enif_make_list_cell");
     return cell;
 }
 
 ERL_NIF_TERM enif_make_list_cell(ErlNifEnv *env, ERL_NIF_TERM car, ERL_NIF_TERM cdr)
 {
-    th_term cell = th_make_cons(env, car, cdr);
+    if (th_check_on() || !th_env_has(env, 2))
+        return make_cell_slowly(env, car, cdr);
+    return th_make_cons(env, car, cdr);
+}
 
-    return th_check_on() ? look_at_cell(cell) : cell;
+/* Makes a list of CNT elements, at least one, that are next in ARGS. */
+static inline th_term make_list_of_args(ErlNifEnv *env, unsigned cnt, va_list args)
+{
+    th_term *cells = th_env_take(env, 2 * (size_t)cnt);
+
+    for (size_t i = 0; i < cnt; i++) {
+        cells[2 * i] = va_arg(args, ERL_NIF_TERM);
+        cells[2 * i + 1] = th_listed(&cells[2 * i + 2]);
+    }
+    cells[2 * (size_t)cnt - 1] = TH_NIL;
+    return th_listed(cells);
+}
+
+static __attribute__((cold, noinline)) th_term make_args_slowly(ErlNifEnv *env, unsigned cnt,
+                                                                va_list args)
+{
+    th_term list = make_list_of_args(env, cnt, args);
+
+    th_check_parts(th_cell(list), cnt, 2, "enif_make_list");
+    return list;
 }
 
 ERL_NIF_TERM enif_make_list(ErlNifEnv *env, unsigned cnt, ...)
 {
-    th_term *cells = th_env_take(env, 2 * (size_t)cnt);
+    th_term list;
     va_list args;
 
     if (cnt == 0)
         return TH_NIL;
     va_start(args, cnt);
-    for (size_t i = 0; i < cnt; i++) {
-        cells[2 * i] = va_arg(args, ERL_NIF_TERM);
-        cells[2 * i + 1] = th_listed(&cells[2 * i + 2]);
-    }
+    if (th_check_on() || !th_env_has(env, 2 * (size_t)cnt))
+        list = make_args_slowly(env, cnt, args);
+    else
+        list = make_list_of_args(env, cnt, args);
     va_end(args);
-    cells[2 * (size_t)cnt - 1] = TH_NIL;
-    th_check_parts(cells, cnt, 2, "enif_make_list");
-    return th_listed(cells);
+    return list;
 }
 
-ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
+static __attribute__((cold, noinline)) th_term
+make_list_slowly(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
 {
     th_term list = th_make_list(env, arr, cnt);
 
@@ -86,15 +110,39 @@ ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[],
     return list;
 }
 
+ERL_NIF_TERM enif_make_list_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
+{
+    if (th_check_on() || !th_env_has(env, 2 * (size_t)cnt))
+        return make_list_slowly(env, arr, cnt);
+    return th_make_list(env, arr, cnt);
+}
+
+static __attribute__((cold, noinline)) int reverse_slowly(ErlNifEnv *env, th_term term,
+                                                          th_term *list)
+{
+    th_term reversed = TH_NIL, rest = term;
+
+    for (; th_is_list(rest); rest = th_cell(rest)[1])
+        reversed = th_make_cons(env, th_cell(rest)[0], reversed);
+    if (rest != TH_NIL)
+        return th_check_misread(term, "enif_make_reverse_list");
+    *list = reversed;
+    return 1;
+}
+
 int enif_make_reverse_list(ErlNifEnv *env, ERL_NIF_TERM term, ERL_NIF_TERM *list)
 {
-    th_term reversed = TH_NIL;
-    size_t length;
+    th_term *cell = env->top;
+    th_term reversed = TH_NIL, rest = term;
 
-    if (!th_get_list_length(term, &length))
-        return th_check_misread(term, "enif_make_reverse_list");
-    for (; th_is_list(term); term = th_cell(term)[1])
-        reversed = th_make_cons(env, th_cell(term)[0], reversed);
+    for (; th_is_list(rest) && env->limit - cell >= 2; rest = th_cell(rest)[1], cell += 2) {
+        cell[0] = th_cell(rest)[0];
+        cell[1] = reversed;
+        reversed = th_listed(cell);
+    }
+    if (rest != TH_NIL)
+        return reverse_slowly(env, term, list);
+    env->top = cell;
     *list = reversed;
     return 1;
 }
@@ -120,29 +168,59 @@ int enif_get_tuple(ErlNifEnv *env, ERL_NIF_TERM tpl, int *arity, const ERL_NIF_T
     return 1;
 }
 
-/* Called last, so that the common path saves no register. */
+/* Called last, so that the usual way saves no register. */
 static __attribute__((cold, noinline)) th_term look_at_elements(th_term tuple, const char *function)
 {
     th_check_parts(th_term_box(tuple) + 1, th_tuple_arity(tuple), 1, function);
     return tuple;
 }
 
-ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned cnt, ...)
+/* Takes the words of a tuple of CNT elements, and sets its header: so the caller needs neither ENV nor
+ * CNT after this call, and saves no register. */
+static __attribute__((cold, noinline)) th_term *take_tuple(ErlNifEnv *env, unsigned cnt)
 {
     th_term *elements;
-    th_term tuple = th_make_tuple_space(env, cnt, &elements);
+
+    th_make_tuple_space(env, cnt, &elements);
+    return elements - 1;
+}
+
+ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned cnt, ...)
+{
+    th_term *words = env->top;
     va_list args;
 
+    if (th_env_has(env, (size_t)cnt + 1)) {
+        env->top = words + cnt + 1;
+        words[0] = th_header(TH_TUPLE, cnt);
+    } else {
+        words = take_tuple(env, cnt);
+        cnt = (unsigned)th_header_words(words[0]);
+    }
     va_start(args, cnt);
-    for (unsigned i = 0; i < cnt; i++)
-        elements[i] = va_arg(args, ERL_NIF_TERM);
+    for (unsigned i = 1; i <= cnt; i++)
+        words[i] = va_arg(args, ERL_NIF_TERM);
     va_end(args);
-    return th_check_on() ? look_at_elements(tuple, "enif_make_tuple") : tuple;
+    return th_check_on() ? look_at_elements(th_boxed(words), "enif_make_tuple") : th_boxed(words);
+}
+
+static __attribute__((cold, noinline)) th_term
+make_tuple_slowly(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
+{
+    th_term tuple = th_make_tuple(env, arr, cnt);
+
+    return look_at_elements(tuple, "enif_make_tuple_from_array");
 }
 
 ERL_NIF_TERM enif_make_tuple_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[], unsigned cnt)
 {
-    th_term tuple = th_make_tuple(env, arr, cnt);
+    th_term *elements;
+    th_term tuple;
 
-    return th_check_on() ? look_at_elements(tuple, "enif_make_tuple_from_array") : tuple;
+    if (th_check_on() || !th_env_has(env, (size_t)cnt + 1))
+        return make_tuple_slowly(env, arr, cnt);
+    tuple = th_make_tuple_space(env, cnt, &elements);
+    for (size_t i = 0; i < cnt; i++)
+        elements[i] = arr[i];
+    return tuple;
 }

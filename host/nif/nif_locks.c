@@ -69,7 +69,8 @@ int enif_rwlock_tryrlock(ErlNifRWLock *rwlck)
     return lock_tried(rwlck, true, pthread_rwlock_tryrdlock(&rwlck->lock));
 }
 
-void enif_rwlock_rlock(ErlNifRWLock *rwlck)
+/* Called last, so that the usual way saves no register. */
+static __attribute__((cold, noinline)) void check_and_lock_shared(ErlNifRWLock *rwlck)
 {
     if (!th_check_locks(rwlck, true, "enif_rwlock_rlock"))
         return;
@@ -77,9 +78,25 @@ void enif_rwlock_rlock(ErlNifRWLock *rwlck)
     th_check_locked(rwlck, true);
 }
 
-void enif_rwlock_runlock(ErlNifRWLock *rwlck)
+void enif_rwlock_rlock(ErlNifRWLock *rwlck)
+{
+    if (th_check_on())
+        check_and_lock_shared(rwlck);
+    else
+        pthread_rwlock_rdlock(&rwlck->lock);
+}
+
+static __attribute__((cold, noinline)) void check_and_unlock_shared(ErlNifRWLock *rwlck)
 {
     if (th_check_unlocks(rwlck, true, "enif_rwlock_runlock"))
+        pthread_rwlock_unlock(&rwlck->lock);
+}
+
+void enif_rwlock_runlock(ErlNifRWLock *rwlck)
+{
+    if (th_check_on())
+        check_and_unlock_shared(rwlck);
+    else
         pthread_rwlock_unlock(&rwlck->lock);
 }
 

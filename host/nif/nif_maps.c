@@ -34,9 +34,14 @@ int enif_get_map_value(ErlNifEnv *env, ERL_NIF_TERM map, ERL_NIF_TERM key, ERL_N
     return 1;
 }
 
+static __attribute__((cold, noinline)) th_term make_new_map_slowly(ErlNifEnv *env)
+{
+    return th_make_new_map(env);
+}
+
 ERL_NIF_TERM enif_make_new_map(ErlNifEnv *env)
 {
-    return th_make_map(env, NULL, NULL, 0, true);
+    return th_env_has(env, 2) ? th_make_new_map(env) : make_new_map_slowly(env);
 }
 
 int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, ERL_NIF_TERM value,
@@ -52,10 +57,13 @@ int enif_make_map_put(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, ERL
 int enif_make_map_update(ErlNifEnv *env, ERL_NIF_TERM map_in, ERL_NIF_TERM key, ERL_NIF_TERM value,
                          ERL_NIF_TERM *map_out)
 {
-    if (!th_is_map(map_in) || th_map_get(map_in, key) == TH_NONE)
+    const th_term *found = th_is_map(map_in) ? th_map_find(map_in, key) : NULL;
+
+    if (!found)
         return th_check_misread(map_in, "enif_make_map_update") ||
                th_check_misread(key, "enif_make_map_update");
-    *map_out = th_map_put(env, map_in, key, th_check_part(value, "enif_make_map_update"));
+    *map_out =
+        th_map_replace(env, map_in, key, found, th_check_part(value, "enif_make_map_update"));
     return 1;
 }
 

@@ -38,11 +38,12 @@ static int get_bytes(th_term list, char *buf, unsigned len)
     for (; th_is_list(list); list = th_cell(list)[1], used++) {
         th_term head = th_cell(list)[0];
 
-        buf[used] = 0;
         if ((head & ~(th_term)0xFF0) != TH_TAG_SMALL)
             break;
-        if (used + 1 == len)
+        if (used + 1 == len) {
+            buf[used] = 0;
             return -(int)len;
+        }
         buf[used] = (char)th_small_value(head);
     }
     buf[used] = 0;

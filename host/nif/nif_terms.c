@@ -1,6 +1,7 @@
 /* Types of terms, their order and hashes; references and unique integers. */
 
 #include "host/check/check.h"
+#include "host/term/atom.h"
 #include "host/term/compare.h"
 #include "host/term/make.h"
 #include "plugin_api/erl_nif.h"
@@ -27,22 +28,35 @@ int enif_is_number(ErlNifEnv *env, ERL_NIF_TERM term)
     return th_is_integer(term) || th_is_float(term);
 }
 
+/* The slow ways are called last, so that the usual one saves no register. */
+static __attribute__((noinline)) int is_identical_slowly(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
+{
+    lhs = th_check_read(lhs, "enif_is_identical");
+    rhs = th_check_read(rhs, "enif_is_identical");
+    return th_identical(lhs, rhs);
+}
+
 int enif_is_identical(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
 {
     if (lhs == rhs)
         return 1;
-    lhs = th_check_read(lhs, "enif_is_identical");
-    rhs = th_check_read(rhs, "enif_is_identical");
-    return th_identical(lhs, rhs);
+    return th_is_immediate(lhs & rhs) ? 0 : is_identical_slowly(lhs, rhs);
+}
+
+static __attribute__((cold, noinline)) int check_and_compare(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
+{
+    lhs = th_check_read(lhs, "enif_compare");
+    rhs = th_check_read(rhs, "enif_compare");
+    return th_compare(lhs, rhs);
 }
 
 int enif_compare(ERL_NIF_TERM lhs, ERL_NIF_TERM rhs)
 {
     if (lhs == rhs)
         return 0;
-    lhs = th_check_read(lhs, "enif_compare");
-    rhs = th_check_read(rhs, "enif_compare");
-    return th_compare(lhs, rhs);
+    if (th_is_atom(lhs) && th_is_atom(rhs))
+        return th_atom_compare(lhs, rhs);
+    return th_check_on() ? check_and_compare(lhs, rhs) : th_compare(lhs, rhs);
 }
 
 ErlNifTermType enif_term_type(ErlNifEnv *env, ERL_NIF_TERM term)

@@ -29,17 +29,6 @@ static th_term continuation_refuse(th_env *env)
     return th_runtime_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
 }
 
-bool th_runtime_call_pending(const th_env *env, th_term *reason)
-{
-    const struct th_call *call = th_runtime_call_of(env);
-    bool passed = env->exception == TH_NONE && call && call->passed.class;
-
-    if (env->exception == TH_NONE && !passed)
-        return false;
-    *reason = passed ? call->passed.reason : env->exception;
-    return true;
-}
-
 bool th_runtime_call_consume(th_env *env, int percent)
 {
     struct th_call *call = th_runtime_call_of(env);

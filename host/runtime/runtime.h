@@ -88,8 +88,13 @@ uint64_t th_runtime_no_calls(void);
 void th_runtime_set_reports(bool reports);
 
 /* Returns the numbers of threads. While the runtime is not started: one scheduler (the thread that
- * replays) and one dirty thread of each kind. */
-struct th_runtime_setup th_runtime_threads(void);
+ * replays) and one dirty thread of each kind. The variable is written by th_runtime_start() before
+ * there are threads, and by th_runtime_stop() after they have ended. */
+extern struct th_runtime_setup th_runtime_current;
+static inline struct th_runtime_setup th_runtime_threads(void)
+{
+    return th_runtime_current;
+}
 
 /* --- Threads ---------------------------------------------------------------------------------- */
 
@@ -304,7 +309,20 @@ static inline th_term th_runtime_call_raise_at(th_env *env, enum th_raised class
 
 /* Returns whether an exception is pending in ENV, raised by the function itself or passed by a
  * callee. *REASON becomes its reason. */
-bool th_runtime_call_pending(const th_env *env, th_term *reason);
+static inline bool th_runtime_call_pending(const th_env *env, th_term *reason)
+{
+    const struct th_call *call;
+
+    if (env->exception != TH_NONE) {
+        *reason = env->exception;
+        return true;
+    }
+    call = th_runtime_call_of(env);
+    if (!call || !call->passed.class)
+        return false;
+    *reason = call->passed.reason;
+    return true;
+}
 
 /* --- Requests of a running process to others -------------------------------------------------- */
 

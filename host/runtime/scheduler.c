@@ -44,9 +44,7 @@ struct th_queue th_runtime_queues[TH_QUEUES] = {
     [ERL_NIF_THR_DIRTY_IO_SCHEDULER] = QUEUE("dirty io"),
 };
 
-/* Written by th_runtime_start() before there are threads, and by th_runtime_stop() after they have
- * ended. Read by code of libraries on these threads. */
-static struct th_runtime_setup threads = {1, 1, 1, 1, 0, NULL, 0};
+struct th_runtime_setup th_runtime_current = {1, 1, 1, 1, 0, NULL, 0};
 static bool started;
 
 /* --- Tasks for all threads -------------------------------------------------------------------- */
@@ -318,7 +316,7 @@ static void open_queue(int type, unsigned limit, unsigned number)
 
 void th_runtime_queue_poke_schedulers(void)
 {
-    for (unsigned i = 0; i < threads.schedulers; i++)
+    for (unsigned i = 0; i < th_runtime_current.schedulers; i++)
         th_runtime_run_queue_poke(i);
 }
 
@@ -344,26 +342,28 @@ void th_runtime_start(const struct th_runtime_setup *setup)
     if (started)
         th_bug("the runtime is started twice");
     started = true;
-    threads = *setup;
-    if (!threads.schedulers)
-        threads.schedulers = processors > 1 ? (unsigned)processors : 1;
-    if (!threads.dirty_cpu)
-        threads.dirty_cpu = threads.schedulers;
-    if (!threads.processes)
-        threads.processes = PROCESSES;
-    if (!threads.dirty_io)
-        threads.dirty_io = DIRTY_IO;
-    th_code_slots(1 + threads.schedulers + threads.dirty_cpu + threads.dirty_io);
+    th_runtime_current = *setup;
+    if (!th_runtime_current.schedulers)
+        th_runtime_current.schedulers = processors > 1 ? (unsigned)processors : 1;
+    if (!th_runtime_current.dirty_cpu)
+        th_runtime_current.dirty_cpu = th_runtime_current.schedulers;
+    if (!th_runtime_current.processes)
+        th_runtime_current.processes = PROCESSES;
+    if (!th_runtime_current.dirty_io)
+        th_runtime_current.dirty_io = DIRTY_IO;
+    th_code_slots(1 + th_runtime_current.schedulers + th_runtime_current.dirty_cpu +
+                  th_runtime_current.dirty_io);
     th_code_kill_users = th_runtime_processes_purge;
     th_code_show_users = th_runtime_processes_show_inside;
-    if (!threads.async)
-        threads.async = ASYNC;
-    th_file_pool_start(threads.async);
-    th_runtime_run_queues_open(threads.schedulers);
-    open_queue(ERL_NIF_THR_NORMAL_SCHEDULER, threads.schedulers, 1);
-    open_queue(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, threads.dirty_cpu, 1 + threads.schedulers);
-    open_queue(ERL_NIF_THR_DIRTY_IO_SCHEDULER, threads.dirty_io,
-               1 + threads.schedulers + threads.dirty_cpu);
+    if (!th_runtime_current.async)
+        th_runtime_current.async = ASYNC;
+    th_file_pool_start(th_runtime_current.async);
+    th_runtime_run_queues_open(th_runtime_current.schedulers);
+    open_queue(ERL_NIF_THR_NORMAL_SCHEDULER, th_runtime_current.schedulers, 1);
+    open_queue(ERL_NIF_THR_DIRTY_CPU_SCHEDULER, th_runtime_current.dirty_cpu,
+               1 + th_runtime_current.schedulers);
+    open_queue(ERL_NIF_THR_DIRTY_IO_SCHEDULER, th_runtime_current.dirty_io,
+               1 + th_runtime_current.schedulers + th_runtime_current.dirty_cpu);
     th_crash_set_kind("library");
     pthread_mutex_lock(&normal->lock);
     while (normal->count < normal->limit)
@@ -392,7 +392,7 @@ void th_runtime_stop(void)
     th_library_on_schedulers = NULL;
     th_process_watch(NULL);
     th_traced_tracepoint_ports_end();
-    threads = (struct th_runtime_setup){1, 1, 1, 1, 0, NULL, 0};
+    th_runtime_current = (struct th_runtime_setup){1, 1, 1, 1, 0, NULL, 0};
     started = false;
     th_resource_reap(); /* destructors for which no thread was woken */
 }
@@ -418,10 +418,5 @@ void th_runtime_each_running(void (*each)(void *context, const char *function), 
 
 struct th_tracing *th_runtime_tracing(void)
 {
-    return threads.tracing;
-}
-
-struct th_runtime_setup th_runtime_threads(void)
-{
-    return threads;
+    return th_runtime_current.tracing;
 }

@@ -190,7 +190,8 @@ enum th_taken th_shell_match_next_bits(struct th_evaluation *e, const struct th_
     enum th_taken taken = TH_TAKEN_MATCHED;
     struct source s = {0};
 
-    th_get_bits(t, &s.data, &s.bits);
+    s.data = th_bits_data(t);
+    s.bits = th_bits_size(t);
     s.at = *at;
     for (size_t i = 0; i < bits->count; i++) {
         enum th_taken one = match_segment(e, bits->parts[i], &s);

@@ -24,7 +24,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { PAGE_ATOMS = 1024, PAGES = TH_ATOM_LIMIT / PAGE_ATOMS, FIRST_CELLS = 4096 };
+enum { FIRST_CELLS = 4096 };
 
 struct places {
     struct places *older; /* makes the older array reachable for leak checkers */
@@ -32,18 +32,14 @@ struct places {
     _Atomic uint32_t cells[];
 };
 
-typedef struct th_atom_name *_Atomic page_slot;
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all writes below */
-static page_slot *_Atomic pages[PAGES];                  /* release: a page is clear; acquire */
+th_atom_slot *_Atomic th_atom_pages[TH_ATOM_LIMIT / TH_ATOM_PAGE];
 static struct places *_Atomic places; /* release: the cells are filled; acquire */
 static _Atomic uint32_t count;        /* relaxed: only a number for readers */
 
 static const struct th_atom_name *name_at(uint32_t index)
 {
-    page_slot *page = atomic_load_explicit(&pages[index / PAGE_ATOMS], memory_order_acquire);
-
-    return page ? atomic_load_explicit(&page[index % PAGE_ATOMS], memory_order_acquire) : NULL;
+    return th_atom_name((th_term)index << 6 | TH_TAG_ATOM);
 }
 
 /* Returns the cell that holds the name, or the free cell where the search ended. */
@@ -116,15 +112,15 @@ static th_term atom_add(const char *text, size_t bytes, size_t characters, uint6
 {
     uint32_t index = atomic_load_explicit(&count, memory_order_relaxed);
     struct th_atom_name *name;
-    page_slot *page;
+    th_atom_slot *page;
     uint32_t free_cell;
 
     if (index == TH_ATOM_LIMIT)
         return TH_NONE;
-    page = atomic_load_explicit(&pages[index / PAGE_ATOMS], memory_order_relaxed);
+    page = atomic_load_explicit(&th_atom_pages[index / TH_ATOM_PAGE], memory_order_relaxed);
     if (!page) {
-        page = th_alloc_zero(PAGE_ATOMS * sizeof *page);
-        atomic_store_explicit(&pages[index / PAGE_ATOMS], page, memory_order_release);
+        page = th_alloc_zero(TH_ATOM_PAGE * sizeof *page);
+        atomic_store_explicit(&th_atom_pages[index / TH_ATOM_PAGE], page, memory_order_release);
     }
     name = th_alloc(sizeof *name + bytes + 1);
     *name = (struct th_atom_name){.bytes = (uint16_t)bytes,
@@ -138,7 +134,7 @@ static th_term atom_add(const char *text, size_t bytes, size_t characters, uint6
         name->latin1 &= (unsigned char)text[i] < 0xC4; /* U+0100 is C4 80 */
     memcpy(name->text, text, bytes);
     name->text[bytes] = 0;
-    atomic_store_explicit(&page[index % PAGE_ATOMS], name, memory_order_release);
+    atomic_store_explicit(&page[index % TH_ATOM_PAGE], name, memory_order_release);
     atomic_store_explicit(atom_find_cell(places, text, bytes, hash, &free_cell), index + 1,
                           memory_order_release);
     atomic_store_explicit(&count, index + 1, memory_order_relaxed);
@@ -288,26 +284,12 @@ th_term th_atom_existing_latin1(const char *text, size_t bytes)
     return atom_look_up(wide, used, hash_name(wide, used));
 }
 
-const struct th_atom_name *th_atom_name(th_term atom)
+int th_atom_compare_names(const struct th_atom_name *a, const struct th_atom_name *b)
 {
-    return th_is_atom(atom) && atom >> 6 < TH_ATOM_LIMIT ? name_at(th_atom_index(atom)) : NULL;
-}
+    size_t shorter = a->bytes < b->bytes ? a->bytes : b->bytes;
+    int order = memcmp(a->text, b->text, shorter);
 
-int th_atom_compare(th_term a, th_term b)
-{
-    const struct th_atom_name *x, *y;
-    size_t shorter;
-    int order;
-
-    if (a == b)
-        return 0;
-    x = th_atom_name(a);
-    y = th_atom_name(b);
-    if (x->sort != y->sort)
-        return x->sort < y->sort ? -1 : 1;
-    shorter = x->bytes < y->bytes ? x->bytes : y->bytes;
-    order = memcmp(x->text, y->text, shorter);
-    return order ? order : (int)x->bytes - (int)y->bytes;
+    return order ? order : (int)a->bytes - (int)b->bytes;
 }
 
 size_t th_atom_count(void)

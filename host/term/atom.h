@@ -11,8 +11,11 @@
 
 #include "word.h"
 
+#include <stdatomic.h>
+
 enum {
     TH_ATOM_LIMIT = 1048576,
+    TH_ATOM_PAGE = 1024, /* names in a page */
     TH_ATOM_CHARACTERS = 255,
     TH_ATOM_BYTES = 4 * TH_ATOM_CHARACTERS /* of UTF-8 */
 };
@@ -136,14 +139,36 @@ th_term th_atom(const char *text);
 th_term th_atom_existing_utf8(const char *text, size_t bytes);
 th_term th_atom_existing_latin1(const char *text, size_t bytes);
 
+/* The pages of the names by the index of the atom; only atom.c writes. Release: a page is clear, and
+ * a name is complete; acquire. */
+typedef struct th_atom_name *_Atomic th_atom_slot;
+extern th_atom_slot *_Atomic th_atom_pages[TH_ATOM_LIMIT / TH_ATOM_PAGE];
+
 /* Returns the name of an atom, valid for ever; NULL if ATOM is no atom of this table. */
-const struct th_atom_name *th_atom_name(th_term atom);
+static inline const struct th_atom_name *th_atom_name(th_term atom)
+{
+    uint64_t index = atom >> 6;
+    th_atom_slot *page;
+
+    if (!th_is_atom(atom) || index >= TH_ATOM_LIMIT)
+        return NULL;
+    page = atomic_load_explicit(&th_atom_pages[index / TH_ATOM_PAGE], memory_order_acquire);
+    return page ? atomic_load_explicit(&page[index % TH_ATOM_PAGE], memory_order_acquire) : NULL;
+}
 
 /* For tests: the longest run of used cells, the worst case of a search. */
 size_t th_atom_longest_search(void);
 
 /* Compares two atoms by their names: below, equal to or above 0. */
-int th_atom_compare(th_term a, th_term b);
+int th_atom_compare_names(const struct th_atom_name *a, const struct th_atom_name *b);
+static inline int th_atom_compare(th_term a, th_term b)
+{
+    const struct th_atom_name *x = th_atom_name(a), *y = th_atom_name(b);
+
+    if (x->sort != y->sort)
+        return x->sort < y->sort ? -1 : 1;
+    return a == b ? 0 : th_atom_compare_names(x, y);
+}
 
 /* The number of atoms. */
 size_t th_atom_count(void);

@@ -229,12 +229,10 @@ static int compare_funs(struct walk *walk, th_term a, th_term b, bool exact)
 
 static int compare_bits(th_term a, th_term b)
 {
-    const unsigned char *x, *y;
-    size_t x_bits, y_bits, common;
+    const unsigned char *x = th_bits_data(a), *y = th_bits_data(b);
+    size_t x_bits = th_bits_size(a), y_bits = th_bits_size(b), common;
     int order;
 
-    th_get_bits(a, &x, &x_bits);
-    th_get_bits(b, &y, &y_bits);
     common = x_bits < y_bits ? x_bits : y_bits;
     order = common < 8 ? 0 : memcmp(x, y, common / 8);
     if (order == 0 && common % 8)

@@ -71,12 +71,11 @@ static th_term copy_list(struct walk *walk, th_term t)
 static th_term copy_bits(th_env *env, th_term t)
 {
     struct th_binary *shared = th_shared_binary_of(t);
-    const unsigned char *from;
+    const unsigned char *from = th_bits_data(t);
+    size_t bits = th_bits_size(t);
     unsigned char *to;
-    size_t bits;
     th_term copy;
 
-    th_get_bits(t, &from, &bits);
     if (shared)
         return th_make_shared_binary(env, shared, from, bits);
     copy = th_make_heap_binary(env, bits, &to);

@@ -121,6 +121,12 @@ th_term *th_env_grow(th_env *env, size_t words)
     return begin_chunk(env, new_chunk(env, th_alloc(chunk_size(wanted)), wanted), words);
 }
 
+void th_env_reserve(th_env *env, size_t words)
+{
+    if (!th_env_has(env, words))
+        env->top = th_env_grow(env, words);
+}
+
 th_term *th_env_try_grow(th_env *env, size_t words)
 {
     size_t wanted = next_words(env, words);

@@ -104,6 +104,15 @@ static inline th_term *th_env_take(th_env *env, size_t words)
     return place;
 }
 
+/* True if the chunk in use has room for WORDS words: then th_env_take() calls no function. A short
+ * function that makes a term asks first, and goes a slow way as its last step otherwise: so its usual
+ * way saves no register. The slow way makes room, by th_env_reserve(). */
+static inline bool th_env_has(const th_env *env, size_t words)
+{
+    return __builtin_expect((size_t)(env->limit - env->top) >= words, 1);
+}
+void th_env_reserve(th_env *env, size_t words);
+
 /* Makes room for WORDS words, from the budget of base/memory.h, for input that is read.
  * Errors: returns false, with an error raised, if the budget is exceeded or the system refuses
  * memory. */

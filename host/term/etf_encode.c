@@ -170,7 +170,8 @@ static enum th_status write_bits(struct encoder *e, th_term t)
     const unsigned char *data;
     size_t bits, bytes;
 
-    th_get_bits(t, &data, &bits);
+    data = th_bits_data(t);
+    bits = th_bits_size(t);
     bytes = bits / 8 + (bits % 8 != 0);
     if (bytes > UINT32_MAX)
         return too_large("binary", bytes, "bytes");

@@ -8,11 +8,11 @@ enum {
     REF_NODE = 1,
     REF_FACTS = 2,
     REF_NUMBERS = 3,
-    REF_SHARE = 6,
-    REF_OBJECT = 8,
-    REF_KEEP = 9,
+    REF_SHARE = TH_MAGIC_SHARE,
+    REF_OBJECT = TH_MAGIC_OBJECT,
+    REF_KEEP = TH_MAGIC_KEEP,
     PLAIN_REF = 5,
-    MAGIC_REF = 9
+    MAGIC_REF = TH_MAGIC_WORDS - 1
 };
 
 static th_term make_external(th_env *env, enum th_subtag subtag, th_term node, uint32_t creation,
@@ -76,7 +76,7 @@ static void fill_ref(th_term *words, size_t size, th_term node, uint32_t creatio
     memcpy(padded, numbers, count * sizeof *numbers);
     words[0] = th_header(TH_REF, size);
     words[REF_NODE] = node;
-    words[REF_FACTS] = creation | (uint64_t)count << 32 | (uint64_t)(size == MAGIC_REF) << 40;
+    words[REF_FACTS] = creation | (uint64_t)count << 32;
     for (size_t i = 0; i < 3; i++)
         words[REF_NUMBERS + i] = padded[2 * i] | (uint64_t)padded[2 * i + 1] << 32;
 }
@@ -96,23 +96,44 @@ th_term th_make_reference(th_env *env, th_term node, uint32_t creation, const ui
  */
 enum { OURS = 0x3FFFF };
 
+/* Writes the words of a reference with the numbers OURS and NUMBER. */
+static inline th_term make_numbered(th_env *env, uint64_t number)
+{
+    th_term *place = th_env_take(env, PLAIN_REF + 1);
+
+    place[0] = th_header(TH_REF, PLAIN_REF);
+    place[REF_NODE] = TH_NONE;
+    place[REF_FACTS] = (uint64_t)3 << 32;
+    place[REF_NUMBERS] = OURS | number << 32;
+    place[REF_NUMBERS + 1] = number >> 32;
+    place[REF_NUMBERS + 2] = 0;
+    return th_boxed(place);
+}
+
 th_term th_make_numbered_reference(th_env *env, uint64_t number)
 {
-    const uint32_t words[] = {OURS, (uint32_t)number, (uint32_t)(number >> 32)};
+    return make_numbered(env, number);
+}
 
-    return th_make_reference(env, TH_NONE, 0, words, 3);
+/* The latest number of the thread's block of numbers; a multiple of BLOCK: the block is used up. */
+enum { BLOCK = 1024 };
+static _Thread_local uint64_t latest __attribute__((tls_model("initial-exec")));
+
+/* Called last, so that the usual way saves no register. */
+static __attribute__((cold, noinline)) th_term make_new_reference_slowly(th_env *env)
+{
+    static _Atomic uint64_t last; /* relaxed: the values must only be distinct */
+
+    if (latest % BLOCK == 0)
+        latest = atomic_fetch_add_explicit(&last, BLOCK, memory_order_relaxed);
+    return make_numbered(env, ++latest);
 }
 
 th_term th_make_new_reference(th_env *env)
 {
-    enum { BLOCK = 1024 };
-    static _Atomic uint64_t last; /* relaxed: the values must only be distinct */
-    static _Thread_local uint64_t
-        latest; /* of the thread's block of numbers; a multiple of BLOCK: used up */
-
-    if (latest % BLOCK == 0)
-        latest = atomic_fetch_add_explicit(&last, BLOCK, memory_order_relaxed);
-    return th_make_numbered_reference(env, ++latest);
+    if (latest % BLOCK == 0 || !th_env_has(env, PLAIN_REF + 1))
+        return make_new_reference_slowly(env);
+    return make_numbered(env, ++latest);
 }
 
 uint64_t th_reference_number(th_term t)
@@ -141,18 +162,6 @@ bool th_get_ref(th_term t, struct th_ref_parts *parts)
     return true;
 }
 
-th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
-                      void (*release)(struct th_offheap *self), const uint32_t words[3])
-{
-    th_term *place = th_env_take(env, MAGIC_REF + 1);
-
-    fill_ref(place, MAGIC_REF, TH_NONE, 0, words, 3);
-    place[REF_OBJECT] = (th_term)(uintptr_t)object;
-    place[REF_KEEP] = (th_term)(uintptr_t)keep;
-    th_env_hold(env, (struct th_offheap *)(place + REF_SHARE), release);
-    return th_boxed(place);
-}
-
 static bool is_magic(th_term t)
 {
     return th_is_ref(t) && th_header_words(*th_term_box(t)) == MAGIC_REF;
@@ -173,16 +182,6 @@ th_term th_magic_share(th_env *env, th_term t)
 void *th_magic_object(th_term t)
 {
     return is_magic(t) ? (void *)(uintptr_t)th_term_box(t)[REF_OBJECT] : NULL;
-}
-
-void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self))
-{
-    const struct th_offheap *share;
-
-    if (!is_magic(t))
-        return NULL;
-    share = (const struct th_offheap *)(th_term_box(t) + REF_SHARE);
-    return share->release == release ? th_magic_object(t) : NULL;
 }
 
 void *th_magic_owner(struct th_offheap *self)

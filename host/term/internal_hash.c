@@ -43,12 +43,11 @@ static void internal_hash_add(struct walk *walk, uint64_t word)
 
 static void internal_hash_add_bits(struct walk *walk, th_term t)
 {
-    const unsigned char *data;
-    size_t bits;
+    const unsigned char *data = th_bits_data(t);
+    size_t bits = th_bits_size(t);
     size_t bytes;
     uint64_t word;
 
-    th_get_bits(t, &data, &bits);
     internal_hash_add(walk, bits);
     for (bytes = bits / 8; bytes >= sizeof word; bytes -= sizeof word, data += sizeof word) {
         memcpy(&word, data, sizeof word);
@@ -75,9 +74,7 @@ static void internal_hash_add_boxed(struct walk *walk, th_term t)
 
     switch (th_term_subtag(t)) {
     case TH_TUPLE:
-        internal_hash_add(walk, *box);
-        internal_hash_push(walk, box + 1, NULL, size);
-        break;
+        break; /* see hash_all() */
     case TH_POS_BIG:
     case TH_NEG_BIG:
     case TH_EXPORT:
@@ -114,24 +111,23 @@ static void internal_hash_add_boxed(struct walk *walk, th_term t)
     }
 }
 
-static void internal_hash_add_term(struct walk *walk, th_term t)
+/* The words of a tuple or of a list's cell; no words: another term. */
+static inline struct run flat_words(th_term t)
 {
-    if (th_is_immediate(t)) {
-        internal_hash_add(walk, t);
-        return;
-    }
-    internal_hash_add(walk, t & 3);
-    if (th_is_boxed(t))
-        internal_hash_add_boxed(walk, t);
-    else
-        internal_hash_push(walk, th_cell(t), NULL, 2);
+    if (th_is_list(t))
+        return (struct run){th_cell(t), NULL, 0, 2};
+    if (th_is_tuple(t))
+        return (struct run){th_tuple_elements(t), NULL, 0, th_tuple_arity(t)};
+    return (struct run){0};
 }
 
 /* Hashes T on top of STATE. If PLAIN is not NULL and T is not plain, *PLAIN becomes false, and the
- * hash has no meaning. Inlined, so that other hashes do not check PLAIN. */
+ * hash has no meaning. Inlined, so that other hashes do not check PLAIN. The last part of a term is
+ * hashed at once; a run goes on the stack only if more of it is left. */
 __attribute__((always_inline)) static inline uint64_t hash_all(th_term t, uint64_t state,
                                                                bool *plain)
 {
+    struct run run = {&t, NULL, 0, 1}, inside;
     struct walk walk; /* not cleared: most of it is runs */
     size_t left = MOST_TERMS;
 
@@ -139,20 +135,33 @@ __attribute__((always_inline)) static inline uint64_t hash_all(th_term t, uint64
     walk.sorted = NULL;
     th_stack_begin(&walk.stack, walk.first, FIRST_RUNS);
     for (;;) {
-        struct run *run;
-        size_t i;
+        th_term next;
 
-        if (plain && (left-- == 0 || th_is_map(t))) {
+        if (run.next == run.count) {
+            if (walk.stack.depth == 0)
+                break;
+            run = *(struct run *)th_stack_top(&walk.stack, sizeof run);
+            walk.stack.depth--;
+        }
+        next = run.terms[run.order ? run.order[run.next] : run.next];
+        run.next++;
+        if (plain && (left-- == 0 || th_is_map(next))) {
             *plain = false;
             break;
         }
-        internal_hash_add_term(&walk, t);
-        if (walk.stack.depth == 0)
-            break;
-        run = th_stack_top(&walk.stack, sizeof *run);
-        i = run->next++;
-        t = run->terms[run->order ? run->order[i] : i];
-        walk.stack.depth -= run->next == run->count;
+        if (th_is_immediate(next)) {
+            internal_hash_add(&walk, next);
+            continue;
+        }
+        internal_hash_add(&walk, next & 3);
+        if (run.next < run.count)
+            *(struct run *)th_stack_push(&walk.stack, sizeof run) = run;
+        inside = flat_words(next);
+        if (th_is_boxed(next) && th_is_tuple(next))
+            internal_hash_add(&walk, *th_term_box(next));
+        else if (th_is_boxed(next))
+            internal_hash_add_boxed(&walk, next);
+        run = inside;
     }
     th_stack_end(&walk.stack);
     th_sorted_keys_free(walk.sorted);

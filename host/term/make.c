@@ -30,43 +30,61 @@ static uint64_t magnitude_of(int64_t i)
     return i < 0 ? -(uint64_t)i : (uint64_t)i;
 }
 
+/* The slow way is called last, so that the usual one saves no register. */
+static __attribute__((cold, noinline)) th_term make_one_limb_slowly(th_env *env, th_term header,
+                                                                    uint64_t limb)
+{
+    return make_big(env, header == th_header(TH_NEG_BIG, 1), &limb, 1);
+}
+
+static inline th_term make_one_limb(th_env *env, th_term header, uint64_t limb)
+{
+    th_term *words;
+
+    if (!th_env_has(env, 2))
+        return make_one_limb_slowly(env, header, limb);
+    words = th_env_take(env, 2);
+    words[0] = header;
+    words[1] = limb;
+    return th_boxed(words);
+}
+
 th_term th_make_big_int64(th_env *env, int64_t i)
 {
-    uint64_t limb = magnitude_of(i);
-
-    return make_big(env, i < 0, &limb, 1);
+    return make_one_limb(env, th_header(i < 0 ? TH_NEG_BIG : TH_POS_BIG, 1), magnitude_of(i));
 }
 
 th_term th_make_big_uint64(th_env *env, uint64_t i)
 {
-    return make_big(env, false, &i, 1);
+    return make_one_limb(env, th_header(TH_POS_BIG, 1), i);
 }
 
 bool th_get_int64(th_term t, int64_t *i)
 {
-    uint64_t limb;
-
-    if (th_is_small(t)) {
-        *i = th_small_value(t);
-        return true;
-    }
-    if (!th_is_big(t) || th_header_words(*th_term_box(t)) != 1)
-        return false;
-    limb = th_term_box(t)[1];
-    if (limb > (uint64_t)INT64_MAX + (th_term_subtag(t) == TH_NEG_BIG))
-        return false;
-    *i = (int64_t)(th_term_subtag(t) == TH_NEG_BIG ? -limb : limb);
-    return true;
+    return th_get_int64_inline(t, i);
 }
 
 bool th_get_uint64(th_term t, uint64_t *i)
 {
-    if (th_is_small(t) && th_small_value(t) >= 0)
-        *i = (uint64_t)th_small_value(t);
-    else if (th_term_is(t, TH_POS_BIG) && th_header_words(*th_term_box(t)) == 1)
-        *i = th_term_box(t)[1];
-    else
+    return th_get_uint64_inline(t, i);
+}
+
+bool th_get_list_length(th_term t, size_t *length)
+{
+    return th_get_list_length_inline(t, length);
+}
+
+bool th_get_bytes(th_term t, const unsigned char **data, size_t *bytes)
+{
+    return th_get_bytes_inline(t, data, bytes);
+}
+
+bool th_get_bits(th_term t, const unsigned char **data, size_t *bits)
+{
+    if (!th_is_bitstring(t))
         return false;
+    *bits = th_bits_size(t);
+    *data = th_bits_data(t);
     return true;
 }
 
@@ -155,54 +173,7 @@ size_t th_binary_held(const th_env *env, const struct th_offheap *end)
     return bytes;
 }
 
-th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes)
-{
-    const unsigned char *data = th_bits_data(whole);
-    th_term *words = th_env_take(env, WHOLE + 1);
-
-    if (th_term_subtag(whole) == TH_SUB_BINARY)
-        whole = th_term_box(whole)[WHOLE];
-    words[0] = th_header(TH_SUB_BINARY, WHOLE);
-    words[BITS] = 8 * bytes;
-    words[DATA] = (th_term)(uintptr_t)(data + position);
-    words[WHOLE] = whole;
-    return th_boxed(words);
-}
-
-bool th_get_bits(th_term t, const unsigned char **data, size_t *bits)
-{
-    if (!th_is_bitstring(t))
-        return false;
-    *bits = th_term_box(t)[BITS];
-    *data = th_bits_data(t);
-    return true;
-}
-
-bool th_get_bytes(th_term t, const unsigned char **data, size_t *bytes)
-{
-    if (!th_is_bitstring(t) || th_term_box(t)[BITS] % 8 != 0)
-        return false;
-    th_get_bits(t, data, bytes);
-    *bytes /= 8;
-    return true;
-}
-
 /* --- Lists, tuples and funs ------------------------------------------------------------------- */
-
-th_term th_make_list(th_env *env, const th_term *elements, size_t count)
-{
-    th_term *cells;
-
-    if (count == 0)
-        return TH_NIL;
-    cells = th_env_take(env, 2 * count);
-    for (size_t i = 0; i < count; i++) {
-        cells[2 * i] = elements[i];
-        cells[2 * i + 1] = th_listed(cells + 2 * i + 2);
-    }
-    cells[2 * count - 1] = TH_NIL;
-    return th_listed(cells);
-}
 
 th_term th_make_latin1_string(th_env *env, const unsigned char *bytes, size_t count)
 {
@@ -217,18 +188,6 @@ th_term th_make_latin1_string(th_env *env, const unsigned char *bytes, size_t co
     }
     cells[2 * count - 1] = TH_NIL;
     return th_listed(cells);
-}
-
-bool th_get_list_length(th_term t, size_t *length)
-{
-    size_t count = 0;
-
-    for (; th_is_list(t); t = th_cell(t)[1])
-        count++;
-    if (t != TH_NIL)
-        return false;
-    *length = count;
-    return true;
 }
 
 th_term th_make_tuple(th_env *env, const th_term *elements, size_t count)

@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-/* Integers of 64 bits. A number that does not fit a small integer becomes a bignum, by
+/* Integers of 64 bits. Each function th_get_*_inline() is the inline form of th_get_*(), for the
+ * short functions of nif/. A number that does not fit a small integer becomes a bignum, by
  * th_make_big_*(). */
 th_term th_make_big_int64(th_env *env, int64_t i);
 th_term th_make_big_uint64(th_env *env, uint64_t i);
@@ -32,6 +33,35 @@ th_term th_make_integer(th_env *env, bool negative, const uint64_t *limbs, size_
 
 bool th_get_int64(th_term t, int64_t *i);
 bool th_get_uint64(th_term t, uint64_t *i);
+static inline bool th_get_int64_inline(th_term t, int64_t *i)
+{
+    bool negative;
+    uint64_t limb;
+
+    if (th_is_small(t)) {
+        *i = th_small_value(t);
+        return true;
+    }
+    if (!th_is_big(t) || th_header_words(*th_term_box(t)) != 1)
+        return false;
+    limb = th_term_box(t)[1];
+    negative = th_term_subtag(t) == TH_NEG_BIG;
+    if (limb > (uint64_t)INT64_MAX + negative)
+        return false;
+    *i = (int64_t)(negative ? -limb : limb);
+    return true;
+}
+
+static inline bool th_get_uint64_inline(th_term t, uint64_t *i)
+{
+    if (th_is_small(t) && th_small_value(t) >= 0)
+        *i = (uint64_t)th_small_value(t);
+    else if (th_is_boxed(t) && *th_term_box(t) == th_header(TH_POS_BIG, 1))
+        *i = th_term_box(t)[1];
+    else
+        return false;
+    return true;
+}
 
 /* Any integer as sign and magnitude. */
 struct th_limbs {
@@ -73,13 +103,37 @@ static inline th_term th_make_cons(th_env *env, th_term head, th_term tail)
 }
 
 /* Makes a proper list of COUNT elements. */
-th_term th_make_list(th_env *env, const th_term *elements, size_t count);
+static inline th_term th_make_list(th_env *env, const th_term *elements, size_t count)
+{
+    th_term *cells;
+
+    if (count == 0)
+        return TH_NIL;
+    cells = th_env_take(env, 2 * count);
+    for (size_t i = 0; i < count; i++) {
+        cells[2 * i] = elements[i];
+        cells[2 * i + 1] = th_listed(cells + 2 * i + 2);
+    }
+    cells[2 * count - 1] = TH_NIL;
+    return th_listed(cells);
+}
 
 /* Makes a proper list of the bytes as integers. */
 th_term th_make_latin1_string(th_env *env, const unsigned char *bytes, size_t count);
 
 /* Finds the length of a proper list; false for an improper list or another term. */
 bool th_get_list_length(th_term t, size_t *length);
+static inline bool th_get_list_length_inline(th_term t, size_t *length)
+{
+    size_t count = 0;
+
+    for (; th_is_list(t); t = th_cell(t)[1])
+        count++;
+    if (t != TH_NIL)
+        return false;
+    *length = count;
+    return true;
+}
 
 /* Makes a tuple whose COUNT elements the caller fills in at *ELEMENTS. */
 static inline th_term th_make_tuple_space(th_env *env, size_t count, th_term **elements)
@@ -118,11 +172,12 @@ struct th_binary *th_shared_binary_of(th_term t);
  * only references newer than END, a former first element of ENV's list (NULL: all references). */
 size_t th_binary_held(const th_env *env, const struct th_offheap *end);
 
-/* Makes a binary of BYTES bytes from POSITION on of the bit string WHOLE. The bytes stay those of
- * WHOLE: a shared binary gets no further reference. */
-th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes);
+/* The bits of the bit string T, and the address of the first byte. */
+static inline size_t th_bits_size(th_term t)
+{
+    return th_term_box(t)[1];
+}
 
-/* The first byte of the bit string T. */
 static inline const unsigned char *th_bits_data(th_term t)
 {
     const th_term *words = th_term_box(t);
@@ -137,6 +192,28 @@ bool th_get_bits(th_term t, const unsigned char **data, size_t *bits);
 
 /* As th_get_bits(), for whole bytes only: false for other bit strings. */
 bool th_get_bytes(th_term t, const unsigned char **data, size_t *bytes);
+static inline bool th_get_bytes_inline(th_term t, const unsigned char **data, size_t *bytes)
+{
+    if (!th_is_bitstring(t) || th_bits_size(t) % 8 != 0)
+        return false;
+    *bytes = th_bits_size(t) / 8;
+    *data = th_bits_data(t);
+    return true;
+}
+
+/* Makes a binary of BYTES bytes from POSITION on of the bit string WHOLE. The bytes stay those of
+ * WHOLE: a shared binary gets no further reference. */
+static inline th_term th_make_sub_binary(th_env *env, th_term whole, size_t position, size_t bytes)
+{
+    const unsigned char *data = th_bits_data(whole) + position;
+    th_term *words = th_env_take(env, 4);
+
+    words[0] = th_header(TH_SUB_BINARY, 3);
+    words[1] = 8 * bytes;
+    words[2] = (th_term)(uintptr_t)data;
+    words[3] = th_term_subtag(whole) == TH_SUB_BINARY ? th_term_box(whole)[3] : whole;
+    return th_boxed(words);
+}
 
 /*
  * Pids, ports and references. NODE is an atom, or 0 for this node. For this node, a pid or port is
@@ -176,20 +253,46 @@ bool th_get_pid(th_term t, struct th_pid_parts *parts);
 bool th_get_port(th_term t, struct th_port_parts *parts);
 bool th_get_ref(th_term t, struct th_ref_parts *parts);
 
+/* The words of a magic reference, and the places of its struct th_offheap, object and keep function. */
+enum { TH_MAGIC_SHARE = 6, TH_MAGIC_OBJECT = 8, TH_MAGIC_KEEP = 9, TH_MAGIC_WORDS = 10 };
+
 /*
  * Makes a magic reference: a reference that keeps OBJECT alive. KEEP is called for each copy of the
  * term, before the copy exists. RELEASE gets the th_offheap inside the term when the term is freed;
  * th_magic_owner() returns the object from that.
  */
-th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
-                      void (*release)(struct th_offheap *self), const uint32_t words[3]);
+static inline th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
+                                    void (*release)(struct th_offheap *self),
+                                    const uint32_t words[3])
+{
+    th_term *place = th_env_take(env, TH_MAGIC_WORDS);
+
+    place[0] = th_header(TH_REF, TH_MAGIC_WORDS - 1);
+    place[1] = TH_NONE;
+    place[2] = (uint64_t)3 << 32 | (uint64_t)1 << 40;
+    place[3] = words[0] | (uint64_t)words[1] << 32;
+    place[4] = words[2];
+    place[5] = 0;
+    place[TH_MAGIC_OBJECT] = (th_term)(uintptr_t)object;
+    place[TH_MAGIC_KEEP] = (th_term)(uintptr_t)keep;
+    th_env_hold(env, (struct th_offheap *)(place + TH_MAGIC_SHARE), release);
+    return th_boxed(place);
+}
 
 /* Copies the magic reference T into ENV, with a further reference to the object. */
 th_term th_magic_share(th_env *env, th_term t);
 
 /* The object of a magic reference that was made with RELEASE, NULL for any other term: so each room
  * finds its own magic references. */
-void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self));
+static inline void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self))
+{
+    const th_term *words = th_term_box(t);
+
+    if (!th_is_boxed(t) || words[0] != th_header(TH_REF, TH_MAGIC_WORDS - 1) ||
+        ((const struct th_offheap *)(words + TH_MAGIC_SHARE))->release != release)
+        return NULL;
+    return (void *)(uintptr_t)words[TH_MAGIC_OBJECT];
+}
 
 /* The object of a magic reference, NULL for any other term; the object of the th_offheap of one. */
 void *th_magic_object(th_term t);

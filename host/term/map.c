@@ -6,12 +6,40 @@
  */
 #include "map.h"
 
+#include "atom.h"
 #include "compare.h"
 #include "map_internal.h"
 
 #include <string.h>
 
 /* --- Small maps ------------------------------------------------------------------------------- */
+
+/* As th_compare_exact(); atoms, the most frequent keys, are compared without a call. */
+static inline int compare_keys(th_term a, th_term b)
+{
+    return th_is_atom(a) && th_is_atom(b) ? th_atom_compare(a, b) : th_compare_exact(a, b);
+}
+
+/* Returns the rank, among COUNT sorted keys, of KEY or of the first key above KEY. ORDER has the
+ * keys' positions; NULL: the keys lie in order. */
+static size_t find_rank(const th_term *keys, const uint32_t *order, size_t count, th_term key,
+                        bool *found)
+{
+    size_t low = 0;
+    size_t high = count;
+
+    *found = false;
+    while (low < high && !*found) {
+        size_t middle = low + (high - low) / 2;
+        int compared = compare_keys(key, keys[order ? order[middle] : middle]);
+        if (compared > 0)
+            low = middle + 1;
+        else
+            high = middle;
+        *found = compared == 0;
+    }
+    return *found ? high : low;
+}
 
 static th_term new_small(th_env *env, size_t count)
 {
@@ -22,36 +50,46 @@ static th_term new_small(th_env *env, size_t count)
     return th_boxed(words);
 }
 
+/* For the few words of a small map, a loop is faster than a call of memcpy(). */
+static inline void copy_words(th_term *to, const th_term *from, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        to[i] = from[i];
+}
+
 static th_term small_in_order(th_env *env, const th_term *keys, const th_term *values, size_t count)
 {
     th_term map = new_small(env, count);
     th_term *to = th_term_box(map) + 2;
 
-    if (count > 0) {
-        memcpy(to, keys, count * sizeof *keys);
-        memcpy(to + count, values, count * sizeof *values);
-    }
+    copy_words(to, keys, count);
+    copy_words(to + count, values, count);
     return map;
 }
 
+/* Sorts by insertion: the keys often come in order, or nearly. */
 static th_term make_small(th_env *env, const th_term *keys, const th_term *values, size_t count,
                           bool last_wins)
 {
-    uint32_t order[TH_MAP_SMALL], spare[TH_MAP_SMALL];
     th_term sorted[2][TH_MAP_SMALL];
-    size_t used = 0, ascending = 1;
+    size_t used = 0;
 
-    while (ascending < count && th_compare_exact(keys[ascending - 1], keys[ascending]) < 0)
-        ascending++;
-    if (ascending >= count)
-        return small_in_order(env, keys, values, count);
-    if (th_sort_keys(keys, count, order, spare) && !last_wins)
-        return TH_NONE;
-    for (size_t i = 0; i < count; i++) { /* of a duplicate key, the last value */
-        sorted[0][used] = keys[order[i]];
-        while (i + 1 < count && th_identical(sorted[0][used], keys[order[i + 1]]))
-            i++;
-        sorted[1][used++] = values[order[i]];
+    for (size_t i = 0; i < count; i++) {
+        size_t rank = used;
+        bool found = false;
+
+        if (used > 0 && compare_keys(sorted[0][used - 1], keys[i]) >= 0)
+            rank = find_rank(sorted[0], NULL, used, keys[i], &found);
+        if (found && !last_wins)
+            return TH_NONE;
+        if (!found) {
+            for (size_t k = used++; k > rank; k--) {
+                sorted[0][k] = sorted[0][k - 1];
+                sorted[1][k] = sorted[1][k - 1];
+            }
+            sorted[0][rank] = keys[i];
+        }
+        sorted[1][rank] = values[i];
     }
     return small_in_order(env, sorted[0], sorted[1], used);
 }
@@ -158,27 +196,6 @@ th_term th_make_map(th_env *env, const th_term *keys, const th_term *values, siz
 
 /* --- Looking up ------------------------------------------------------------------------------- */
 
-/* Returns the rank, among COUNT sorted keys, of KEY or of the first key above KEY. ORDER has the
- * keys' positions; NULL: the keys lie in order. */
-static size_t find_rank(const th_term *keys, const uint32_t *order, size_t count, th_term key,
-                        bool *found)
-{
-    size_t low = 0;
-    size_t high = count;
-
-    *found = false;
-    while (low < high && !*found) {
-        size_t middle = low + (high - low) / 2;
-        int compared = th_compare_exact(key, keys[order ? order[middle] : middle]);
-        if (compared > 0)
-            low = middle + 1;
-        else
-            high = middle;
-        *found = compared == 0;
-    }
-    return *found ? high : low;
-}
-
 /* Returns the position of KEY in a large map; below 0: MAP lacks KEY. */
 static ptrdiff_t find_large(th_term map, th_term key)
 {
@@ -212,29 +229,21 @@ const th_term *th_map_find_any(th_term map, th_term key)
     return NULL;
 }
 
-/* Returns the position of KEY in a small map, the map's size if KEY is missing. */
-static inline size_t find_small(th_term map, th_term key)
-{
-    const th_term *value = th_map_find(map, key);
-
-    return value ? (size_t)(value - th_map_values(map)) : th_map_size(map);
-}
-
 /* --- Changing --------------------------------------------------------------------------------- */
 
 /* Copies COUNT words without the word at SKIP. */
 static void copy_without(th_term *to, const th_term *from, size_t count, size_t skip)
 {
-    memcpy(to, from, skip * sizeof *to);
-    memcpy(to + skip, from + skip + 1, (count - skip - 1) * sizeof *to);
+    copy_words(to, from, skip);
+    copy_words(to + skip, from + skip + 1, count - skip - 1);
 }
 
 /* Copies COUNT words and inserts WORD at position AT. */
 static void copy_with(th_term *to, const th_term *from, size_t count, size_t at, th_term word)
 {
-    memcpy(to, from, at * sizeof *to);
+    copy_words(to, from, at);
     to[at] = word;
-    memcpy(to + at + 1, from + at, (count - at) * sizeof *to);
+    copy_words(to + at + 1, from + at, count - at);
 }
 
 /* Makes a map with one pair more, as if from pairs. */
@@ -248,18 +257,39 @@ static th_term make_with(th_env *env, th_term map, th_term key, th_term value)
     return th_make_map(env, pairs, pairs + count + 1, count + 1, false);
 }
 
+/* Called last, so that the usual way saves few registers. */
+static __attribute__((noinline)) th_term replace_slowly(th_env *env, th_term map, th_term key,
+                                                        const th_term *found, th_term value)
+{
+    if (th_map_size(map) > TH_MAP_SMALL)
+        return th_map_put(env, map, key, value);
+    th_env_reserve(env, 2 + 2 * th_map_size(map));
+    return th_map_replace(env, map, key, found, value);
+}
+
+th_term th_map_replace(th_env *env, th_term map, th_term key, const th_term *found, th_term value)
+{
+    const th_term *from = th_term_box(map);
+    size_t count = th_map_size(map), words = 2 + 2 * count;
+    th_term *to;
+
+    if (count > TH_MAP_SMALL || !th_env_has(env, words))
+        return replace_slowly(env, map, key, found, value);
+    to = th_env_take(env, words);
+    copy_words(to, from, words);
+    to[found - from] = value;
+    return th_boxed(to);
+}
+
 static th_term put_small(th_env *env, th_term map, th_term key, th_term value)
 {
-    const th_term *from = th_term_box(map) + 2;
-    size_t count = th_map_size(map), rank = find_small(map, key);
+    const th_term *from = th_term_box(map) + 2, *there = th_map_find(map, key);
+    size_t count = th_map_size(map), rank;
     th_term result, *to;
     bool found;
 
-    if (rank < count) {
-        result = small_in_order(env, from, from + count, count);
-        th_term_box(result)[2 + count + rank] = value;
-        return result;
-    }
+    if (there)
+        return th_map_replace(env, map, key, there, value);
     if (count == TH_MAP_SMALL)
         return make_with(env, map, key, value);
     rank = find_rank(from, NULL, count, key, &found);
@@ -321,27 +351,41 @@ th_term th_map_put(th_env *env, th_term map, th_term key, th_term value)
     return put_hashed(env, map, key, value);
 }
 
-th_term th_map_remove(th_env *env, th_term map, th_term key)
+static __attribute__((noinline)) th_term remove_slowly(th_env *env, th_term map, th_term key)
 {
-    size_t count = th_map_size(map), position;
+    size_t count = th_map_size(map);
     ptrdiff_t found;
-    th_term result, *pairs;
+    th_term *pairs;
 
     if (count <= TH_MAP_SMALL) {
-        position = find_small(map, key);
-        if (position == count)
-            return map;
-        result = new_small(env, count - 1);
-        pairs = th_term_box(result) + 2;
-    } else {
-        found = find_large(map, key);
-        if (found < 0)
-            return map;
-        position = (size_t)found;
-        pairs = th_env_take(env, 2 * (count - 1));
+        th_env_reserve(env, 2 * count);
+        return th_map_remove(env, map, key);
     }
-    copy_without(pairs, th_map_keys(map), count, position);
-    copy_without(pairs + count - 1, th_map_values(map), count, position);
-    return count <= TH_MAP_SMALL ? result
-                                 : th_make_map(env, pairs, pairs + count - 1, count - 1, false);
+    found = find_large(map, key);
+    if (found < 0)
+        return map;
+    pairs = th_env_take(env, 2 * (count - 1));
+    copy_without(pairs, th_map_keys(map), count, (size_t)found);
+    copy_without(pairs + count - 1, th_map_values(map), count, (size_t)found);
+    return th_make_map(env, pairs, pairs + count - 1, count - 1, false);
+}
+
+th_term th_map_remove(th_env *env, th_term map, th_term key)
+{
+    const th_term *from = th_term_box(map) + 2, *found;
+    size_t count = th_map_size(map), position;
+    th_term *to;
+
+    if (count > TH_MAP_SMALL || !th_env_has(env, 2 * count))
+        return remove_slowly(env, map, key);
+    found = th_map_find(map, key);
+    if (!found)
+        return map;
+    position = (size_t)(found - (from + count));
+    to = th_env_take(env, 2 * count);
+    to[0] = th_header(TH_MAP, 2 * count - 1);
+    to[1] = count - 1;
+    copy_without(to + 2, from, count, position);
+    copy_without(to + 1 + count, from + count, count, position);
+    return th_boxed(to);
 }

@@ -18,6 +18,16 @@
 th_term th_make_map(th_env *env, const th_term *keys, const th_term *values, size_t count,
                     bool last_wins);
 
+/* Makes an empty map. */
+static inline th_term th_make_new_map(th_env *env)
+{
+    th_term *words = th_env_take(env, 2);
+
+    words[0] = th_header(TH_MAP, 1);
+    words[1] = 0;
+    return th_boxed(words);
+}
+
 /* The pairs of a map of more than TH_MAP_SMALL pairs; see map_internal.h. */
 struct th_map_table {
     size_t used, capacity; /* in pairs */
@@ -91,6 +101,9 @@ static inline th_term th_map_get(th_term map, th_term key)
  * the map's table, if MAP has all pairs of the table, which lies in ENV's current chunk. Any other
  * change of a large map is recorded beside its table; one of seventeen copies the table. */
 th_term th_map_put(th_env *env, th_term map, th_term key, th_term value);
+
+/* As th_map_put(), for the KEY whose value is at FOUND, from th_map_find(). */
+th_term th_map_replace(th_env *env, th_term map, th_term key, const th_term *found, th_term value);
 
 /* Returns the map without KEY; MAP itself if it lacks KEY. */
 th_term th_map_remove(th_env *env, th_term map, th_term key);

@@ -107,12 +107,17 @@ struct walk {
     struct item first[FIRST_ITEMS];
 };
 
-static void add2(struct walk *walk, uint32_t x, uint32_t y, unsigned salt)
+static inline uint32_t mixed(uint32_t state, uint32_t x, uint32_t y, unsigned salt)
 {
-    struct jenkins words = {GOLDEN(salt) + x, GOLDEN(salt) + y, walk->state};
+    struct jenkins words = {GOLDEN(salt) + x, GOLDEN(salt) + y, state};
 
     jenkins_mix(&words);
-    walk->state = words.c;
+    return words.c;
+}
+
+static void add2(struct walk *walk, uint32_t x, uint32_t y, unsigned salt)
+{
+    walk->state = mixed(walk->state, x, y, salt);
 }
 
 static void phash2_add(struct walk *walk, uint32_t x, unsigned salt)
@@ -152,11 +157,10 @@ static void phash2_add_integer(struct walk *walk, th_term t)
 
 static void phash2_add_bits(struct walk *walk, th_term t)
 {
-    const unsigned char *data;
-    size_t bits;
+    const unsigned char *data = th_bits_data(t);
+    size_t bits = th_bits_size(t);
     uint32_t start = GOLDEN(SALT_BINARY) + walk->state;
 
-    th_get_bits(t, &data, &bits);
     walk->state = bits ? jenkins_bytes(data, bits / 8, GOLDEN(1), start) : start;
     if (bits % 8)
         add2(walk, bits % 8, data[bits / 8] >> (8 - bits % 8), SALT_BITS);
@@ -178,8 +182,9 @@ static void add_port(struct walk *walk, th_term t)
     add2(walk, (uint32_t)parts.id, (uint32_t)(parts.id >> 32), SALT_PORT);
 }
 
-/* Bytes at the head of a list are hashed four at a time. The stack gets the terms after them. */
-static void add_list(struct walk *walk, th_term t)
+/* Bytes at the head of a list are hashed four at a time. Returns the array of the terms after them, up
+ * to *END. */
+static const th_term *add_list(struct walk *walk, th_term t, const th_term **end)
 {
     const th_term *cell = th_cell(t);
     uint32_t word = 0;
@@ -198,7 +203,8 @@ static void add_list(struct walk *walk, th_term t)
     }
     if (bytes > 0)
         phash2_add(walk, word, SALT_STRING);
-    phash2_push(walk, (struct item){.terms = cell, .count = more ? 2 : 1});
+    *end = cell + (more ? 2 : 1);
+    return cell;
 }
 
 static void phash2_add_boxed(struct walk *walk, th_term t)
@@ -210,9 +216,7 @@ static void phash2_add_boxed(struct walk *walk, th_term t)
 
     switch (th_term_subtag(t)) {
     case TH_TUPLE:
-        phash2_add(walk, (uint32_t)th_tuple_arity(t), SALT_TUPLE);
-        phash2_push(walk, (struct item){.terms = th_tuple_elements(t), .count = th_tuple_arity(t)});
-        break;
+        break; /* see th_phash2() */
     case TH_POS_BIG:
     case TH_NEG_BIG:
         phash2_add_integer(walk, t);
@@ -261,8 +265,6 @@ static void phash2_add_term(struct walk *walk, th_term t)
 {
     if (th_is_boxed(t))
         phash2_add_boxed(walk, t);
-    else if (th_is_list(t))
-        add_list(walk, t);
     else if (th_is_small(t))
         phash2_add_integer(walk, t);
     else if (th_is_atom(t) && walk->state == 0)
@@ -279,50 +281,84 @@ static void phash2_add_term(struct walk *walk, th_term t)
         add_port(walk, t);
 }
 
-/* Takes the next key or value of a map; TH_NONE after the last, when the map's hash is complete. */
-static th_term take_from_map(struct walk *walk, struct item *map)
+/* Takes the next key or value of a map; NULL after the last, when the map's hash is complete. */
+static const th_term *take_from_map(struct walk *walk, struct item *map)
 {
     size_t i = map->next++;
 
     if (i % 2)
-        return map->terms[map->stride + i / 2];
+        return &map->terms[map->stride + i / 2];
     if (i > 0)
         map->pairs ^= walk->state;
     walk->state = 0;
     if (i < map->count)
-        return map->terms[i / 2];
+        return &map->terms[i / 2];
     walk->state = map->before;
     phash2_add(walk, map->pairs, SALT_PAIRS);
-    return TH_NONE;
+    return NULL;
 }
 
-/* Takes the next term from the stack; false if nothing is left. */
-static bool phash2_take(struct walk *walk, th_term *t)
+/* Takes the next array of terms from the stack; a pair's key or value is an array of one term. False
+ * if nothing is left. */
+static bool phash2_take(struct walk *walk, const th_term **next, const th_term **end)
 {
-    *t = TH_NONE;
-    while (*t == TH_NONE && walk->stack.depth > 0) {
+    while (walk->stack.depth > 0) {
         struct item *item = th_stack_top(&walk->stack, sizeof *item);
 
-        if (item->map) {
-            *t = take_from_map(walk, item);
-            walk->stack.depth -= *t == TH_NONE;
-        } else {
-            *t = item->terms[item->next++];
-            walk->stack.depth -= item->next == item->count;
+        if (!item->map) {
+            *next = item->terms + item->next;
+            *end = item->terms + item->count;
+            walk->stack.depth--;
+            return true;
         }
+        *next = take_from_map(walk, item);
+        if (*next) {
+            *end = *next + 1;
+            return true;
+        }
+        walk->stack.depth--;
     }
-    return *t != TH_NONE;
+    return false;
 }
 
+/* The elements of a tuple, or of a list's cell, are hashed from an array outside of the stack. The
+ * array goes on the stack only if more of it is left when the next one comes. */
 uint32_t th_phash2(th_term t)
 {
+    const th_term *next = &t, *end = next + 1;
+    uint32_t state = 0; /* in place of walk.state between two calls */
     struct walk walk;
 
-    walk.state = 0;
     th_stack_begin(&walk.stack, walk.first, FIRST_ITEMS);
-    do
-        phash2_add_term(&walk, t);
-    while (phash2_take(&walk, &t));
+    for (;;) {
+        if (next == end) {
+            walk.state = state;
+            if (!phash2_take(&walk, &next, &end))
+                break;
+            state = walk.state;
+        }
+        t = *next++;
+        if (th_is_atom(t) && state != 0) {
+            state = mixed(state, hash_of_name(t), 0, SALT_ATOM);
+            continue;
+        }
+        if (!th_is_immediate(t) && next < end)
+            phash2_push(&walk, (struct item){.terms = next, .count = (size_t)(end - next)});
+        if (th_is_boxed(t) && th_is_tuple(t)) {
+            state = mixed(state, (uint32_t)th_tuple_arity(t), 0, SALT_TUPLE);
+            next = th_tuple_elements(t);
+            end = next + th_tuple_arity(t);
+            continue;
+        }
+        if (!th_is_immediate(t))
+            next = end;
+        walk.state = state;
+        if (th_is_list(t))
+            next = add_list(&walk, t, &end);
+        else
+            phash2_add_term(&walk, t);
+        state = walk.state;
+    }
     th_stack_end(&walk.stack);
     return walk.state;
 }

@@ -129,7 +129,8 @@ static bool text_beam_add_bits(struct printer *p, th_term t)
     size_t bits = 0, bytes, start = p->out->size;
     bool text;
 
-    th_get_bits(t, &data, &bits);
+    data = th_bits_data(t);
+    bits = th_bits_size(t);
     bytes = bits / 8;
     text = bits % 8 == 0 && bytes > 0;
     for (size_t i = 0; i < bytes && text; i++)

@@ -271,7 +271,8 @@ enum th_leaf th_text_leaf_bits(struct th_buffer *out, th_term t, size_t room,
     enum shape shape;
     char *to;
 
-    th_get_bits(t, &data, &bits);
+    data = th_bits_data(t);
+    bits = th_bits_size(t);
     bytes = bits / 8;
     if (bytes > room)
         return add_cut_bits(out, data, room, encoding);

@@ -146,13 +146,26 @@ th_term th_resource_adopt(th_env *env, struct th_resource *resource)
     return th_make_magic(env, resource, keep, release_term, resource->words);
 }
 
-th_term th_resource_make(th_env *env, void *object)
+/* Called last, so that the usual way saves no register. */
+static __attribute__((cold, noinline)) th_term resource_make_slowly(th_env *env,
+                                                                    struct th_resource *resource)
 {
-    struct th_resource *resource = th_resource_of(object);
-
     ensure_named(resource, env);
     keep(resource);
     return th_resource_adopt(env, resource);
+}
+
+th_term th_resource_make(th_env *env, void *object)
+{
+    struct th_resource *resource = th_resource_of(object);
+    th_term term;
+
+    if (!atomic_load_explicit(&resource->named, memory_order_acquire) ||
+        !th_env_has(env, TH_MAGIC_WORDS))
+        return resource_make_slowly(env, resource);
+    term = th_make_magic(env, resource, keep, release_term, resource->words);
+    keep(resource);
+    return term;
 }
 
 static void release_binary(struct th_binary *self, void *resource)
@@ -181,17 +194,33 @@ struct th_resource *th_resource_of_term(th_term term)
     return th_magic_object_of(term, release_term);
 }
 
-bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object)
+/* Finds the resource that keeps the bytes of TERM; called last, so that the usual way saves no
+ * register. */
+static __attribute__((noinline)) int get_of_binary(th_term term, const ErlNifResourceType *type,
+                                                   void **object)
 {
-    struct th_resource *resource = th_resource_of_term(term);
-    struct th_binary *binary = resource ? NULL : th_shared_binary_of(term);
+    struct th_binary *binary = th_shared_binary_of(term);
+    struct th_resource *resource;
 
-    if (binary && binary->free == release_binary)
-        resource = binary->owner;
-    if (!resource || resource->type != type)
-        return false;
+    if (!binary || binary->free != release_binary)
+        return 0;
+    resource = binary->owner;
+    if (resource->type != type)
+        return 0;
     *object = resource->data;
-    return true;
+    return 1;
+}
+
+int th_resource_get(th_term term, const ErlNifResourceType *type, void **object)
+{
+    struct th_resource *resource = th_magic_object_of(term, release_term);
+
+    if (!resource)
+        return get_of_binary(term, type, object);
+    if (resource->type != type)
+        return 0;
+    *object = resource->data;
+    return 1;
 }
 
 /* Calls of callbacks: `stop` and `dyncall` here, the others when they become due. */

@@ -57,9 +57,9 @@ th_term th_resource_make(th_env *env, void *object);
  * Errors: TH_NONE if there is no memory. */
 th_term th_resource_make_binary(th_env *env, void *object, const void *data, size_t size);
 
-/* Finds the resource of TERM, which either of the above has made; takes no share. False if TERM has
- * none, or one of another type. */
-bool th_resource_get(th_term term, const ErlNifResourceType *type, void **object);
+/* Finds the resource of TERM, which either of the above has made; takes no share. Returns 0 if TERM
+ * has none, or one of another type, else 1: int, as enif_get_resource() continues here. */
+int th_resource_get(th_term term, const ErlNifResourceType *type, void **object);
 
 /*
  * Resources in external bytes. th_resource_save() remembers the resource of TERM, if any, when TERM
