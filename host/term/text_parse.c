@@ -12,6 +12,7 @@
 #include "stack.h"
 #include "term_internal.h"
 #include "text_internal.h"
+#include "text_parse_internal.h"
 #include "text_segment.h"
 #include "text_token.h"
 
@@ -488,6 +489,8 @@ static enum th_status parse(th_env *env, const char *text, size_t length, th_ter
 
 enum th_status th_text_parse(th_env *env, const char *text, size_t length, th_term *term)
 {
+    if (th_text_parse_quickly(env, text, length, term))
+        return TH_OK;
     return parse(env, text, length, term, NULL);
 }
 

@@ -2,11 +2,17 @@
 #ifndef TH_TEXT_PARSE_INTERNAL_H
 #define TH_TEXT_PARSE_INTERNAL_H
 
+#include "env.h"
+
 #include "host/base/error.h"
 
 #include <stdint.h>
 
 struct th_scanner;
+
+/* As th_text_parse(), for usual terms (text_quick.c). Returns false, with *TERM unchanged and parts
+ * of the term in ENV, for any text that th_text_parse() must read. */
+bool th_text_parse_quickly(th_env *env, const char *text, size_t length, th_term *term);
 
 /* Skips white space and comments. */
 void th_text_scan_blank(struct th_scanner *s);
