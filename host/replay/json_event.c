@@ -1,10 +1,15 @@
+#include "json_cache.h"
 #include "json_lines.h"
 
+#include "host/base/memory.h"
 #include "host/term/json.h"
+#include "host/term/make.h"
+#include "host/term/text.h"
 #include "host/trace/recorded/execution.h"
 
 #include <errno.h>
 #include <jansson.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,12 +39,31 @@ static enum th_status field_is_wrong(enum th_json_field field, const char *why)
 
 /* Fields of a line. */
 
+static struct th_json_value value_of_json(const json_t *json)
+{
+    const json_t *etf = json_object_size(json) == 1 ? json_object_get(json, TH_JSON_ETF) : NULL;
+
+    if (json_is_string(json) || json_is_string(etf))
+        return (struct th_json_value){
+            .kind = etf ? TH_JSON_KIND_ETF : TH_JSON_KIND_STRING,
+            .text = json_string_value(etf ? etf : json),
+            .size = json_string_length(etf ? etf : json),
+        };
+    if (json_is_integer(json))
+        return (struct th_json_value){.kind = TH_JSON_KIND_INTEGER,
+                                      .integer = json_integer_value(json)};
+    if (json_is_boolean(json))
+        return (struct th_json_value){.kind = TH_JSON_KIND_BOOLEAN, .integer = json_is_true(json)};
+    return (struct th_json_value){.kind = TH_JSON_KIND_OTHER, .json = json};
+}
+
+/* Fills the values from the object. */
 static enum th_status take_fields(struct th_json_event *json)
 {
     void *at = json_object_iter(json->root);
     int field = TH_JSON_FIELD_COUNT - 1;
 
-    memset(json->fields, 0, sizeof json->fields);
+    json->given = 0;
     for (; at; at = json_object_iter_next(json->root, at)) {
         const char *name = json_object_iter_key(at);
         int left = TH_JSON_FIELD_COUNT;
@@ -50,25 +74,68 @@ static enum th_status take_fields(struct th_json_event *json)
         while (strcmp(fields[field].name, name) != 0 && --left > 0);
         if (left == 0)
             return th_error_raise(TH_MALFORMED, "unknown field \"%s\"", name);
-        json->fields[field] = json_object_iter_value(at);
+        json->values[field] = value_of_json(json_object_iter_value(at));
+        json->given |= 1u << field;
     }
     return TH_OK;
 }
 
+static bool is_text(const struct th_json_value *value, const char *text)
+{
+    return strlen(text) == value->size && memcmp(value->text, text, value->size) == 0;
+}
+
+/* True if the cache can have VALUE, which is then a string that was read in one pass. */
+static inline bool is_cacheable(const struct th_json_event *json, const struct th_json_value *value)
+{
+    return !json->root && value->size <= TH_JSON_CACHE_TEXT;
+}
+
+/* Returns the tag that VALUE, a string, names, as a number; TH_TAG_COUNT: none. */
+static th_term tag_number(const struct th_json_value *value)
+{
+    return th_small(th_trace_tag_of(th_atom_existing_utf8(value->text, value->size)));
+}
+
+/* Returns the kind of time that VALUE, a string, names, as a number; TH_TIME_NONE: none. */
+static th_term time_number(const struct th_json_value *value)
+{
+    int kind = TH_TIME_STRICT_MONOTONIC;
+
+    while (kind > TH_TIME_NONE && !is_text(value, th_replay_json_time_kinds[kind]))
+        kind--;
+    return th_small(kind);
+}
+
+/* Returns NUMBER(VALUE), a small integer that is not 0, or 0. */
+static inline unsigned number_of(const struct th_json_event *json,
+                                 const struct th_json_value *value, enum th_json_meaning meaning,
+                                 th_term (*number)(const struct th_json_value *value))
+{
+    struct th_json_cache_slot *slot;
+    bool known;
+
+    if (!is_cacheable(json, value))
+        return (unsigned)th_small_value(number(value));
+    slot = th_replay_json_cache_find(json->cache, meaning, value->text, value->size, &known);
+    if (!known)
+        th_replay_json_cache_fill(slot, meaning, value->size, number(value));
+    return (unsigned)th_small_value(slot->terms[0]);
+}
+
 static enum th_status take_time_kind(struct th_json_event *json, struct th_event *event)
 {
-    const json_t *value = json->fields[TH_JSON_FIELD_ts_kind];
+    const struct th_json_value *value = &json->values[TH_JSON_FIELD_ts_kind];
 
     event->time.kind = TH_TIME_MONOTONIC;
-    if (!value)
+    if (!th_replay_json_has(json, TH_JSON_FIELD_ts_kind))
         return TH_OK;
-    if (!json_is_string(value))
+    if (value->kind != TH_JSON_KIND_STRING)
         return field_is_wrong(TH_JSON_FIELD_ts_kind, "is not a string");
-    for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++)
-        if (strcmp(json_string_value(value), th_replay_json_time_kinds[kind]) == 0) {
-            event->time.kind = (enum th_time_kind)kind;
-            return TH_OK;
-        }
+    event->time.kind = (enum th_time_kind)number_of(json, value, TH_JSON_MEANS_TIME, time_number);
+    if (event->time.kind != TH_TIME_NONE)
+        return TH_OK;
+    event->time.kind = TH_TIME_MONOTONIC;
     return field_is_wrong(TH_JSON_FIELD_ts_kind,
                           "must be timestamp, cpu_timestamp, monotonic or strict_monotonic");
 }
@@ -76,22 +143,21 @@ static enum th_status take_time_kind(struct th_json_event *json, struct th_event
 /* Sets the kind and tag of EVENT, and the shape of the line. */
 static enum th_status take_shape(struct th_json_event *json, struct th_event *event)
 {
-    const json_t *tag = json->fields[TH_JSON_FIELD_tag];
+    const struct th_json_value *tag = &json->values[TH_JSON_FIELD_tag];
 
-    if (json->fields[TH_JSON_FIELD_drop] || json->fields[TH_JSON_FIELD_other]) {
-        bool drop = json->fields[TH_JSON_FIELD_drop];
+    if (json->given & (1u << TH_JSON_FIELD_drop | 1u << TH_JSON_FIELD_other)) {
+        bool drop = th_replay_json_has(json, TH_JSON_FIELD_drop);
         json->shape = drop ? TH_JSON_DROP : TH_JSON_OTHER;
         event->kind = drop ? TH_EVENT_DROP : TH_EVENT_OTHER;
         return TH_OK;
     }
 
-    if (!tag)
+    if (!th_replay_json_has(json, TH_JSON_FIELD_tag))
         return th_error_raise(TH_MALFORMED,
                               "one of the fields \"tag\", \"drop\" and \"other\" is needed");
-    if (!json_is_string(tag))
+    if (tag->kind != TH_JSON_KIND_STRING)
         return field_is_wrong(TH_JSON_FIELD_tag, "is not a string");
-    event->tag =
-        th_trace_tag_of(th_atom_existing_utf8(json_string_value(tag), json_string_length(tag)));
+    event->tag = (enum th_tracer_tag)number_of(json, tag, TH_JSON_MEANS_TAG, tag_number);
     if (event->tag > TH_TAG_seq_trace)
         return field_is_wrong(TH_JSON_FIELD_tag, "is not a known tag");
 
@@ -104,7 +170,7 @@ static enum th_status take_shape(struct th_json_event *json, struct th_event *ev
                       (event->tag == TH_TAG_call ? TH_JSON_CALL : 0);
         event->kind = TH_EVENT_TRACE;
     }
-    if (!json->fields[TH_JSON_FIELD_ts])
+    if (!th_replay_json_has(json, TH_JSON_FIELD_ts))
         return TH_OK;
     if (take_time_kind(json, event) != TH_OK)
         return TH_MALFORMED;
@@ -121,8 +187,8 @@ static enum th_status take_shape(struct th_json_event *json, struct th_event *ev
 static enum th_status take_json_integer(const struct th_json_event *json, enum th_json_field field,
                                         int64_t least, int64_t most, int64_t *value)
 {
-    *value = json_integer_value(json->fields[field]);
-    if (!json_is_integer(json->fields[field]))
+    *value = json->values[field].integer;
+    if (json->values[field].kind != TH_JSON_KIND_INTEGER)
         return field_is_wrong(field, "is not an integer");
     return *value < least || *value > most ? field_is_wrong(field, "is out of range") : TH_OK;
 }
@@ -132,60 +198,83 @@ static enum th_status take_json_integer(const struct th_json_event *json, enum t
 static enum th_status take_exact(const struct th_json_event *json, enum th_json_field field,
                                  int64_t least, int64_t *value)
 {
-    const json_t *string = json->fields[field];
-    const char *text = json_string_value(string), *digits;
+    const struct th_json_value *string = &json->values[field];
+    const char *digits;
     char *end;
 
-    if (!text)
+    if (string->kind != TH_JSON_KIND_STRING)
         return take_json_integer(json, field, least, INT64_MAX, value);
-    digits = text + (*text == '-');
+    digits = string->text + (string->size > 0 && *string->text == '-');
     errno = 0;
-    *value = strtoll(text, &end, 10);
-    if (*digits < '0' || *digits > '9' || errno != 0 || end != text + json_string_length(string))
+    *value = strtoll(string->text, &end, 10);
+    if (*digits < '0' || *digits > '9' || errno != 0 || end != string->text + string->size)
         return field_is_wrong(field, "is not an integer");
     return *value < least ? field_is_wrong(field, "is out of range") : TH_OK;
 }
 
-/* Reads decimal digits up to the byte END, and moves *TEXT behind END. Returns false if there are
- * no digits, or their value is above MOST. */
-static bool scan_number(const char **text, char end, uint64_t most, uint64_t *number)
+static enum th_status take_integer_value(th_env *env, int64_t integer, th_term *term)
 {
-    const char *p = *text;
-
-    *number = 0;
-    for (; *p >= '0' && *p <= '9'; p++) {
-        *number = *number * 10 + (uint64_t)(*p - '0');
-        if (*number > most)
-            return false;
-    }
-    if (p == *text || *p != end)
-        return false;
-    *text = p + 1;
-    return true;
+    if (!th_env_room(env, 2)) /* a large integer of one limb */
+        return th_error_status();
+    *term = th_make_int64(env, integer);
+    return TH_OK;
 }
 
-/* Parses the usual forms, <0.N.S> and #Port<0.N>; TH_NONE for any other. */
-static th_term scan_tracee(const char *text)
+/* Makes the term of a slot of the cache. */
+static inline enum th_status copy_cached(th_env *env, const struct th_json_cache_slot *slot,
+                                         th_term *term)
 {
-    uint64_t number, serial;
+    th_term *words;
 
-    if (strncmp(text, "<0.", 3) == 0) {
-        text += 3;
-        if (scan_number(&text, '.', TH_PID_NUMBER_MAX, &number) &&
-            scan_number(&text, '>', UINT32_MAX, &serial) && *text == 0)
-            return th_local_pid((uint32_t)number, (uint32_t)serial);
-    } else if (strncmp(text, "#Port<0.", 8) == 0) {
-        text += 8;
-        if (scan_number(&text, '>', TH_PORT_ID_MAX, &number) && *text == 0)
-            return th_local_port(number);
-    }
-    return TH_NONE;
+    *term = slot->terms[0];
+    if (slot->arity > TH_JSON_CACHE_TERMS)
+        return TH_OK;
+    if (!th_env_room(env, TH_JSON_CACHE_TERMS + 1))
+        return th_error_status();
+    words = th_env_take(env, slot->arity + 1);
+    words[0] = th_header(TH_TUPLE, slot->arity);
+    for (uint32_t i = 0; i < slot->arity; i++)
+        words[i + 1] = slot->terms[i];
+    *term = th_boxed(words);
+    return TH_OK;
+}
+
+static enum th_status take_text(const struct th_json_event *json, const struct th_json_value *value,
+                                th_env *env, th_term *term)
+{
+    struct th_json_cache_slot *slot;
+    enum th_status status;
+    bool known;
+
+    if (!is_cacheable(json, value))
+        return th_text_parse(env, value->text, value->size, term);
+    slot = th_replay_json_cache_find(json->cache, TH_JSON_MEANS_TERM, value->text, value->size,
+                                     &known);
+    if (known)
+        return copy_cached(env, slot, term);
+    status = th_text_parse(env, value->text, value->size, term);
+    if (status == TH_OK)
+        th_replay_json_cache_fill(slot, TH_JSON_MEANS_TERM, value->size, *term);
+    return status;
 }
 
 static enum th_status take_term(const struct th_json_event *json, enum th_json_field field,
                                 th_env *env, th_term *term)
 {
-    if (th_json_to_term(env, json->fields[field], &json->here, term) != TH_OK)
+    const struct th_json_value *value = &json->values[field];
+    enum th_status status = TH_OK;
+
+    if (value->kind == TH_JSON_KIND_STRING)
+        status = take_text(json, value, env, term);
+    else if (value->kind == TH_JSON_KIND_ETF)
+        status = th_json_etf_to_term(env, value->text, value->size, &json->here, term);
+    else if (value->kind == TH_JSON_KIND_INTEGER)
+        status = take_integer_value(env, value->integer, term);
+    else if (value->kind == TH_JSON_KIND_BOOLEAN)
+        *term = value->integer ? TH_AM(true) : TH_AM(false);
+    else
+        status = th_json_to_term(env, value->json, &json->here, term);
+    if (status != TH_OK)
         return th_error_context("cannot read the field \"%s\"", fields[field].name);
     return TH_OK;
 }
@@ -193,27 +282,24 @@ static enum th_status take_term(const struct th_json_event *json, enum th_json_f
 static enum th_status take_fact(const struct th_json_event *json, enum th_json_field field,
                                 enum th_fact *fact)
 {
-    const json_t *value = json->fields[field];
-
-    if (!value)
+    if (!th_replay_json_has(json, field))
         return TH_OK;
-    if (!json_is_boolean(value))
+    if (json->values[field].kind != TH_JSON_KIND_BOOLEAN)
         return field_is_wrong(field, "must be true or false");
-    *fact = json_is_true(value) ? TH_YES : TH_NO;
+    *fact = json->values[field].integer ? TH_YES : TH_NO;
     return TH_OK;
 }
 
 static enum th_status take_message(struct th_json_event *json, struct th_event *event)
 {
-    const json_t *tracee = json->fields[TH_JSON_FIELD_tracee];
     bool clock = event->time.kind == TH_TIME_TIMESTAMP || event->time.kind == TH_TIME_CPU;
     int64_t scheduler;
 
     event->tuple_size = (json->shape & TH_JSON_SEQ_TRACE ? 3 : 4) +
-                        (json->fields[TH_JSON_FIELD_ts] != NULL) +
-                        (json->fields[TH_JSON_FIELD_extra] != NULL) +
-                        (json->fields[TH_JSON_FIELD_match_spec_result] != NULL) +
-                        (json->fields[TH_JSON_FIELD_scheduler_id] != NULL);
+                        th_replay_json_has(json, TH_JSON_FIELD_ts) +
+                        th_replay_json_has(json, TH_JSON_FIELD_extra) +
+                        th_replay_json_has(json, TH_JSON_FIELD_match_spec_result) +
+                        th_replay_json_has(json, TH_JSON_FIELD_scheduler_id);
 
     if (json->shape & TH_JSON_TIMED &&
         take_exact(json, TH_JSON_FIELD_ts, clock ? 0 : INT64_MIN, &event->time.ns) != TH_OK)
@@ -225,20 +311,16 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
         take_exact(json, TH_JSON_FIELD_ts_unique, INT64_MIN, &event->time.unique) != TH_OK)
         return TH_MALFORMED;
 
-    if (json->fields[TH_JSON_FIELD_scheduler_id] &&
+    if (th_replay_json_has(json, TH_JSON_FIELD_scheduler_id) &&
         take_json_integer(json, TH_JSON_FIELD_scheduler_id, TH_SMALL_MIN, TH_SMALL_MAX,
                           &scheduler) != TH_OK)
         return TH_MALFORMED;
     if (take_fact(json, TH_JSON_FIELD_external, &event->external) != TH_OK ||
         take_fact(json, TH_JSON_FIELD_tail, &event->tail) != TH_OK)
         return TH_MALFORMED;
-    event->callers_told = json->fields[TH_JSON_FIELD_callers];
+    event->callers_told = th_replay_json_has(json, TH_JSON_FIELD_callers);
 
     if (!(json->shape & TH_JSON_TRACE))
-        return TH_OK;
-    if (json_is_string(tracee))
-        event->tracee = scan_tracee(json_string_value(tracee));
-    if (event->tracee != TH_NONE)
         return TH_OK;
     if (take_term(json, TH_JSON_FIELD_tracee, &json->scratch, &event->tracee) != TH_OK)
         return TH_MALFORMED;
@@ -247,11 +329,51 @@ static enum th_status take_message(struct th_json_event *json, struct th_event *
     return TH_OK;
 }
 
+void th_replay_json_event_init(struct th_json_event *json)
+{
+    memset(json, 0, sizeof *json);
+    th_env_init(&json->scratch, TH_ENV_PLAIN);
+    for (int i = 0; i < TH_JSON_FIELD_COUNT; i++)
+        for (int bit = 0; bit < TH_JSON_SHAPES; bit++) {
+            json->rules[bit].may |= (fields[i].may >> bit & 1) << i;
+            json->rules[bit].must |= (fields[i].must >> bit & 1) << i;
+        }
+}
+
 void th_replay_json_event_drop(struct th_json_event *json)
 {
-    json_decref(json->root);
+    if (json->root)
+        json_decref(json->root);
     json->root = NULL;
     th_env_clear(&json->scratch);
+}
+
+void th_replay_json_event_end(struct th_json_event *json)
+{
+    th_replay_json_event_drop(json);
+    th_env_release(&json->scratch);
+    th_free(json->unescaped);
+    th_free(json->cache);
+}
+
+/* Checks that the line has the fields that its shape needs, and no others. */
+static enum th_status check_fields(const struct th_json_event *json)
+{
+    struct th_json_rule rule = {0};
+    uint32_t wrong;
+
+    for (unsigned shape = json->shape; shape; shape &= shape - 1) {
+        rule.may |= json->rules[__builtin_ctz(shape)].may;
+        rule.must |= json->rules[__builtin_ctz(shape)].must;
+    }
+    wrong = (json->given & ~rule.may) | (~json->given & rule.must);
+    if (__builtin_expect(!wrong, 1))
+        return TH_OK;
+    wrong = (uint32_t)__builtin_ctz(wrong);
+    return json->given >> wrong & 1
+               ? th_error_raise(TH_MALFORMED, "the field \"%s\" is not allowed in this record",
+                                fields[wrong].name)
+               : th_error_raise(TH_MALFORMED, "the field \"%s\" is missing", fields[wrong].name);
 }
 
 enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *root,
@@ -259,21 +381,14 @@ enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *ro
 {
     int64_t dropped;
 
-    th_replay_json_event_drop(json);
     json->root = root;
     event->source = &source;
     event->reader = json;
     th_trace_event_begin(event, TH_EVENT_OTHER);
     event->timed = true;
-    if (take_fields(json) != TH_OK || take_shape(json, event) != TH_OK)
+    if ((root && take_fields(json) != TH_OK) || take_shape(json, event) != TH_OK ||
+        check_fields(json) != TH_OK)
         return TH_MALFORMED;
-    for (int i = 0; i < TH_JSON_FIELD_COUNT; i++) {
-        if (json->fields[i] && !(fields[i].may & json->shape))
-            return th_error_raise(TH_MALFORMED, "the field \"%s\" is not allowed in this record",
-                                  fields[i].name);
-        if (!json->fields[i] && (fields[i].must & json->shape))
-            return th_error_raise(TH_MALFORMED, "the field \"%s\" is missing", fields[i].name);
-    }
     if (event->kind == TH_EVENT_OTHER)
         return TH_OK;
     if (event->kind != TH_EVENT_DROP)
@@ -291,25 +406,24 @@ enum th_status th_replay_json_event_begin(struct th_json_event *json, json_t *ro
 
 static enum th_status decode_json(struct th_event *event, th_env *env)
 {
-    const struct th_json_event *json = event->reader;
-    const struct {
-        enum th_json_field field;
-        th_term *term;
-    } parts[] = {
-        {TH_JSON_FIELD_other, &event->term},
-        {TH_JSON_FIELD_label, &event->label},
-        {TH_JSON_FIELD_info, &event->term},
-        {TH_JSON_FIELD_term, &event->term},
-        {TH_JSON_FIELD_extra, &event->extra},
-        {TH_JSON_FIELD_match_spec_result, &event->match_spec_result},
-        {TH_JSON_FIELD_scheduler_id, &event->scheduler_id},
-        {TH_JSON_FIELD_callers, &event->callers},
+    static const size_t places[TH_JSON_FIELD_COUNT] = {
+        [TH_JSON_FIELD_other] = offsetof(struct th_event, term),
+        [TH_JSON_FIELD_label] = offsetof(struct th_event, label),
+        [TH_JSON_FIELD_info] = offsetof(struct th_event, term),
+        [TH_JSON_FIELD_term] = offsetof(struct th_event, term),
+        [TH_JSON_FIELD_extra] = offsetof(struct th_event, extra),
+        [TH_JSON_FIELD_match_spec_result] = offsetof(struct th_event, match_spec_result),
+        [TH_JSON_FIELD_scheduler_id] = offsetof(struct th_event, scheduler_id),
+        [TH_JSON_FIELD_callers] = offsetof(struct th_event, callers),
     };
+    const struct th_json_event *json = event->reader;
 
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        if (json->fields[parts[i].field] &&
-            take_term(json, parts[i].field, env, parts[i].term) != TH_OK)
+    for (uint32_t left = json->given; left; left &= left - 1) {
+        enum th_json_field field = (enum th_json_field)__builtin_ctz(left);
+        if (places[field] > 0 &&
+            take_term(json, field, env, (th_term *)((char *)event + places[field])) != TH_OK)
             return TH_MALFORMED;
+    }
     if (event->callers_told && !th_recorded_are_callers(event->callers))
         return field_is_wrong(
             TH_JSON_FIELD_callers,

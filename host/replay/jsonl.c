@@ -18,9 +18,10 @@
 
 enum {
     LONG = 1 << 13, /* bytes from which a line counts as memory of the event */
-    EXAMINED = 16,  /* number of lines that are tested for this format */
-    PARSE_FLAGS = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL
+    EXAMINED = 16   /* number of lines that are tested for this format */
 };
+
+_Static_assert((int)TH_INPUT_SLACK >= (int)TH_JSON_SLACK, "see th_replay_json_read_quickly()");
 
 struct jsonl {
     struct th_json_event event;
@@ -105,7 +106,7 @@ static json_t *parse_line(const struct line *line)
 
     if (line->size > LONG && !th_memory_take(line->size))
         return NULL;
-    root = th_json_read(line->text, line->size, PARSE_FLAGS);
+    root = th_json_read(line->text, line->size, TH_JSON_PARSE_FLAGS);
     if (!root || json_is_object(root))
         return root;
     th_error_raise(TH_MALFORMED, "the line is not a JSON object");
@@ -188,7 +189,7 @@ static enum th_status begin_jsonl(struct th_reader *reader)
     json_t *root;
 
     reader->state = jsonl;
-    th_env_init(&jsonl->event.scratch, TH_ENV_PLAIN);
+    th_replay_json_event_init(&jsonl->event);
     for (;;) {
         if (get_line(reader, &line) != TH_OK) {
             th_error_clear(); /* th_replay_jsonl_format.next_of_jsonl() raises the error again */
@@ -216,8 +217,7 @@ static void end_jsonl(struct th_reader *reader)
 {
     struct jsonl *jsonl = reader->state;
 
-    th_replay_json_event_drop(&jsonl->event);
-    th_env_release(&jsonl->event.scratch);
+    th_replay_json_event_end(&jsonl->event);
     th_free(jsonl);
 }
 
@@ -283,13 +283,18 @@ static enum th_status next_of_jsonl(struct th_reader *reader, struct th_event *e
     struct jsonl *jsonl = reader->state;
     struct line line;
     enum th_status status;
-    json_t *root;
+    json_t *root = NULL;
 
     for (;;) {
         status = next_line(reader, event, &line);
         if (status != TH_OK)
             return status;
         th_replay_json_event_drop(&jsonl->event); /* frees memory first */
+        if (line.complete && th_replay_json_read_quickly(&jsonl->event, line.text, line.size)) {
+            if (th_replay_json_event_begin(&jsonl->event, NULL, event) != TH_OK)
+                return line_damaged(reader, event, "damaged");
+            return TH_OK;
+        }
         root = parse_line(&line);
         if (!root || __builtin_expect(!json_object_get(root, "tracehost"), 1))
             break;

@@ -19,8 +19,6 @@
 
 enum { DEEPEST = 2048, SHORT_WORDS = 8 /* upper bound for a number or an empty value */ };
 
-static const char etf_key[] = "$etf";
-
 /*
  * Jansson cannot handle a lack of memory: a value without memory would look like damage, or be
  * missing in the output, and its reader looks for the end of a string that it could not store. So
@@ -133,25 +131,26 @@ enum th_status th_json_base64_decode(struct th_buffer *out, const char *text, si
 
 /* --- JSON to terms ---------------------------------------------------------------------------- */
 
-/* Reads one versioned external term, which must be the whole text. */
-static enum th_status from_etf(th_env *env, const json_t *text, const struct th_etf_node *here,
-                               th_term *term)
+enum th_status th_json_etf_to_term(th_env *env, const char *text, size_t length,
+                                   const struct th_etf_node *here, th_term *term)
 {
     struct th_etf_options options = {.here = *here};
     struct th_buffer bytes = {0};
+    th_term read = TH_NONE;
     size_t used;
-    enum th_status status =
-        th_buffer_try(&bytes, json_string_length(text) / 4 * 3 + 1) ? TH_OK : th_error_status();
+    enum th_status status = th_buffer_try(&bytes, length / 4 * 3 + 1) ? TH_OK : th_error_status();
 
     if (status == TH_OK)
-        status = th_json_base64_decode(&bytes, json_string_value(text), json_string_length(text));
+        status = th_json_base64_decode(&bytes, text, length);
     if (status == TH_OK)
-        status = th_etf_decode(env, bytes.data, bytes.size, true, &options, term, &used);
+        status = th_etf_decode(env, bytes.data, bytes.size, true, &options, &read, &used);
     if (status == TH_OK && used < bytes.size)
         status =
             th_error_raise(TH_MALFORMED, "%zu bytes follow the external term", bytes.size - used);
     th_buffer_free(&bytes);
-    return status == TH_OK ? TH_OK : th_error_context("in \"%s\"", etf_key);
+    if (status == TH_OK)
+        *term = read;
+    return status == TH_OK ? TH_OK : th_error_context("in \"%s\"", TH_JSON_ETF);
 }
 
 static enum th_status to_term(th_env *env, const json_t *value, const struct th_etf_node *here,
@@ -226,11 +225,13 @@ static enum th_status to_term(th_env *env, const json_t *value, const struct th_
         return th_error_status();
     switch (json_typeof(value)) {
     case JSON_OBJECT:
-        etf = json_object_size(value) == 1 ? json_object_get(value, etf_key) : NULL;
+        etf = json_object_size(value) == 1 ? json_object_get(value, TH_JSON_ETF) : NULL;
         if (etf && json_is_string(etf))
-            return from_etf(env, etf, here, term);
+            return th_json_etf_to_term(env, json_string_value(etf), json_string_length(etf), here,
+                                       term);
         if (etf)
-            return th_error_raise(TH_MALFORMED, "the value of \"%s\" must be a string", etf_key);
+            return th_error_raise(TH_MALFORMED, "the value of \"%s\" must be a string",
+                                  TH_JSON_ETF);
         return to_map(env, (json_t *)value, here, depth + 1, term); /* iterators take no const */
     case JSON_ARRAY:
         return to_list(env, value, here, depth + 1, term);
@@ -279,7 +280,7 @@ json_t *th_json_from_term(th_term t, const struct th_etf_node *here)
         value = json_stringn((const char *)text.data, text.size);
     } else if (th_etf_encode(&bytes, t, true, &options) == TH_OK) {
         th_json_base64_encode(&text, bytes.data, bytes.size);
-        value = json_pack("{s:s%}", etf_key, (const char *)text.data, text.size);
+        value = json_pack("{s:s%}", TH_JSON_ETF, (const char *)text.data, text.size);
     }
     th_buffer_free(&bytes);
     th_buffer_free(&text);

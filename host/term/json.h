@@ -35,6 +35,14 @@ json_t *th_json_read(const char *text, size_t size, size_t flags);
 enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th_etf_node *here,
                                th_term *term);
 
+/* The key of a term in the external format. */
+#define TH_JSON_ETF "$etf"
+
+/* Decodes LENGTH characters of base64: one versioned external term.
+ * Errors: as th_json_to_term(). */
+enum th_status th_json_etf_to_term(th_env *env, const char *text, size_t length,
+                                   const struct th_etf_node *here, th_term *term);
+
 /*
  * Returns a field's value for T: its Erlang text, or {"$etf": ...}.
  * Owner: the caller owns the reference.
