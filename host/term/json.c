@@ -270,19 +270,85 @@ enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th
     return status;
 }
 
-json_t *th_json_from_term(th_term t, const struct th_etf_node *here)
+/* --- Terms to JSON ---------------------------------------------------------------------------- */
+
+/* The letter behind the backslash for a character of JSON's own escapes; 'u' for another control
+ * character; 0: the character stands for itself. */
+static char escape_letter(unsigned char c)
+{
+    static const char letters[0x20] = {
+        ['\b'] = 'b', ['\t'] = 't', ['\n'] = 'n', ['\f'] = 'f', ['\r'] = 'r',
+    };
+
+    if (c >= 0x20)
+        return c == '"' || c == '\\' ? (char)c : 0;
+    return letters[c] ? letters[c] : 'u';
+}
+
+/* Escapes the bytes of OUT from FROM on, in place, from the last to the first. */
+static void escape_from(struct th_buffer *out, size_t from)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    const unsigned char *read;
+    unsigned char *write;
+    size_t more = 0;
+
+    for (size_t i = from; i < out->size; i++) {
+        char letter = escape_letter(out->data[i]);
+        more += letter == 'u' ? 5 : letter != 0;
+    }
+    if (more == 0)
+        return;
+    write = th_buffer_reserve(out, more) + more;
+    read = write - more;
+    out->size += more;
+    while (write > read) {
+        unsigned char c = *--read;
+        char letter = escape_letter(c);
+        if (letter == 'u') {
+            write -= 6;
+            memcpy(write, "\\u00", 4);
+            write[4] = (unsigned char)digits[c >> 4];
+            write[5] = (unsigned char)digits[c & 15];
+        } else if (letter) {
+            *--write = (unsigned char)letter;
+            *--write = '\\';
+        } else {
+            *--write = c;
+        }
+    }
+}
+
+void th_json_add_string(struct th_buffer *out, const char *text, size_t size)
+{
+    size_t from = out->size + 1;
+
+    th_buffer_add_byte(out, '"');
+    th_buffer_add(out, text, size);
+    escape_from(out, from);
+    th_buffer_add_byte(out, '"');
+}
+
+enum th_status th_json_add_term(struct th_buffer *out, th_term t, const struct th_etf_node *here)
 {
     struct th_etf_options options = {.here = *here};
-    struct th_buffer bytes = {0}, text = {0};
-    json_t *value = NULL;
+    const size_t before = out->size;
+    struct th_buffer bytes = {0};
+    enum th_status status;
 
-    if (th_text_print_exact(&text, t)) {
-        value = json_stringn((const char *)text.data, text.size);
-    } else if (th_etf_encode(&bytes, t, true, &options) == TH_OK) {
-        th_json_base64_encode(&text, bytes.data, bytes.size);
-        value = json_pack("{s:s%}", TH_JSON_ETF, (const char *)text.data, text.size);
+    th_buffer_add_byte(out, '"');
+    if (th_text_print_exact(out, t)) {
+        escape_from(out, before + 1);
+        th_buffer_add_byte(out, '"');
+        return TH_OK;
+    }
+    out->size = before;
+    status = th_etf_encode(&bytes, t, true, &options);
+    if (status == TH_OK) {
+        th_buffer_add_text(out, "{\"" TH_JSON_ETF "\":\"");
+        th_json_base64_encode(out, bytes.data, bytes.size);
+        th_buffer_add_text(out, "\"}");
     }
     th_buffer_free(&bytes);
-    th_buffer_free(&text);
-    return value;
+    return status;
 }

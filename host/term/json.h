@@ -43,12 +43,14 @@ enum th_status th_json_to_term(th_env *env, const json_t *value, const struct th
 enum th_status th_json_etf_to_term(th_env *env, const char *text, size_t length,
                                    const struct th_etf_node *here, th_term *term);
 
+/* Appends SIZE bytes of UTF-8 as a JSON string, with the escapes that Jansson writes. */
+void th_json_add_string(struct th_buffer *out, const char *text, size_t size);
+
 /*
- * Returns a field's value for T: its Erlang text, or {"$etf": ...}.
- * Owner: the caller owns the reference.
- * Errors: NULL, with an error raised, for a term that th_etf_encode() cannot write.
+ * Appends a field's value for T: its Erlang text as a string, or {"$etf": ...}.
+ * Errors: those of th_etf_encode(), for a term that it cannot write; then OUT is unchanged.
  */
-json_t *th_json_from_term(th_term t, const struct th_etf_node *here);
+enum th_status th_json_add_term(struct th_buffer *out, th_term t, const struct th_etf_node *here);
 
 /* Base64 (RFC 4648, section 4), for bytes in JSON. */
 

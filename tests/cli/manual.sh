@@ -64,7 +64,7 @@ EOF
 
 # The fields that the host reads and writes: the fields of the header, and the fields of the table of JSON lines.
 fields() {
-    sed -n '/^void th_replay_json_write_header/,/^}/ s/.*put_field(root, "\([a-z]*\)".*/\1/p' host/replay/json_writer.c
+    sed -n '/^void th_replay_json_write_header/,/^}/ s/.*add_[a-z]*_field(out, "\([a-z]*\)".*/\1/p' host/replay/json_writer.c
     sed -n 's/^    X(\([a-z_]*\), TH_JSON.*/\1/p' host/replay/json_lines.h
 }
 expect 'tracehost-jsonl(5) has every field' tests/cli/lib/compare_manual.py fields "$man/man5/tracehost-jsonl.5" <<EOF

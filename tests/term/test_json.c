@@ -154,18 +154,23 @@ static void json_as_deep_as_jansson_allows_is_read(void **state)
 /* Writes T as JSON and reads it back. */
 static th_term there_and_back(th_term t, const struct th_etf_node *here, bool *as_text)
 {
-    json_t *value = th_json_from_term(t, here);
-    char *line = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    json_t *read = json_loads(line, JSON_DECODE_ANY, NULL);
+    struct th_buffer line = {0};
     th_term back = TH_NONE;
+    json_t *read;
+    char *dumped;
 
+    assert_int_equal(th_json_add_term(&line, t, here), TH_OK);
+    read = json_loads(th_buffer_text(&line), JSON_DECODE_ANY, NULL);
     assert_non_null(read);
     if (th_json_to_term(&env, read, here, &back) != TH_OK)
-        fail_msg("%s: %s", line, th_error_link(0));
-    *as_text = json_is_string(value);
-    json_decref(value);
+        fail_msg("%s: %s", th_buffer_text(&line), th_error_link(0));
+    *as_text = json_is_string(read);
+    /* The bytes are those that Jansson writes. */
+    dumped = json_dumps(read, JSON_ENCODE_ANY | JSON_COMPACT);
+    assert_string_equal(th_buffer_text(&line), dumped);
+    free(dumped);
     json_decref(read);
-    free(line);
+    th_buffer_free(&line);
     return back;
 }
 
@@ -188,7 +193,42 @@ static void terms_without_a_text_become_external_terms(void **state)
     }
     assert_term_equal(there_and_back(th_local_pid(5, 1), &here, &as_text), th_local_pid(5, 1));
     assert_true(as_text);
-    assert_null(th_json_from_term(th_make_tuple_of(&env, TH_NONE, terms[0]), &here));
+}
+
+static void a_word_that_is_no_term_is_refused(void **state)
+{
+    struct th_buffer out = {0};
+
+    (void)state;
+    th_buffer_add_text(&out, "before");
+    assert_int_equal(th_json_add_term(&out,
+                                      th_make_tuple_of(&env, TH_NONE,
+                                                       th_make_pid(&env, th_atom("c@d"), 1, 2, 3)),
+                                      &no_node),
+                     TH_FAILED);
+    assert_string_equal(th_buffer_text(&out), "before");
+    th_buffer_free(&out);
+}
+
+/* Every character of ASCII, and some beyond. */
+static void strings_have_the_escapes_of_jansson(void **state)
+{
+    char text[0x80 + 4];
+    json_t *value;
+    char *dumped;
+    struct th_buffer out = {0};
+
+    (void)state;
+    for (int c = 0; c < 0x80; c++)
+        text[c] = (char)c;
+    memcpy(text + 0x80, "\xC3\xA9\xC2\x80", 4);
+    value = json_stringn(text, sizeof text);
+    dumped = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    th_json_add_string(&out, text, sizeof text);
+    assert_string_equal(th_buffer_text(&out), dumped);
+    json_decref(value);
+    free(dumped);
+    th_buffer_free(&out);
 }
 
 static size_t converted, texts;
@@ -286,6 +326,8 @@ int main(void)
         TEST(malformed_json_terms_are_refused_with_the_cause),
         TEST(json_as_deep_as_jansson_allows_is_read),
         TEST(terms_without_a_text_become_external_terms),
+        TEST(a_word_that_is_no_term_is_refused),
+        TEST(strings_have_the_escapes_of_jansson),
         TEST(every_recorded_term_survives_json_byte_for_byte),
         TEST(base64_is_encoded_and_decoded),
         TEST(base64_in_other_than_its_one_form_is_refused),
