@@ -75,23 +75,24 @@ struct scene {
     const char *kind, *name, *function;
 };
 
+/* Returns the address of the subject on the stack. The subject of a call that a breakpoint in
+ * machine code has met is in the thread's memory: then the stack pointer before the call. */
+static uintptr_t address_of_subject(void)
+{
+    return th_self.subject ? (uintptr_t)th_self.subject : th_self.in_trace_hook;
+}
+
 /*
  * A lone call is no callback: load(), a destructor, a function that a process called. A callback
  * and a lone call can run within each other: a callback runs during a function that causes a live
  * event. Both have a struct on the stack, which grows down; so the lower address is the inner one.
  */
-static uintptr_t address_of_event(void)
-{
-    /* The subject of a call that a breakpoint in machine code has met is in the thread's memory. */
-    return th_self.subject ? (uintptr_t)th_self.subject : th_self.in_trace_hook;
-}
-
 static struct scene look_at_scene(void)
 {
     const struct th_library_frame *lone = th_self.library_frame;
     const char *tracer = th_trace_callback_tracer();
 
-    if (th_self.attachment && (uintptr_t)lone >= address_of_event())
+    if (th_self.attachment && (uintptr_t)lone >= address_of_subject())
         lone = NULL;
     return (struct scene){
         .kind = tracer ? "tracer" : kind,

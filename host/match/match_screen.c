@@ -258,7 +258,6 @@ const struct th_match_result *th_match_quickly(const struct th_match_spec *spec,
 
     if (spec->range.always)
         return spec->range.always;
-
     for (const struct th_match_screen *end = screen + spec->clause_count; screen < end; screen++) {
         enum verdict verdict = screen_clause(spec, screen, arguments, count);
         if (verdict != FAILS)

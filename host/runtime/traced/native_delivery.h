@@ -73,10 +73,11 @@ static inline bool th_traced_native_is_wanted(const struct th_native *native,
 }
 
 /*
- * Begins the delivery of a call of PROCESS, the thread's, after th_traced_native_look(). The call has
- * as many arguments as the only function of the entry. The caller holds OWN, the thread's memory, and has stored `native`, `env`
- * and the arguments there. If the way is TH_NATIVE_DELIVER, the caller calls th_traced_native_ask().
- * With that way, and with TH_NATIVE_LEAVE, the thread is in a section.
+ * Begins the delivery of a call of PROCESS, the thread's, after th_traced_native_look(). The call
+ * has as many arguments as the only function of the entry. The caller holds OWN, the thread's
+ * memory, and has stored `native`, `env` and the arguments there. If the way is TH_NATIVE_DELIVER,
+ * the caller calls th_traced_native_ask(). With that way, and with TH_NATIVE_LEAVE, the thread is in
+ * a section.
  */
 static inline __attribute__((always_inline)) enum th_native_way
 th_traced_native_begin(struct th_live_thread *own, const struct th_native *native,
