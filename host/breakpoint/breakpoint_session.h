@@ -118,7 +118,7 @@ struct th_bp_session {
      * change is done. */
     struct th_shared shared;
     const struct th_bp_hooks *hooks; /* constant */
-    void *owner;                     /* data of trace/; constant, copied to each breakpoint */
+    void *owner;  /* data of trace/; constant while there are breakpoints, which have copies */
     uint64_t bit; /* of trace/: the session's bit in th_native.sessions; constant */
 
     /* Written and read with the code modification permission: */

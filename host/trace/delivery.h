@@ -84,12 +84,8 @@ static inline uint64_t th_trace_return_request_of(const struct th_match_result *
 th_term th_trace_opts_make(th_env *env, th_term extra, th_term result, th_term scheduler_id,
                            enum th_time_kind recorded, uint32_t flags);
 
-/* #{}; and the flags that can make the map differ from it. */
+/* #{}. The map differs from it only under TH_OPTS_FLAGS, or with an extra term or a result. */
 extern th_term th_trace_opts_empty[] __attribute__((visibility("hidden")));
-enum {
-    TH_OPTS_FLAGS =
-        TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
-};
 
 /* #{timestamp => KIND}, by kind. */
 extern th_term th_trace_opts_stamps[][4];
@@ -185,7 +181,7 @@ struct th_delivery_source {
      * breakpoint those of `delivery->owner`. NULL: `delivery->flags`. */
     uint32_t (*flags)(const struct th_delivery *delivery);
     /* For th_trace_delivery_choose(): returns whether one of TH_FLAGS_SPECIAL is among these
-     * flags. */
+     * flags; without FLAGS, whether the event is silent. */
     bool (*is_special)(const struct th_delivery *delivery);
     /* Fills TraceTerm and Opts in ENV, under FLAGS; MESSAGE is the specification's result, `true`:
      * none. */
@@ -310,7 +306,7 @@ enum th_delivery_outcome th_trace_delivery_decide(struct th_delivery *delivery,
                                                   const struct th_delivery_source *source,
                                                   th_term answer);
 
-/* The rest of the delivery of a live call after th_trace_delivery_choose(). */
+/* The rest of a delivery after th_trace_delivery_choose(). */
 enum th_delivery_rest {
     TH_DELIVERY_SEND,  /* step 6, with message `true` and no flag that matters */
     TH_DELIVERY_END,   /* nothing */
@@ -331,7 +327,7 @@ th_trace_delivery_choose(struct th_delivery *delivery, const struct th_delivery_
                              source->is_special(delivery),
                          0))
         return TH_DELIVERY_DECIDE;
-    if (delivery->spec) {
+    if (source->subject && delivery->spec) {
         subject = source->subject(delivery);
         result = th_match_at_once(delivery->spec->spec, subject.arguments, subject.count);
         if (result == &th_match_no) {
@@ -355,8 +351,9 @@ th_trace_delivery_go_on(struct th_delivery *delivery, const struct th_delivery_s
 
     if (rest == TH_DELIVERY_DECIDE)
         return th_trace_delivery_decide(delivery, source, answer);
-    if (rest == TH_DELIVERY_SEND)
-        th_trace_delivery_send(delivery, source, TH_AM(true), TH_FLAG_NONE);
+    if (rest == TH_DELIVERY_SEND && (!source->decode || source->decode(delivery)))
+        th_trace_delivery_send(delivery, source, TH_AM(true),
+                               source->flags ? TH_FLAG_NONE : delivery->flags);
     return TH_DELIVERY_OVER;
 }
 

@@ -203,28 +203,24 @@ enum offered { OFFERED_CALL, OFFERED_END, OFFERED_OTHER };
 
 static enum th_delivery_outcome go_on_with_event(struct th_delivery *delivery, th_term answer);
 
+static inline bool event_is_silent(const struct th_delivery *delivery)
+{
+    return delivery->flags & TH_FLAG_SILENT;
+}
+
 static const struct th_delivery_source event_source = {
     .group = TH_GROUP_none,
     .counts_flags = true,
     .decode = decode_for_tracer,
+    .is_special = event_is_silent,
     .fill = fill_as_recorded,
     .forget = th_trace_dispatch_forget,
     .go_on = go_on_with_event,
 };
 
-/* As th_trace_delivery_decide(), with the common case inlined: the answer is `trace`, and the event
- * is not silent. */
 static enum th_delivery_outcome go_on_with_event(struct th_delivery *delivery, th_term answer)
 {
-    const struct th_session *session = delivery->attachment->session;
-
-    if (answer != TH_AM(trace) || delivery->flags & TH_FLAG_SILENT ||
-        !th_trace_session_is_attached(session))
-        return th_trace_delivery_decide(delivery, &event_source, answer);
-    th_trace_delivery_count(delivery, &event_source, TH_COUNTED(enabled));
-    if (decode_for_tracer(delivery))
-        th_trace_delivery_send(delivery, &event_source, TH_AM(true), delivery->flags);
-    return TH_DELIVERY_OVER;
+    return th_trace_delivery_go_on(delivery, &event_source, answer);
 }
 
 static const struct th_delivery_source end_source = {

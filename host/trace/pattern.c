@@ -89,7 +89,7 @@ static bool is_done_over(const struct th_pattern_default *old, const struct th_p
 static bool has_to_wait(const struct th_session_breakpoints *breakpoints,
                         const struct th_pattern *pattern, const struct th_bp_setting *setting)
 {
-    const struct th_tracing *tracing = breakpoints->session->tracing;
+    const struct th_tracing *tracing = th_trace_breakpoints_session(&breakpoints->base)->tracing;
 
     if (!tracing->replays_nothing || pattern->on_load)
         return false;
@@ -197,7 +197,6 @@ static struct th_session_breakpoints *breakpoints_of(struct th_session *session)
         return breakpoints;
     breakpoints = th_alloc_zero(sizeof *breakpoints);
     th_breakpoint_session_init(&breakpoints->base, &th_trace_pattern_hooks, end_breakpoints);
-    breakpoints->session = session;
     breakpoints->base.owner = session;
     breakpoints->base.bit = session->bit;
     /* Stacks are followed from now on, from each process's first call, whatever its flags. */
@@ -220,7 +219,7 @@ void th_trace_session_breakpoints_end(struct th_session *session)
         th_breakpoint_change_end_session(change, &breakpoints->base);
         th_breakpoint_change_run(change, NULL, NULL);
     }
-    breakpoints->session = NULL;
+    breakpoints->base.owner = NULL;
     th_breakpoint_shared_drop(&breakpoints->base.shared);
     atomic_store_explicit(&session->breakpoints, NULL, memory_order_relaxed);
 }

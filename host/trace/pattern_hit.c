@@ -65,7 +65,7 @@ static const struct th_delivery_source meta_source = {
 
 static struct th_session *pattern_hit_session_of(struct th_bp_session *breakpoints)
 {
-    struct th_session *session = ((struct th_session_breakpoints *)breakpoints)->session;
+    struct th_session *session = th_trace_breakpoints_session(breakpoints);
 
     return session && th_trace_session_is_attached(session) ? session : NULL;
 }
@@ -117,13 +117,13 @@ uint32_t th_trace_patterns_hit(struct th_hit *hit, struct th_bp_session *breakpo
  * tracer. */
 static struct th_session *meta_called(struct th_bp_session *breakpoints, struct th_shared *tracer)
 {
-    return tracer == &breakpoints->shared ? ((struct th_session_breakpoints *)breakpoints)->session
+    return tracer == &breakpoints->shared ? th_trace_breakpoints_session(breakpoints)
                                           : ((struct th_meta_tracer *)tracer)->session;
 }
 
 static void meta_removed(struct th_bp_session *breakpoints, struct th_shared *tracer)
 {
-    th_trace_session_count(((struct th_session_breakpoints *)breakpoints)->session,
+    th_trace_session_count(th_trace_breakpoints_session(breakpoints),
                            TH_COUNTED_BY_PATTERNS(meta_removed));
     if (tracer != &breakpoints->shared)
         th_trace_session_count(meta_called(breakpoints, tracer), TH_COUNTED(removed));

@@ -23,12 +23,17 @@ struct th_pattern_default {
 /* The breakpoints of a session. Not part of the session, as a change may refer to them after the
  * session has ended. */
 struct th_session_breakpoints {
-    struct th_bp_session base;
-    struct th_session *session;          /* NULL after the session's end, which comes after the
-                                            breakpoints' end */
+    struct th_bp_session
+        base; /* its owner is the session; NULL after the session's end, which comes
+                                  after the breakpoints' end */
     struct th_pattern_default *defaults; /* under the tracing's lock */
     size_t count, capacity;
 };
+
+static inline struct th_session *th_trace_breakpoints_session(const struct th_bp_session *base)
+{
+    return base->owner;
+}
 
 /* A match specification that breakpoints share. */
 struct th_shared_spec {

@@ -115,10 +115,12 @@ struct th_tracee_words {
     _Atomic uint64_t special; /* of these, sessions that also have one of TH_FLAGS_SPECIAL */
 };
 
-/* Flags with which a call that the tracer wants needs more than its term. */
+/* Flags that can make the options map differ from #{}; flags with which a call that the tracer wants
+ * needs more than its term. */
 enum {
-    TH_FLAGS_SPECIAL = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_FLAGS_STAMPS |
-                       TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED
+    TH_OPTS_FLAGS =
+        TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP | TH_FLAG_SCHEDULER_ID | TH_FLAG_AS_RECORDED,
+    TH_FLAGS_SPECIAL = TH_FLAG_SILENT | TH_FLAG_RETURN_TO | TH_FLAG_ARITY | TH_OPTS_FLAGS
 };
 
 /* Recorded or live process or port that can be traced. */

@@ -111,9 +111,9 @@ th_traced_native_begin(struct th_live_thread *own, const struct th_native *nativ
  *
  *   deliver_N()                th_traced_native_ask()      calls `enabled`
  *   asked_N()                  th_traced_native_asked()    discarded: goes on to the body
- *   th_traced_native_choose()                              specification, return request
+ *   choose_rest()              th_trace_delivery_choose()  specification, return request
  *   send_N()                   th_traced_native_send()     calls `trace`
- *   th_traced_native_sent()
+ *   native_sent()                                          leaves the section
  *   body_in_N(), framed_N()    jump to the body, or call the body from a native frame
  */
 struct th_native_form_handler {
@@ -132,8 +132,8 @@ th_traced_native_ask(struct th_live_thread *own)
 
 enum th_native_asked {
     TH_NATIVE_DISCARDED, /* leaves the section, and goes on to the body */
-    TH_NATIVE_WANTED,    /* th_traced_native_choose() */
-    TH_NATIVE_UNTIDY     /* th_traced_native_tidy() */
+    TH_NATIVE_WANTED,    /* goes on by the answer */
+    TH_NATIVE_UNTIDY     /* the same, after it has tidied up */
 };
 
 static inline __attribute__((always_inline)) enum th_native_asked
@@ -149,9 +149,6 @@ th_traced_native_asked(struct th_live_thread *own, th_term answer)
     return TH_NATIVE_DISCARDED;
 }
 
-th_term th_traced_native_choose(th_term answer, const struct th_native_form_handler *form);
-th_term th_traced_native_tidy(th_term answer, const struct th_native_form_handler *form);
-
 /* Delivers the call with the ARITY ARGUMENTS, whose terms are made as the thread's memory has them
  * ready. */
 static inline __attribute__((always_inline)) void
@@ -165,9 +162,5 @@ th_traced_native_send(struct th_live_thread *own, const th_term arguments[], uns
     th_trace_attachment_enter_begin(delivery->attachment, &own->thread.env, TH_SLOT_trace_call,
                                     delivery->argv);
 }
-
-/* Delivers the call with new terms, as the checker finds terms that a tracer keeps. */
-th_term th_traced_native_send_checked(void);
-th_term th_traced_native_sent(void);
 
 #endif

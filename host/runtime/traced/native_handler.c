@@ -50,7 +50,7 @@ static PLAIN th_term tidy_sent(void)
     return leave();
 }
 
-PLAIN th_term th_traced_native_sent(void)
+static PLAIN th_term native_sent(void)
 {
     struct th_live_thread *own = th_live_thread_own();
 
@@ -65,7 +65,8 @@ PLAIN th_term th_traced_native_sent(void)
     return own->form->body();
 }
 
-PLAIN th_term th_traced_native_send_checked(void)
+/* Delivers the call with new terms, as the checker finds terms that a tracer keeps. */
+static PLAIN th_term send_checked(void)
 {
     struct th_live_thread *own = th_live_thread_own();
 
@@ -81,7 +82,7 @@ static PLAIN th_term decide(th_term answer)
     return leave();
 }
 
-PLAIN th_term th_traced_native_tidy(th_term answer, const struct th_native_form_handler *form)
+static PLAIN th_term tidy_asked(th_term answer, const struct th_native_form_handler *form)
 {
     struct th_live_thread *own = th_live_thread_own();
 
@@ -95,7 +96,7 @@ PLAIN th_term th_traced_native_tidy(th_term answer, const struct th_native_form_
     return leave();
 }
 
-PLAIN th_term th_traced_native_choose(th_term answer, const struct th_native_form_handler *form)
+static PLAIN th_term choose_rest(th_term answer, const struct th_native_form_handler *form)
 {
     struct th_live_thread *own = th_live_thread_own();
 
@@ -104,7 +105,7 @@ PLAIN th_term th_traced_native_choose(th_term answer, const struct th_native_for
     switch (th_trace_delivery_choose(&own->live.delivery, &th_live_thread_source, answer)) {
     case TH_DELIVERY_SEND:
         return __builtin_expect(own->live.delivery.attachment->watched != NULL, 0)
-                   ? th_traced_native_send_checked()
+                   ? send_checked()
                    : own->form->send();
     case TH_DELIVERY_DECIDE:
         return decide(answer);
@@ -145,15 +146,19 @@ static PLAIN th_term slow_nif(th_env *env, int argc, const th_term argv[], struc
     return ((nif_body *)native->body)(env, argc, argv);
 }
 
-static PLAIN th_term body_nif(void)
+static inline __attribute__((always_inline)) th_term go_on_nif(const struct th_live_thread *own)
 {
-    const struct th_live_thread *own = th_live_thread_own();
     const struct th_native *native = own->native;
     const th_term *argv = own->call.arguments;
     th_env *env = own->env;
 
     th_traced_native_release();
     return ((nif_body *)native->body)(env, native->arity, argv);
+}
+
+static PLAIN th_term body_nif(void)
+{
+    return go_on_nif(th_live_thread_own());
 }
 
 static PLAIN th_term framed_nif(void)
@@ -170,7 +175,7 @@ static PLAIN th_term framed_nif(void)
         struct th_live_thread *own = th_live_thread_own();  \
                                                             \
         th_traced_native_send(own, own->call.arguments, N); \
-        return th_traced_native_sent();                     \
+        return native_sent();                               \
     }
 SEND_NIF(0)
 SEND_NIF(1)
@@ -180,13 +185,10 @@ SEND_NIF(4)
 SEND_NIF(5)
 
 static const struct th_native_form_handler forms_nif[TH_LIVE_ARGUMENTS + 2] = {
-    {send_nif_0, body_nif, framed_nif},
-    {send_nif_1, body_nif, framed_nif},
-    {send_nif_2, body_nif, framed_nif},
-    {send_nif_3, body_nif, framed_nif},
-    {send_nif_4, body_nif, framed_nif},
-    {send_nif_5, body_nif, framed_nif},
-    {th_traced_native_send_checked, body_nif, framed_nif},
+    {send_nif_0, body_nif, framed_nif},   {send_nif_1, body_nif, framed_nif},
+    {send_nif_2, body_nif, framed_nif},   {send_nif_3, body_nif, framed_nif},
+    {send_nif_4, body_nif, framed_nif},   {send_nif_5, body_nif, framed_nif},
+    {send_checked, body_nif, framed_nif},
 };
 
 static inline const struct th_native_form_handler *form_of(const struct th_native *native)
@@ -197,25 +199,18 @@ static inline const struct th_native_form_handler *form_of(const struct th_nativ
 static PLAIN th_term asked_nif(th_term answer)
 {
     struct th_live_thread *own = th_live_thread_own();
-    const struct th_native *native;
-    const th_term *argv;
-    th_env *env;
 
     switch (th_traced_native_asked(own, answer)) {
     case TH_NATIVE_WANTED:
-        return th_traced_native_choose(answer, form_of(own->native));
+        return choose_rest(answer, form_of(own->native));
     case TH_NATIVE_UNTIDY:
-        return th_traced_native_tidy(answer, form_of(own->native));
+        return tidy_asked(answer, form_of(own->native));
     case TH_NATIVE_DISCARDED:
         break;
     }
     if (th_progress_leave_outermost_awaited(th_self.progress_word))
         return wake(form_of(own->native));
-    native = own->native;
-    argv = own->call.arguments;
-    env = own->env;
-    th_traced_native_release();
-    return ((nif_body *)native->body)(env, native->arity, argv);
+    return go_on_nif(own);
 }
 
 static PLAIN th_term slow_in_nif(bool leaves)
@@ -328,7 +323,7 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
         struct th_live_thread *own = th_live_thread_own();                                     \
                                                                                                \
         th_traced_native_send(own, own->arguments, N);                                         \
-        return th_traced_native_sent();                                                        \
+        return native_sent();                                                                  \
     }                                                                                          \
     static const struct th_native_form_handler form_##N = {send_##N, body_in_##N, framed_##N}; \
     static PLAIN th_term asked_##N(th_term answer)                                             \
@@ -337,9 +332,9 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
                                                                                                \
         switch (th_traced_native_asked(own, answer)) {                                         \
         case TH_NATIVE_WANTED:                                                                 \
-            return th_traced_native_choose(answer, &form_##N);                                 \
+            return choose_rest(answer, &form_##N);                                             \
         case TH_NATIVE_UNTIDY:                                                                 \
-            return th_traced_native_tidy(answer, &form_##N);                                   \
+            return tidy_asked(answer, &form_##N);                                              \
         case TH_NATIVE_DISCARDED:                                                              \
             break;                                                                             \
         }                                                                                      \

@@ -56,11 +56,6 @@ void th_live_call_context(const struct th_delivery *delivery, struct th_match_co
     context->call = call;
 }
 
-static bool live_call_is_special(const struct th_delivery *delivery)
-{
-    return th_live_call_flags(delivery) & TH_FLAGS_SPECIAL;
-}
-
 static bool live_call_meta_is_special(const struct th_delivery *delivery)
 {
     (void)delivery;
@@ -94,7 +89,7 @@ static const struct th_delivery_source call_source = {
     .subject = th_live_call_subject,
     .context = th_live_call_context,
     .flags = th_live_call_flags,
-    .is_special = live_call_is_special,
+    .is_special = th_live_call_is_special,
     .fill = th_live_call_fill,
     .request = live_call_request,
     .forget = th_live_call_forget,
@@ -181,17 +176,6 @@ void th_live_thread_init(struct th_live_thread *own)
 
 /* --- hooks --- */
 
-static uint32_t live_call_flags_in(const struct th_call_event *call,
-                                   const struct th_session *session)
-{
-    return th_trace_flags_of_session(th_trace_traced_flags(&call->process->traced), session);
-}
-
-static inline struct th_session *live_call_session_of(struct th_bp_session *breakpoints)
-{
-    return breakpoints->owner;
-}
-
 uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
                           struct th_shared *spec, uint32_t kind)
 {
@@ -200,7 +184,8 @@ uint32_t th_live_hit_call(struct th_hit *hit, struct th_bp_session *breakpoints,
     if (hit->context)
         return th_trace_patterns_hit(hit, breakpoints, spec, kind);
     th_trace_thread_own();
-    live_call_offer(live->call, live->requests, live_call_session_of(breakpoints), hit->data, kind);
+    live_call_offer(live->call, live->requests, th_trace_breakpoints_session(breakpoints),
+                    hit->data, kind);
     return 0;
 }
 
@@ -227,10 +212,10 @@ struct th_account *th_live_hit_account(struct th_hit *hit, struct th_bp_session 
                                        struct th_account_reading *reading)
 {
     const struct th_call_event *call = ((struct live_hit *)hit)->call;
-    struct th_session *session = live_call_session_of(breakpoints);
+    struct th_session *session = th_trace_breakpoints_session(breakpoints);
 
     if (!th_trace_session_is_attached(session) ||
-        !(live_call_flags_in(call, session) & TH_FLAG_CALL))
+        !(th_live_flags_in(call->process, session) & TH_FLAG_CALL))
         return NULL;
     th_live_read(call->process, reading);
     return th_trace_timing_account(&call->process->timing, session);
@@ -241,7 +226,7 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
 {
     struct live_hit *live = (struct live_hit *)hit;
     uint32_t number = th_trace_timing_enter(&live->call->process->timing,
-                                            live_call_session_of(breakpoints), frame);
+                                            th_trace_breakpoints_session(breakpoints), frame);
 
     if (number != UINT32_MAX)
         want(live->requests, (uint64_t)number << TH_REQUEST_BITS | TH_REQUEST_TIME);

@@ -39,11 +39,25 @@ static inline struct th_match_subject th_live_call_subject(struct th_delivery *d
     return (struct th_match_subject){TH_NONE, call->arguments, call->function->function.name.arity};
 }
 
+/* Returns the flags that SESSION has for PROCESS. */
+static inline uint32_t th_live_flags_in(const struct th_live_tracee *process,
+                                        const struct th_session *session)
+{
+    return th_trace_flags_of_session(th_trace_traced_flags(&process->traced), session);
+}
+
 static inline uint32_t th_live_call_flags(const struct th_delivery *delivery)
 {
-    const struct th_tracee *traced = &th_live_call_of(delivery)->process->traced;
+    return th_live_flags_in(th_live_call_of(delivery)->process, delivery->attachment->session);
+}
 
-    return th_trace_flags_of_session(th_trace_traced_flags(traced), delivery->attachment->session);
+static inline bool th_live_call_is_special(const struct th_delivery *delivery)
+{
+    const struct th_tracee_words *words = atomic_load_explicit(
+        &th_live_call_of(delivery)->process->traced.words, memory_order_acquire);
+
+    return atomic_load_explicit(&words->special, memory_order_relaxed) &
+           delivery->attachment->session->bit;
 }
 
 static inline void th_live_call_fill(struct th_delivery *delivery, th_env *env, th_term message,
@@ -90,15 +104,6 @@ void th_live_thread_init(struct th_live_thread *own);
 static inline struct th_live_thread *th_live_thread_own(void)
 {
     return th_self.live_thread;
-}
-
-static inline bool th_live_thread_is_special(const struct th_delivery *delivery)
-{
-    const struct th_tracee_words *words = atomic_load_explicit(
-        &th_live_thread_own()->call.process->traced.words, memory_order_acquire);
-
-    return atomic_load_explicit(&words->special, memory_order_relaxed) &
-           delivery->attachment->session->bit;
 }
 
 /* Fills in the terms {M, F, Args} and #{}, which are ready in the thread's memory. They are
@@ -151,7 +156,7 @@ static const struct th_delivery_source th_live_thread_source = {
     .subject = th_live_call_subject,
     .context = th_live_call_context,
     .flags = th_live_call_flags,
-    .is_special = th_live_thread_is_special,
+    .is_special = th_live_call_is_special,
     .fill = th_live_call_fill,
     .request = th_live_thread_request,
     .forget = th_live_call_forget,

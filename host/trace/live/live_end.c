@@ -1,8 +1,5 @@
 /* Delivers the ends of live calls to the sessions with requests, the latest request first. */
-#include "live_hit.h"
-
-#include "host/trace/delivery.h"
-#include "host/trace/trace_internal.h"
+#include "live_delivery.h"
 
 /* --- deliveries of ends --- */
 
@@ -35,8 +32,7 @@ static inline void live_end_finish(void)
 
 static inline uint32_t live_end_flags_of(const struct th_delivery *delivery)
 {
-    return th_trace_flags_of_session(th_trace_traced_flags(&end_of(delivery)->process->traced),
-                                     delivery->attachment->session);
+    return th_live_flags_in(end_of(delivery)->process, delivery->attachment->session);
 }
 
 static inline uint32_t live_end_meta_flags(const struct th_session *owner)
