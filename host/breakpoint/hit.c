@@ -5,16 +5,9 @@
 #include "generic_bp.h"
 #include "site.h"
 
+#include "host/base/thread.h"
+
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
-
-/* Adds one. Relaxed load and store: only this thread writes the word; readers may be late. */
-static void hit_count(uint32_t tally)
-{
-    _Atomic uint64_t *word = th_breakpoint_tally_word(tally);
-
-    atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
 
 static uint32_t hit_offer(struct th_hit *hit, uint32_t kind)
 {
@@ -34,7 +27,7 @@ static __attribute__((noinline)) uint32_t obey_all(struct th_hit *hit, uint32_t 
     if (kinds & TH_BP_META)
         asked |= th_breakpoint_meta_hit(hit, bp->session);
     if (kinds & TH_BP_COUNT)
-        hit_count(hit->data->count);
+        th_thread_count(th_breakpoint_tally_word(hit->data->count));
     if (kinds & (TH_BP_TIME | TH_BP_MEMORY) &&
         th_breakpoint_account_call(hit, bp, hit->data, kinds))
         asked |= TH_HIT_ACCOUNTED;

@@ -14,6 +14,7 @@
 #include "export.h"
 #include "index.h"
 
+#include "host/base/thread.h"
 #include "host/library/debuginfo/line.h"
 #include "host/progress/progress.h"
 #include "host/self/self.h"
@@ -137,9 +138,7 @@ static inline struct th_entered *th_code_instance_enter_quickly(struct th_instan
     if (__builtin_expect(slot - 1 >= instance->slots - 1, 0))
         return NULL;
     own = &instance->by_slot[slot];
-    atomic_store_explicit(&own->entered,
-                          atomic_load_explicit(&own->entered, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
+    th_thread_count(&own->entered);
     return own;
 }
 

@@ -31,6 +31,7 @@
 #define TH_LIBRARY_LOAD_H
 
 #include "host/base/error.h"
+#include "host/base/thread.h"
 #include "host/self/self.h"
 #include "host/term/env.h"
 #include "plugin_api/erl_nif.h"
@@ -197,9 +198,7 @@ static inline void
 th_library_begin_reporting(struct th_library_frame *call, const char *library, const char *function,
                            void (*tell)(int output, const struct th_library_frame *self))
 {
-    uint64_t calls = atomic_load_explicit(&th_self.library_calls, memory_order_relaxed);
-
-    atomic_store_explicit(&th_self.library_calls, calls + 1, memory_order_relaxed);
+    th_thread_count(&th_self.library_calls);
     call->library = library;
     call->function = function;
     call->outer = th_self.library_frame;

@@ -417,7 +417,7 @@ static void take_shared(struct th_dispatch *dispatch)
 
     /* Live calls and their ends are in live_call.c and live_end.c. */
     if (event->live && th_self.attachment) {
-        th_trace_thread_add(&th_trace_thread_own()->suppressed);
+        th_thread_count(&th_trace_thread_own()->suppressed);
     } else if (event->live) {
         th_progress_enter();
         subject = (struct th_callback_subject){.event = event, .tracee = event->tracee};
@@ -470,7 +470,7 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
         !is_relevant(tracing, event) && !question) { /* not wanted, without effects */
         if (!event->live) {
             tracing->seen |= flag;
-            th_trace_thread_add(&tracing->unwanted);
+            th_thread_count(&tracing->unwanted);
         }
         return TH_OK;
     }

@@ -61,13 +61,6 @@ static inline struct th_trace_thread *th_trace_thread_own(void)
     return __builtin_expect(thread != NULL, 1) ? thread : th_thread_begin();
 }
 
-/* Adds 1. Relaxed, a load and a store: only this thread writes the word. */
-static inline void th_trace_thread_add(_Atomic uint64_t *word)
-{
-    atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + 1,
-                          memory_order_relaxed);
-}
-
 /* As th_trace_session_count(), in a shared tracing. */
 __attribute__((cold)) struct th_thread_counts *
 th_trace_thread_begin_counts(struct th_trace_thread *thread, const struct th_session *session);
@@ -86,14 +79,14 @@ static inline struct th_thread_counts *th_trace_thread_counts_of(struct th_trace
 static inline void th_trace_thread_count_in(struct th_trace_thread *thread,
                                             const struct th_session *session, size_t what)
 {
-    th_trace_thread_add(&th_trace_thread_counts_of(thread, session)->words[what]);
+    th_thread_count(&th_trace_thread_counts_of(thread, session)->words[what]);
 }
 
 /* Counts WHAT, below TH_COUNTED_CALLS, for a session that is no meta tracer's. */
 static inline void th_trace_thread_count_call(struct th_trace_thread *thread,
                                               const struct th_session *session, size_t what)
 {
-    th_trace_thread_add(&thread->calls[what][session->index]);
+    th_thread_count(&thread->calls[what][session->index]);
 }
 
 /* --- Callbacks of calls, in a thread that is in no other callback ----------------------------- */

@@ -7,6 +7,7 @@
 #include "timing.h"
 #include "tracees.h"
 
+#include "host/base/thread.h"
 #include "host/term/clock.h"
 #include "host/trace/live/live_table.h"
 #include "host/trace/recorded/recorded_internal.h"
@@ -416,12 +417,9 @@ static inline th_term th_trace_attachment_enter_begin(struct th_attachment *atta
                                                       enum th_tracer_slot slot,
                                                       const th_term argv[])
 {
-    uint64_t callbacks = atomic_load_explicit(&th_self.callbacks, memory_order_relaxed);
-
     th_self.slot = slot;
     th_trace_callback_set(attachment);
-    /* Written by this thread alone. */
-    atomic_store_explicit(&th_self.callbacks, callbacks + 1, memory_order_relaxed);
+    th_thread_count(&th_self.callbacks);
     return attachment->slots->functions[slot](env, slot % 2 ? 5 : 3, argv);
 }
 

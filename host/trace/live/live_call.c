@@ -236,7 +236,7 @@ void th_live_hit_entered(struct th_hit *hit, struct th_bp_session *breakpoints,
 
 void th_live_call_suppressed(void)
 {
-    th_trace_thread_add(&th_trace_thread_own()->suppressed);
+    th_thread_count(&th_trace_thread_own()->suppressed);
 }
 
 /* Counts a call of a thread that is in a callback or runs no process. Without a process,
@@ -247,10 +247,10 @@ static __attribute__((cold, noinline)) void call_oddly(const struct th_call_even
     struct live_hit live = {.call = call};
 
     if (th_self.attachment) {
-        th_trace_thread_add(&thread->suppressed);
+        th_thread_count(&thread->suppressed);
         return;
     }
-    th_trace_thread_add(&thread->strangers);
+    th_thread_count(&thread->strangers);
     live.hit.kinds = TH_BP_COUNT | TH_BP_META;
     th_breakpoint_hit(call->site, &live.hit);
 }
