@@ -15,12 +15,16 @@
 #include <string.h>
 
 /* Returns the subject of the callback that the thread is in; NULL: none. A callback without a
- * subject is about the call in the thread's memory (live/live_delivery.h). */
+ * subject is about the call or the return in the thread's memory (live/live_delivery.h). */
 static const struct th_callback_subject *at_hand(void)
 {
+    const struct th_live_thread *own = th_live_thread_own();
+
     if (!th_self.attachment)
         return NULL;
-    return th_self.subject ? th_self.subject : &th_live_thread_own()->live.subject;
+    if (th_self.subject)
+        return th_self.subject;
+    return own->end.process ? &own->ending : &own->live.subject;
 }
 
 /* --- Failures that tracers report ------------------------------------------------------------- */

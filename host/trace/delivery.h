@@ -319,12 +319,11 @@ TH_DELIVERY_INLINE enum th_delivery_rest
 th_trace_delivery_choose(struct th_delivery *delivery, const struct th_delivery_source *source,
                          th_term answer)
 {
-    struct th_session *session = delivery->attachment->session;
     const struct th_match_result *result;
     struct th_match_subject subject;
 
-    if (__builtin_expect(answer != TH_AM(trace) || !th_trace_session_is_attached(session) ||
-                             source->is_special(delivery),
+    if (__builtin_expect(answer != TH_AM(trace) || source->is_special(delivery) ||
+                             !th_trace_session_is_attached(delivery->attachment->session),
                          0))
         return TH_DELIVERY_DECIDE;
     if (source->subject && delivery->spec) {
@@ -423,6 +422,30 @@ TH_DELIVERY_INLINE void th_trace_deliver_end(struct th_delivery *delivery,
         th_trace_session_count(session, TH_COUNTED(untraced));
     else if (!source->decode || source->decode(delivery))
         th_trace_delivery_send(delivery, source, TH_AM(true), flags);
+}
+
+/*
+ * Returns the session to which the return of a call of TRACED is sent, for which WORD was kept, in
+ * the common case: the session of WORD is attached and still traces calls of TRACED, no flag
+ * matters, and only the return was requested. NULL: th_trace_deliver_end() decides.
+ * Thread: in a section.
+ */
+TH_DELIVERY_INLINE struct th_session *th_trace_return_session(const struct th_tracee *traced,
+                                                              uint64_t word)
+{
+    const uint64_t others = TH_REQUEST_META | TH_REQUEST_RETURN_TO | TH_REQUEST_TIME;
+    const th_session_id id = word >> TH_REQUEST_BITS;
+    struct th_session *session = th_trace_at(traced->tracing, id & (TH_SESSIONS_LIMIT - 1));
+    const struct th_tracee_words *words;
+    uint64_t calling;
+
+    if (__builtin_expect(word & others || !session || session->id != id, 0))
+        return NULL;
+    words = atomic_load_explicit(&traced->words, memory_order_acquire);
+    calling = atomic_load_explicit(&words->calling, memory_order_acquire);
+    calling &= ~atomic_load_explicit(&words->special, memory_order_relaxed);
+    calling &= atomic_load_explicit(&session->calls_bit, memory_order_relaxed);
+    return __builtin_expect(calling != 0, 1) ? session : NULL;
 }
 
 /* Delivers a return_to to the sessions WAITING, by index, except those whose number of creation is

@@ -26,8 +26,8 @@ in_gdb() {
 # functions_of_backtrace FILE: prints the functions of a backtrace in a line, the innermost first: the plugin's
 # functions, the frames of handlers, and the scheduler's function. Other functions are left out.
 functions_of_backtrace() {
-    sed -n -e 's/^#[0-9]* *\(0x[0-9a-f]* in \)\{0,1\}\([a-z_0-9]*\) .*/\2/p' "$1" | grep -x 'down\|frame_1\|scheduler_run_thread' |
-        tr '\n' ' '
+    sed -n -e 's/^#[0-9]* *\(0x[0-9a-f]* in \)\{0,1\}\([a-z_0-9]*\) .*/\2/p' "$1" | sed s/^slow_frame/frame/ |
+        grep -x 'down\|frame_1\|scheduler_run_thread' | tr '\n' ' '
 }
 
 # is_whole: succeeds if the trace has the calls and returns of a run without gdb.

@@ -91,6 +91,47 @@ static void a_continuation_is_no_call(void **state)
                "return_from {locals,again,1} done\n");
 }
 
+/* --- Facts in callbacks ----------------------------------------------------------------------- */
+
+static struct th_buffer facts;
+
+/* Adds the event of the callback, and what is known only of a call: whether the call is external. */
+static void note_facts(void)
+{
+    struct th_event *event = th_trace_callback_event();
+    th_term tuple;
+    th_env own;
+
+    assert_non_null(event);
+    th_env_init(&own, TH_ENV_PLAIN);
+    assert_int_equal(event->source->whole(event, &own, &tuple), TH_OK);
+    th_text_show(&facts, tuple);
+    th_buffer_add_text(&facts, th_trace_callback_external() == TH_UNKNOWN ? "\n" : " call\n");
+    th_env_release(&own);
+}
+
+/* From the second call of a thread on, the request is kept, and the return is sent, in the shortest
+ * way. */
+static void a_callback_knows_the_event_that_it_is_about(void **state)
+{
+    char *noted;
+
+    (void)state;
+    set_local("deep", RETURNS);
+    scene_act("trace_call", "s", note_facts);
+    local("depth", "[2]");
+    noted = strdup(th_buffer_text(&facts));
+    th_buffer_free(&facts);
+    replace(noted, show("", th_runtime_run_pid(process)), "P");
+    assert_string_equal(noted, "{trace,P,call,{locals,deep,[2]}} call\n"
+                               "{trace,P,call,{locals,deep,[1]}} call\n"
+                               "{trace,P,call,{locals,deep,[0]}} call\n"
+                               "{trace,P,return_from,{locals,deep,1},0}\n"
+                               "{trace,P,return_from,{locals,deep,1},1}\n"
+                               "{trace,P,return_from,{locals,deep,1},2}\n");
+    free(noted);
+}
+
 /* --- Callers ---------------------------------------------------------------------------------- */
 
 static void stacks_contain_the_waiting_callers(void **state)
@@ -302,6 +343,7 @@ int main(void)
         TEST(an_external_call_reports_the_function_that_it_names),
         TEST(an_external_call_hits_global_and_local_breakpoints),
         TEST(a_continuation_is_no_call),
+        TEST(a_callback_knows_the_event_that_it_is_about),
         TEST(stacks_contain_the_waiting_callers),
         TEST(external_calls_report_local_callers),
         TEST(a_function_that_ended_with_a_jump_is_no_caller),

@@ -1,4 +1,4 @@
-#include "native_call.h"
+#include "native_delivery.h"
 
 #include "traced_call.h"
 #include "tracepoint.h"
@@ -109,6 +109,16 @@ static bool has_room(const struct th_process *process, uintptr_t at)
            process->native_bytes < th_traced_native_stack();
 }
 
+/* Notes the bounds of has_room() for th_traced_native_may_open(). */
+static void note_stack(struct th_live_thread *own)
+{
+    const struct th_self_stack *stack = th_self_stack();
+
+    own->stack_low = th_runtime_stack_lowest();
+    own->stack_size = stack->low + stack->size - own->stack_low;
+    own->stack_more = th_traced_native_stack();
+}
+
 bool th_traced_native_keep(const struct th_traceable_function *function,
                            struct th_live_requests *requests)
 {
@@ -126,12 +136,15 @@ bool th_traced_native_keep(const struct th_traceable_function *function,
         th_traced_open_refuse(process, requests);
         return false;
     }
+    if (framed && th_self.live_thread)
+        note_stack(th_self.live_thread);
     made = th_traced_open_add(process);
     made->function = function;
     made->outer = call->outer;
     made->frames = process->frame_count;
     made->native = at == call->sp ? 0 : at;
     made->below = process->native_bytes;
+    made->framed = false;
     th_live_requests_move(&made->requests, requests);
     return framed;
 }
@@ -195,9 +208,11 @@ void th_traced_native_frame_begin(struct th_native_frame *frame, uintptr_t at)
 {
     struct th_call *call = th_self.call;
     struct th_process *process = call->process;
+    struct th_open_call *top = th_traced_open_top(process);
 
-    *frame = (struct th_native_frame){call, at, call->env->exception, process->native_bytes, false};
-    th_traced_open_top(process)->native = at;
+    *frame = (struct th_native_frame){call, at, call->env->exception, process->native_bytes};
+    top->native = at;
+    top->framed = true;
     process->native_bytes += th_self.in_trace_hook - at;
     th_self.in_trace_hook = 0;
 }
@@ -247,19 +262,6 @@ static bool native_call_leave(const struct th_native_frame *frame)
     return true;
 }
 
-/* Returns whether the body has returned a term, its call is the only one of its frame, and nothing
- * else must be done. */
-static inline bool just_returned(const struct th_native_frame *frame, th_term answer)
-{
-    const struct th_call *call = frame->call;
-    const struct th_process *process = call->process;
-
-    return __builtin_expect(answer != TH_NONE && call->env->exception == TH_NONE &&
-                                !th_live_is_returning(&process->live) && !th_self.in_trace_hook &&
-                                th_traced_open_is_single(process, frame->at),
-                            1);
-}
-
 /* Interprets ANSWER like th_runtime_step_take() for a call of the runtime, with one difference: if
  * the function returns a term, an exception that was pending before is not its own. */
 static __attribute__((noinline)) void end_slowly(const struct th_native_frame *frame,
@@ -288,19 +290,18 @@ static __attribute__((noinline)) void end_slowly(const struct th_native_frame *f
     th_self.in_trace_hook = 0;
 }
 
-void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
+void th_traced_native_frame_over(const struct th_native_frame *frame, th_term answer)
 {
     const struct th_call *call = frame->call;
     struct th_process *process = call->process;
     struct th_open_call *last;
 
-    frame->over = true;
-    if (!just_returned(frame, answer)) {
+    last = th_traced_native_returned(frame, answer);
+    if (!last) {
         end_slowly(frame, answer);
         return;
     }
     th_self.in_trace_hook = TH_BUSY;
-    last = th_traced_open_top(process);
     process->native_bytes = frame->below;
     process->open.count--;
     if (TH_PROBE_ENABLED(function__return))
@@ -311,7 +312,7 @@ void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer)
     th_self.in_trace_hook = 0;
 }
 
-void th_traced_native_frame_unwound(struct th_native_frame *frame)
+void th_traced_native_frame_unwound(const struct th_native_frame *frame)
 {
     if (!native_call_leave(frame))
         return;

@@ -93,11 +93,10 @@ struct th_native_frame {
     uintptr_t at;   /* stack pointer */
     th_term before; /* exception that was pending before */
     size_t below;   /* bytes of outer native frames */
-    bool over;
 };
 void th_traced_native_frame_begin(struct th_native_frame *frame, uintptr_t at);
-void th_traced_native_frame_over(struct th_native_frame *frame, th_term answer);
-void th_traced_native_frame_unwound(struct th_native_frame *frame);
+void th_traced_native_frame_over(const struct th_native_frame *frame, th_term answer);
+void th_traced_native_frame_unwound(const struct th_native_frame *frame);
 
 /* Returns the stack, in bytes, that native frames of a thread may take in addition to its own.
  * Order: before there are such threads. */

@@ -6,6 +6,7 @@
 #define TH_NATIVE_DELIVERY_H
 
 #include "native_call.h"
+#include "traced_call.h"
 
 #include "host/trace/live/live_delivery.h"
 
@@ -114,10 +115,12 @@ th_traced_native_begin(struct th_live_thread *own, const struct th_native *nativ
  *   choose_rest()              th_trace_delivery_choose()  specification, return request
  *   send_N()                   th_traced_native_send()     calls `trace`
  *   native_sent()                                          leaves the section
- *   body_in_N(), framed_N()    jump to the body, or call the body from a native frame
+ *   body_in_N()                                            jumps to the body
+ *   frame_N(), kept_N()                                    call the body from a native frame, which
+ *                                                          begins there, or was kept
  */
 struct th_native_form_handler {
-    th_term (*send)(void), (*body)(void), (*frame)(void);
+    th_term (*send)(void), (*body)(void), (*frame)(void), (*kept)(void);
 };
 
 static inline __attribute__((always_inline)) th_term
@@ -161,6 +164,64 @@ th_traced_native_send(struct th_live_thread *own, const th_term arguments[], uns
     own->thread.env.self = delivery->argv[2];
     th_trace_attachment_enter_begin(delivery->attachment, &own->thread.env, TH_SLOT_trace_call,
                                     delivery->argv);
+}
+
+/* --- Native frames ---------------------------------------------------------------------------- */
+
+/* Returns true if a native frame of the call in the thread's memory can begin by
+ * th_traced_native_open(): the common case of th_traced_native_keep(). */
+static inline __attribute__((always_inline)) bool
+th_traced_native_may_open(struct th_live_thread *own)
+{
+    const uintptr_t before = th_self.in_trace_hook;
+    const struct th_call *call = th_self.call;
+    const struct th_process *process = call->process;
+    const struct th_open_calls *open = &process->open;
+
+    if (__builtin_expect(open->count == open->limit || before == call->sp, 0))
+        return false;
+    /* The frame of the latest open call is neither gone nor the frame of this call. */
+    if (open->count > 0 && __builtin_expect(th_traced_open_top(process)->native - 1 < before, 0))
+        return false;
+    own->open = th_traced_open_at(open, open->count);
+    return __builtin_expect(
+        before - own->stack_low < own->stack_size && process->native_bytes < own->stack_more, 1);
+}
+
+/* Begins FRAME, with the stack pointer AT, as th_traced_native_keep() and
+ * th_traced_native_frame_begin() do, after th_traced_native_may_open(). */
+static inline __attribute__((always_inline)) void
+th_traced_native_open(struct th_live_thread *own, struct th_native_frame *frame, uintptr_t at)
+{
+    struct th_call *call = th_self.call;
+    struct th_process *process = call->process;
+    struct th_open_call *made = own->open;
+
+    *frame = (struct th_native_frame){call, at, call->env->exception, process->native_bytes};
+    made->function = own->call.function;
+    made->outer = call->outer;
+    made->frames = process->frame_count;
+    made->native = at;
+    made->below = process->native_bytes;
+    made->framed = true;
+    made->requests.count = 1;
+    made->requests.capacity = 0;
+    made->requests.few[0] = own->requests.few[0];
+    process->open.count++;
+    process->native_bytes += th_self.in_trace_hook - at;
+}
+
+/* Returns the open call of FRAME if the body has just returned ANSWER, the call is the only one of
+ * its frame, and nothing else must be done; else NULL. */
+static inline __attribute__((always_inline)) struct th_open_call *
+th_traced_native_returned(const struct th_native_frame *frame, th_term answer)
+{
+    const struct th_process *process = frame->call->process;
+    uintptr_t rare = process->live.returning_to | frame->call->env->exception;
+
+    if (__builtin_expect(answer == TH_NONE || rare | th_self.in_trace_hook, 0))
+        return NULL;
+    return th_traced_open_single(process, frame->at);
 }
 
 #endif

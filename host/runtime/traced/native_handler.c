@@ -13,12 +13,16 @@
 /* Attributes of a function that ends with a jump, or whose stack pointer does not change. */
 #define PLAIN __attribute__((noinline, no_sanitize("address", "thread", "undefined")))
 
-#define FRAME struct th_native_frame frame __attribute__((cleanup(unwind)))
+/* Declares a native frame. RUNNING is NULL when the body has returned: so unwinding alone calls
+ * unwind(). */
+#define FRAME                     \
+    struct th_native_frame frame; \
+    const struct th_native_frame *running __attribute__((cleanup(unwind))) = &frame
 
-static PLAIN void unwind(struct th_native_frame *frame)
+static inline __attribute__((always_inline)) void unwind(const struct th_native_frame **running)
 {
-    if (!frame->over)
-        th_traced_native_frame_unwound(frame);
+    if (*running)
+        th_traced_native_frame_unwound(*running);
 }
 
 /* The stack pointer before the call of the enclosing function. */
@@ -33,15 +37,38 @@ static PLAIN th_term wake(const struct th_native_form_handler *form)
     return form->body();
 }
 
+/* Keeps the call's request in another way than th_traced_native_open(). */
+static PLAIN th_term keep(void)
+{
+    struct th_live_thread *own = th_live_thread_own();
+    const struct th_native_form_handler *form = own->form;
+
+    return th_traced_native_keep(own->call.function, &own->requests) ? form->kept() : form->body();
+}
+
+static inline __attribute__((always_inline)) th_term go_on(struct th_live_thread *own)
+{
+    if (own->requests.count == 0)
+        return own->form->body();
+    return __builtin_expect(th_traced_native_may_open(own), 1) ? own->form->frame() : keep();
+}
+
+static PLAIN th_term wake_and_go_on(void)
+{
+    th_progress_wake();
+    return go_on(th_live_thread_own());
+}
+
+static inline __attribute__((always_inline)) th_term leave_and_go_on(struct th_live_thread *own)
+{
+    if (__builtin_expect(th_progress_leave_outermost_awaited(th_self.progress_word), 0))
+        return wake_and_go_on();
+    return go_on(own);
+}
+
 static PLAIN th_term leave(void)
 {
-    struct th_live_thread *own;
-
-    th_progress_leave_outermost();
-    own = th_live_thread_own();
-    if (own->requests.count > 0 && th_traced_native_keep(own->call.function, &own->requests))
-        return th_live_thread_own()->form->frame();
-    return th_live_thread_own()->form->body();
+    return leave_and_go_on(th_live_thread_own());
 }
 
 static PLAIN th_term tidy_sent(void)
@@ -58,11 +85,7 @@ static PLAIN th_term native_sent(void)
     own->thread.env.self = TH_NONE;
     if (__builtin_expect(th_trace_thread_is_untidy(&own->thread), 0))
         return tidy_sent();
-    if (__builtin_expect(own->requests.count > 0, 0))
-        return leave();
-    if (__builtin_expect(th_progress_leave_outermost_awaited(th_self.progress_word), 0))
-        return wake(own->form);
-    return own->form->body();
+    return leave_and_go_on(own);
 }
 
 /* Delivers the call with new terms, as the checker finds terms that a tracer keeps. */
@@ -117,18 +140,101 @@ static PLAIN th_term choose_rest(th_term answer, const struct th_native_form_han
     return own->form->body();
 }
 
+/* --- Returns from bodies, for all forms ------------------------------------------------------ */
+
+/* Returns what the body has returned. */
+static inline __attribute__((always_inline)) th_term go_back(const struct th_live_thread *own)
+{
+    th_term answer = own->extra[3];
+
+    th_traced_native_release();
+    return answer;
+}
+
+static PLAIN th_term wake_and_go_back(void)
+{
+    th_progress_wake();
+    return go_back(th_live_thread_own());
+}
+
+static inline __attribute__((always_inline)) th_term leave_and_go_back(struct th_live_thread *own)
+{
+    own->end.process = NULL;
+    if (__builtin_expect(th_progress_leave_outermost_awaited(th_self.progress_word), 0))
+        return wake_and_go_back();
+    return go_back(own);
+}
+
+static PLAIN th_term tidy_returned(void)
+{
+    th_trace_thread_tidy(&th_live_thread_own()->thread.env, TH_NONE);
+    return leave_and_go_back(th_live_thread_own());
+}
+
+static PLAIN th_term native_returned(void)
+{
+    struct th_live_thread *own = th_live_thread_own();
+
+    th_trace_callback_set(NULL);
+    own->thread.env.self = TH_NONE;
+    if (__builtin_expect(th_trace_thread_is_untidy(&own->thread), 0))
+        return tidy_returned();
+    return leave_and_go_back(own);
+}
+
+/* Delivers the return of ANSWER from FRAME in another way than th_live_thread_return(). */
+static PLAIN th_term return_slowly(const struct th_native_frame *frame, th_term answer)
+{
+    th_traced_native_frame_over(frame, answer);
+    return answer;
+}
+
+static PLAIN th_term release_and_return_slowly(const struct th_native_frame *frame, bool leaves)
+{
+    th_term answer = th_live_thread_own()->extra[3];
+
+    if (leaves)
+        th_progress_leave_outermost();
+    th_traced_native_release();
+    return return_slowly(frame, answer);
+}
+
+/* Delivers the return of ANSWER by the body that FRAME has called. Returns ANSWER. */
+static PLAIN th_term returned(const struct th_native_frame *frame, th_term answer)
+{
+    struct th_open_call *last = th_traced_native_returned(frame, answer);
+    struct th_live_thread *own = th_live_thread_own();
+    struct th_process *process = frame->call->process;
+    struct th_attachment *attachment;
+
+    if (__builtin_expect(!last || TH_PROBE_ENABLED(function__return), 0))
+        return return_slowly(frame, answer);
+    th_traced_native_hold(frame->at);
+    own->extra[3] = own->end.value = answer;
+    if (__builtin_expect(!th_progress_enter_outermost(), 0))
+        return release_and_return_slowly(frame, false);
+    attachment = th_live_thread_returns_to(&process->live, last->requests.few[0]);
+    if (__builtin_expect(last->requests.count != 1 || !attachment, 0))
+        return release_and_return_slowly(frame, true);
+    process->native_bytes = frame->below;
+    process->open.count--;
+    th_live_thread_return(own, attachment, &process->live, last->function);
+    return native_returned();
+}
+
 /* --- (env, argc, argv) ----------------------------------------------------------------------- */
 
 typedef th_term nif_body(th_env *env, int argc, const th_term argv[]);
 
-static PLAIN th_term frame_nif(th_env *env, int argc, const th_term argv[],
-                               struct th_native *native)
+static PLAIN th_term slow_frame_nif(th_env *env, int argc, const th_term argv[],
+                                    struct th_native *native)
 {
     FRAME;
     th_term answer;
 
     th_traced_native_frame_begin(&frame, th_stack_pointer());
     answer = ((nif_body *)native->body)(env, argc, argv);
+    running = NULL;
     th_traced_native_frame_over(&frame, answer);
     return answer;
 }
@@ -142,7 +248,7 @@ static PLAIN bool meet_nif(const struct th_native *native, int argc, const th_te
 static PLAIN th_term slow_nif(th_env *env, int argc, const th_term argv[], struct th_native *native)
 {
     if (__builtin_expect(meet_nif(native, argc, argv, BEFORE_CALL), 0))
-        return frame_nif(env, argc, argv, native);
+        return slow_frame_nif(env, argc, argv, native);
     return ((nif_body *)native->body)(env, argc, argv);
 }
 
@@ -161,11 +267,28 @@ static PLAIN th_term body_nif(void)
     return go_on_nif(th_live_thread_own());
 }
 
-static PLAIN th_term framed_nif(void)
+static PLAIN th_term kept_nif(void)
 {
     const struct th_live_thread *own = th_live_thread_own();
 
-    return frame_nif(own->env, own->native->arity, own->call.arguments, own->native);
+    return slow_frame_nif(own->env, own->native->arity, own->call.arguments, own->native);
+}
+
+/* Calls the body itself, not by go_on_nif(), so that debuggers show one function. */
+static PLAIN th_term frame_nif(void)
+{
+    struct th_live_thread *own = th_live_thread_own();
+    const struct th_native *native = own->native;
+    const th_term *argv = own->call.arguments;
+    th_env *env = own->env;
+    FRAME;
+    th_term answer;
+
+    th_traced_native_open(own, &frame, th_stack_pointer());
+    th_traced_native_release();
+    answer = ((nif_body *)native->body)(env, native->arity, argv);
+    running = NULL;
+    return returned(&frame, answer);
 }
 
 /* By arity: so the terms of most calls are made without a loop. */
@@ -185,10 +308,10 @@ SEND_NIF(4)
 SEND_NIF(5)
 
 static const struct th_native_form_handler forms_nif[TH_LIVE_ARGUMENTS + 2] = {
-    {send_nif_0, body_nif, framed_nif},   {send_nif_1, body_nif, framed_nif},
-    {send_nif_2, body_nif, framed_nif},   {send_nif_3, body_nif, framed_nif},
-    {send_nif_4, body_nif, framed_nif},   {send_nif_5, body_nif, framed_nif},
-    {send_checked, body_nif, framed_nif},
+    {send_nif_0, body_nif, frame_nif, kept_nif},   {send_nif_1, body_nif, frame_nif, kept_nif},
+    {send_nif_2, body_nif, frame_nif, kept_nif},   {send_nif_3, body_nif, frame_nif, kept_nif},
+    {send_nif_4, body_nif, frame_nif, kept_nif},   {send_nif_5, body_nif, frame_nif, kept_nif},
+    {send_checked, body_nif, frame_nif, kept_nif},
 };
 
 static inline const struct th_native_form_handler *form_of(const struct th_native *native)
@@ -273,120 +396,137 @@ static PLAIN th_term handle_nif(th_env *env, int argc, const th_term argv[],
  * parameter; NATIVE_ is the struct th_native that it stands for. KEEP stores the arguments in the
  * thread's memory, as another call may change the registers; KEPT declares them as read there.
  */
-#define HANDLER(N, PARAMETERS, ARGUMENTS, VALUES, KEEP, KEPT, RECORD, NATIVE_)                 \
-    typedef th_term body_##N(th_env *env PARAMETERS);                                          \
-    static PLAIN bool meet_##N(struct th_native *native, uintptr_t at PARAMETERS)              \
-    {                                                                                          \
-        const th_term argv[] = {VALUES};                                                       \
-                                                                                               \
-        return th_traced_native_met(native, -1, argv, at);                                     \
-    }                                                                                          \
-    static PLAIN th_term frame_##N(th_env *env PARAMETERS, RECORD)                             \
-    {                                                                                          \
-        FRAME;                                                                                 \
-        th_term answer;                                                                        \
-                                                                                               \
-        th_traced_native_frame_begin(&frame, th_stack_pointer());                              \
-        answer = ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                                 \
-        th_traced_native_frame_over(&frame, answer);                                           \
-        return answer;                                                                         \
-    }                                                                                          \
-    static PLAIN th_term slow_##N(th_env *env PARAMETERS, RECORD)                              \
-    {                                                                                          \
-        if (__builtin_expect(meet_##N(NATIVE_, BEFORE_CALL ARGUMENTS), 0))                     \
-            return frame_##N(env ARGUMENTS, record);                                           \
-        return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                                   \
-    }                                                                                          \
-    static inline __attribute__((always_inline))                                               \
-    th_term go_on_##N(const struct th_live_thread *own)                                        \
-    {                                                                                          \
-        body_##N *body = (body_##N *)own->native->body;                                        \
-        th_env *env = own->env;                                                                \
-        KEPT;                                                                                  \
-                                                                                               \
-        th_traced_native_release();                                                            \
-        return body(env ARGUMENTS);                                                            \
-    }                                                                                          \
-    static PLAIN th_term body_in_##N(void)                                                     \
-    {                                                                                          \
-        return go_on_##N(th_live_thread_own());                                                \
-    }                                                                                          \
-    static PLAIN th_term framed_##N(void)                                                      \
-    {                                                                                          \
-        const struct th_live_thread *own = th_live_thread_own();                               \
-        KEPT;                                                                                  \
-                                                                                               \
-        return frame_##N(own->env ARGUMENTS, RECORD_OF(N, own->native));                       \
-    }                                                                                          \
-    static PLAIN th_term send_##N(void)                                                        \
-    {                                                                                          \
-        struct th_live_thread *own = th_live_thread_own();                                     \
-                                                                                               \
-        th_traced_native_send(own, own->arguments, N);                                         \
-        return native_sent();                                                                  \
-    }                                                                                          \
-    static const struct th_native_form_handler form_##N = {send_##N, body_in_##N, framed_##N}; \
-    static PLAIN th_term asked_##N(th_term answer)                                             \
-    {                                                                                          \
-        struct th_live_thread *own = th_live_thread_own();                                     \
-                                                                                               \
-        switch (th_traced_native_asked(own, answer)) {                                         \
-        case TH_NATIVE_WANTED:                                                                 \
-            return choose_rest(answer, &form_##N);                                             \
-        case TH_NATIVE_UNTIDY:                                                                 \
-            return tidy_asked(answer, &form_##N);                                              \
-        case TH_NATIVE_DISCARDED:                                                              \
-            break;                                                                             \
-        }                                                                                      \
-        if (th_progress_leave_outermost_awaited(th_self.progress_word))                        \
-            return wake(&form_##N);                                                            \
-        return go_on_##N(own);                                                                 \
-    }                                                                                          \
-    static PLAIN th_term slow_in_##N(bool leaves)                                              \
-    {                                                                                          \
-        const struct th_live_thread *own = th_live_thread_own();                               \
-        struct th_native *native = own->native;                                                \
-        th_env *env = own->env;                                                                \
-        KEPT;                                                                                  \
-                                                                                               \
-        if (leaves)                                                                            \
-            th_progress_leave_outermost();                                                     \
-        th_traced_native_release();                                                            \
-        return slow_##N(env ARGUMENTS, RECORD_OF(N, native));                                  \
-    }                                                                                          \
-    static PLAIN th_term deliver_##N(th_env *env PARAMETERS, RECORD)                           \
-    {                                                                                          \
-        struct th_live_tracee *process = &th_self.call->process->live;                         \
-        struct th_live_thread *own;                                                            \
-                                                                                               \
-        if (!th_traced_native_is_wanted(NATIVE_, process) && !th_native_others(NATIVE_))       \
-            return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                               \
-        own = th_live_thread_own();                                                            \
-        if (__builtin_expect(!own, 0))                                                         \
-            return slow_##N(env ARGUMENTS, record);                                            \
-        th_traced_native_hold(BEFORE_CALL);                                                    \
-        KEEP;                                                                                  \
-        own->call.arguments = own->arguments;                                                  \
-        own->native = NATIVE_;                                                                 \
-        own->env = env;                                                                        \
-        switch (th_traced_native_begin(own, NATIVE_, process)) {                               \
-        case TH_NATIVE_DELIVER:                                                                \
-            return asked_##N(th_traced_native_ask(own));                                       \
-        case TH_NATIVE_LEAVE:                                                                  \
-            return slow_in_##N(true);                                                          \
-        default:                                                                               \
-            return slow_in_##N(false);                                                         \
-        }                                                                                      \
-    }                                                                                          \
-    static PLAIN th_term handle_##N(th_env *env PARAMETERS, RECORD)                            \
-    {                                                                                          \
-        enum th_native_way way = th_traced_native_look(NATIVE_);                               \
-                                                                                               \
-        if (way == TH_NATIVE_DELIVER)                                                          \
-            return deliver_##N(env ARGUMENTS, record);                                         \
-        if (way == TH_NATIVE_SLOW)                                                             \
-            return slow_##N(env ARGUMENTS, record);                                            \
-        return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                                   \
+#define HANDLER(N, PARAMETERS, ARGUMENTS, VALUES, KEEP, KEPT, RECORD, NATIVE_)               \
+    typedef th_term body_##N(th_env *env PARAMETERS);                                        \
+    static PLAIN bool meet_##N(struct th_native *native, uintptr_t at PARAMETERS)            \
+    {                                                                                        \
+        const th_term argv[] = {VALUES};                                                     \
+                                                                                             \
+        return th_traced_native_met(native, -1, argv, at);                                   \
+    }                                                                                        \
+    static PLAIN th_term slow_frame_##N(th_env *env PARAMETERS, RECORD)                      \
+    {                                                                                        \
+        FRAME;                                                                               \
+        th_term answer;                                                                      \
+                                                                                             \
+        th_traced_native_frame_begin(&frame, th_stack_pointer());                            \
+        answer = ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                               \
+        running = NULL;                                                                      \
+        th_traced_native_frame_over(&frame, answer);                                         \
+        return answer;                                                                       \
+    }                                                                                        \
+    static PLAIN th_term slow_##N(th_env *env PARAMETERS, RECORD)                            \
+    {                                                                                        \
+        if (__builtin_expect(meet_##N(NATIVE_, BEFORE_CALL ARGUMENTS), 0))                   \
+            return slow_frame_##N(env ARGUMENTS, record);                                    \
+        return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                                 \
+    }                                                                                        \
+    static inline __attribute__((always_inline))                                             \
+    th_term go_on_##N(const struct th_live_thread *own)                                      \
+    {                                                                                        \
+        body_##N *body = (body_##N *)own->native->body;                                      \
+        th_env *env = own->env;                                                              \
+        KEPT;                                                                                \
+                                                                                             \
+        th_traced_native_release();                                                          \
+        return body(env ARGUMENTS);                                                          \
+    }                                                                                        \
+    static PLAIN th_term body_in_##N(void)                                                   \
+    {                                                                                        \
+        return go_on_##N(th_live_thread_own());                                              \
+    }                                                                                        \
+    static PLAIN th_term frame_##N(void)                                                     \
+    {                                                                                        \
+        struct th_live_thread *own = th_live_thread_own();                                   \
+        body_##N *body = (body_##N *)own->native->body;                                      \
+        th_env *env = own->env;                                                              \
+        KEPT;                                                                                \
+        FRAME;                                                                               \
+        th_term answer;                                                                      \
+                                                                                             \
+        th_traced_native_open(own, &frame, th_stack_pointer());                              \
+        th_traced_native_release();                                                          \
+        answer = body(env ARGUMENTS);                                                        \
+        running = NULL;                                                                      \
+        return returned(&frame, answer);                                                     \
+    }                                                                                        \
+    static PLAIN th_term kept_##N(void)                                                      \
+    {                                                                                        \
+        const struct th_live_thread *own = th_live_thread_own();                             \
+        KEPT;                                                                                \
+                                                                                             \
+        return slow_frame_##N(own->env ARGUMENTS, RECORD_OF(N, own->native));                \
+    }                                                                                        \
+    static PLAIN th_term send_##N(void)                                                      \
+    {                                                                                        \
+        struct th_live_thread *own = th_live_thread_own();                                   \
+                                                                                             \
+        th_traced_native_send(own, own->arguments, N);                                       \
+        return native_sent();                                                                \
+    }                                                                                        \
+    static const struct th_native_form_handler form_##N = {send_##N, body_in_##N, frame_##N, \
+                                                           kept_##N};                        \
+    static PLAIN th_term asked_##N(th_term answer)                                           \
+    {                                                                                        \
+        struct th_live_thread *own = th_live_thread_own();                                   \
+                                                                                             \
+        switch (th_traced_native_asked(own, answer)) {                                       \
+        case TH_NATIVE_WANTED:                                                               \
+            return choose_rest(answer, &form_##N);                                           \
+        case TH_NATIVE_UNTIDY:                                                               \
+            return tidy_asked(answer, &form_##N);                                            \
+        case TH_NATIVE_DISCARDED:                                                            \
+            break;                                                                           \
+        }                                                                                    \
+        if (th_progress_leave_outermost_awaited(th_self.progress_word))                      \
+            return wake(&form_##N);                                                          \
+        return go_on_##N(own);                                                               \
+    }                                                                                        \
+    static PLAIN th_term slow_in_##N(bool leaves)                                            \
+    {                                                                                        \
+        const struct th_live_thread *own = th_live_thread_own();                             \
+        struct th_native *native = own->native;                                              \
+        th_env *env = own->env;                                                              \
+        KEPT;                                                                                \
+                                                                                             \
+        if (leaves)                                                                          \
+            th_progress_leave_outermost();                                                   \
+        th_traced_native_release();                                                          \
+        return slow_##N(env ARGUMENTS, RECORD_OF(N, native));                                \
+    }                                                                                        \
+    static PLAIN th_term deliver_##N(th_env *env PARAMETERS, RECORD)                         \
+    {                                                                                        \
+        struct th_live_tracee *process = &th_self.call->process->live;                       \
+        struct th_live_thread *own;                                                          \
+                                                                                             \
+        if (!th_traced_native_is_wanted(NATIVE_, process) && !th_native_others(NATIVE_))     \
+            return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                             \
+        own = th_live_thread_own();                                                          \
+        if (__builtin_expect(!own, 0))                                                       \
+            return slow_##N(env ARGUMENTS, record);                                          \
+        th_traced_native_hold(BEFORE_CALL);                                                  \
+        KEEP;                                                                                \
+        own->call.arguments = own->arguments;                                                \
+        own->native = NATIVE_;                                                               \
+        own->env = env;                                                                      \
+        switch (th_traced_native_begin(own, NATIVE_, process)) {                             \
+        case TH_NATIVE_DELIVER:                                                              \
+            return asked_##N(th_traced_native_ask(own));                                     \
+        case TH_NATIVE_LEAVE:                                                                \
+            return slow_in_##N(true);                                                        \
+        default:                                                                             \
+            return slow_in_##N(false);                                                       \
+        }                                                                                    \
+    }                                                                                        \
+    static PLAIN th_term handle_##N(th_env *env PARAMETERS, RECORD)                          \
+    {                                                                                        \
+        enum th_native_way way = th_traced_native_look(NATIVE_);                             \
+                                                                                             \
+        if (way == TH_NATIVE_DELIVER)                                                        \
+            return deliver_##N(env ARGUMENTS, record);                                       \
+        if (way == TH_NATIVE_SLOW)                                                           \
+            return slow_##N(env ARGUMENTS, record);                                          \
+        return ((body_##N *)(NATIVE_)->body)(env ARGUMENTS);                                 \
     }
 
 #define POINTER struct th_native *record

@@ -61,6 +61,7 @@ struct th_open_call {
     size_t frames;
     uintptr_t native; /* stack pointer of its native frame; 0: on the runtime's frame */
     size_t below;     /* with NATIVE: bytes of outer native frames */
+    bool framed;      /* with NATIVE: the frame's first call; the others came by jumps */
     struct th_live_requests requests;
 };
 
@@ -107,13 +108,17 @@ static inline void th_traced_open_drop_below(struct th_process *process, uintptr
         th_traced_open_drop_left(process, at);
 }
 
-/* Returns whether the latest open call is the only one of native frame AT. */
-static inline bool th_traced_open_is_single(const struct th_process *process, uintptr_t at)
+/* Returns the latest open call if it is the only one of native frame AT; else NULL. */
+static inline struct th_open_call *th_traced_open_single(const struct th_process *process,
+                                                         uintptr_t at)
 {
     const struct th_open_calls *open = &process->open;
+    struct th_open_call *top;
 
-    return open->count > 0 && th_traced_open_at(open, open->count - 1)->native == at &&
-           (open->count == 1 || th_traced_open_at(open, open->count - 2)->native != at);
+    if (__builtin_expect(open->count == 0, 0))
+        return NULL;
+    top = th_traced_open_at(open, open->count - 1);
+    return top->native == at && top->framed ? top : NULL;
 }
 
 /* Ends the open calls of native frame AT by END(CONTEXT, ...). Later calls, which are on the

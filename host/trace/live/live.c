@@ -107,6 +107,8 @@ void th_live_functions_begin(struct th_tracing *tracing,
     for (size_t i = 0; i < count; i++) {
         struct th_traceable_function *function = functions[i];
         struct th_function_sites *sites = &function->function;
+        if (!function->term[0])
+            th_live_function_words(function->term, &sites->name);
         function->own_site = !sites->site && !sites->local && !sites->no_local;
         if (function->own_site)
             sites->site = th_breakpoint_site_create(&th_breakpoint_site_virtual, function, NULL);

@@ -129,8 +129,10 @@ struct th_traceable_function {
     /* The owner fills the name, and the sites or the reason against a local one; a function without
      * all of these gets a virtual site. */
     struct th_function_sites function;
-    struct th_traceable_function *next, **place; /* of trace/ */
-    bool own_site;                               /* the virtual site is of trace/, too */
+    /* trace/ sets the next members; they are 0 before the first th_live_functions_begin(). */
+    struct th_traceable_function *next, **place;
+    th_term term[4]; /* {M, F, Arity}: the term of its returns */
+    bool own_site;   /* the virtual site is of trace/, too */
 };
 
 /*

@@ -169,6 +169,14 @@ void th_live_thread_init(struct th_live_thread *own)
     own->live.subject.hit_kinds = TH_BP_LOCAL;
     th_live_thread_unfill(own);
     own->tuple[0] = th_header(TH_TUPLE, 3);
+    own->extra[0] = th_header(TH_MAP, 3);
+    own->extra[1] = 1;
+    own->extra[2] = TH_AM(extra);
+    own->end.tag = TH_TAG_return_from;
+    own->end.class = TH_NONE;
+    own->ending.end = &own->end;
+    own->returned.argv[0] = TH_AM(return_from);
+    own->returned.argv[4] = th_boxed(own->extra);
     for (size_t i = 0; i < TH_LIVE_ARGUMENTS; i++)
         own->cells[2 * i + 1] =
             i + 1 < TH_LIVE_ARGUMENTS ? th_listed(&own->cells[2 * i + 2]) : TH_NIL;

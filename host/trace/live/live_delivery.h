@@ -91,11 +91,21 @@ struct th_live_thread {
      * only the words that differ from call to call are written. */
     th_term tuple[4], cells[2 * TH_LIVE_ARGUMENTS];
 
+    /* The delivery of a return, with its #{extra => Value}. */
+    struct th_delivery returned;
+    struct th_callback_subject ending;
+    struct th_live_end end; /* `process` NULL: no return is being delivered */
+    th_term extra[4];
+
     /* Data of runtime/traced: the entry's record, the environment of the call, and functions of
      * the handler. */
     struct th_native *native;
     th_env *env;
     const struct th_native_form_handler *form;
+    struct th_open_call *open; /* place of the call, if it gets a native frame */
+    /* Bounds of the stack for th_traced_native_may_open(); 0: not known yet. */
+    uintptr_t stack_low;
+    size_t stack_size, stack_more;
 };
 
 void th_live_thread_init(struct th_live_thread *own);
@@ -182,6 +192,35 @@ th_live_thread_begin(struct th_live_thread *own, struct th_live_tracee *process,
     own->live.delivery.argv[2] = process->id;
     th_trace_delivery_address(&own->live.delivery, th_trace_session_attachment(session));
     return true;
+}
+
+/* Returns the tracer that gets the return of a call of PROCESS for which WORD was kept, if
+ * th_live_thread_return() can send the return; NULL: th_live_return() must deliver the return.
+ * Thread: in a section. */
+static inline __attribute__((always_inline)) struct th_attachment *
+th_live_thread_returns_to(const struct th_live_tracee *process, uint64_t word)
+{
+    const struct th_session *session = th_trace_return_session(&process->traced, word);
+    struct th_attachment *attachment;
+
+    if (__builtin_expect(!session, 0))
+        return NULL;
+    attachment = th_trace_session_attachment(session);
+    return __builtin_expect(!attachment->watched, 1) ? attachment : NULL;
+}
+
+/* Sends the return of a call of FUNCTION, by PROCESS, to ATTACHMENT. The value is in OWN->extra. */
+static inline __attribute__((always_inline)) void
+th_live_thread_return(struct th_live_thread *own, struct th_attachment *attachment,
+                      struct th_live_tracee *process, const struct th_traceable_function *function)
+{
+    own->end.process = process;
+    own->end.function = &function->function.name;
+    own->returned.argv[2] = process->id;
+    own->returned.argv[3] = th_boxed(function->term);
+    th_trace_delivery_address(&own->returned, attachment);
+    th_trace_thread_count_call(&own->thread, attachment->session, TH_COUNTED(traced));
+    th_trace_thread_deliver_begin(&own->thread, attachment, own->returned.argv, process->id);
 }
 
 #endif

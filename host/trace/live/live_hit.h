@@ -41,15 +41,21 @@ struct th_live_end {
 void th_live_call_event(struct th_event *event, const struct th_call_event *call);
 void th_live_end_event(struct th_event *event, const struct th_live_end *end);
 
+/* Stores the words of {M, F, Arity}. */
+static inline void th_live_function_words(th_term words[4], const struct th_mfa *name)
+{
+    words[0] = th_header(TH_TUPLE, 3);
+    words[1] = name->module;
+    words[2] = name->function;
+    words[3] = th_small(name->arity);
+}
+
 /* {M, F, Arity} */
 static inline th_term th_live_function_term(th_env *env, const struct th_mfa *name)
 {
     th_term *words = th_env_take(env, 4);
 
-    words[0] = th_header(TH_TUPLE, 3);
-    words[1] = name->module;
-    words[2] = name->function;
-    words[3] = th_small(name->arity);
+    th_live_function_words(words, name);
     return th_boxed(words);
 }
 
