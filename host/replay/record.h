@@ -174,24 +174,31 @@ static inline const unsigned char *th_replay_raw_tuple(const unsigned char *p,
     return NULL;
 }
 
-/* Compares at least eight bytes, as memcmp() == 0 without a call. */
+/* Compares at least eight bytes, as memcmp() == 0 without a call. All words are compared before the
+ * only test, as the bytes are mostly the same. */
 static inline bool th_replay_raw_same(const unsigned char *a, const unsigned char *b, size_t bytes)
 {
-    uint64_t x, y, differences = 0;
+    typedef uint64_t pair __attribute__((vector_size(16)));
+    pair x, y, differences = {0};
+    uint64_t first, other;
 
-    size_t i = 0;
-
-    for (; i + 16 < bytes; i += 16)
-        if (memcmp(a + i, b + i, 16) != 0) /* inline, as the size is a constant */
-            return false;
-    if (i + 8 < bytes) {
+    if (bytes < sizeof x) {
+        memcpy(&first, a, sizeof first);
+        memcpy(&other, b, sizeof other);
+        differences[0] = first ^ other;
+        memcpy(&first, a + bytes - sizeof first, sizeof first);
+        memcpy(&other, b + bytes - sizeof other, sizeof other);
+        return (differences[0] | (first ^ other)) == 0;
+    }
+    for (size_t i = 0; i + sizeof x < bytes; i += sizeof x) {
         memcpy(&x, a + i, sizeof x);
         memcpy(&y, b + i, sizeof y);
-        differences = x ^ y;
+        differences |= x ^ y;
     }
-    memcpy(&x, a + bytes - 8, sizeof x);
-    memcpy(&y, b + bytes - 8, sizeof y);
-    return (differences | (x ^ y)) == 0;
+    memcpy(&x, a + bytes - sizeof x, sizeof x);
+    memcpy(&y, b + bytes - sizeof y, sizeof y);
+    differences |= x ^ y;
+    return (differences[0] | differences[1]) == 0;
 }
 
 /* Reads the node of a pid or port in any encoding. */
