@@ -47,6 +47,13 @@ static const struct {
     {BYTES("\x6c\0\0\0\2\x62\0\0\0\1\x62\0\0\0\2\x61\3"), true}, /* an improper list */
     {BYTES("\x74\0\0\0\1\x61\1\x61\2"), true},
     {BYTES("\x74\0\0\0\2\x61\1\x61\2\x61\3\x61\4"), false}, /* keys would have to be compared */
+    {BYTES("\x74\0\0\0\3\x64\0\1a\x61\1\x64\0\1b\x6a\x64\0\2ab\x68\1\x61\1"), true},
+    {BYTES("\x74\0\0\0\2\x77\1a\x61\1\x77\1b\x74\0\0\0\1\x61\1\x61\2"), true},
+    {BYTES("\x74\0\0\0\2\x64\0\1a\x61\1\x64\0\1a\x61\2"), false}, /* a key is twice there */
+    {BYTES("\x74\0\0\0\2\x64\0\1a\x61\1\x77\1b\x61\2"), false},   /* keys of two tags */
+    {BYTES("\x68\2\x74\0\0\0\2\x77\1a\x61\1\x77\1b\x6a\x74\0\0\0\2\x77\1a\x61\1\x77\1b\x6a"), true},
+    {BYTES("\x74\0\0\0\2\x77\1a\x61\1\x77\1b\x74\0\0\0\2\x77\1a\x61\1\x77\1b\x6a"),
+     false}, /* a map in a map */
     {BYTES(PID), true},
     {BYTES("\x58\x64\0\3x@y\0\0\0\1\0\0\0\0\0\0\0\5"), false}, /* another node */
     {BYTES("\x58" NODE "\0\0\0\1\0\0\0\0\0\0\0\6"), false},    /* another creation */
@@ -117,6 +124,21 @@ static void changed_terms_are_skipped_only_if_they_can_be_decoded(void **state)
             }
 }
 
+/* Maps of 16 keys are skipped, those of more are decoded. */
+static void large_maps_are_decoded(void **state)
+{
+    unsigned char data[5 + 17 * 4] = {'t'};
+
+    (void)state;
+    for (size_t i = 0; i < 17; i++)
+        memcpy(data + 5 + 4 * i, (unsigned char[]){'w', 1, (unsigned char)('a' + i), 'j'}, 4);
+    data[4] = 16;
+    assert_int_equal(th_etf_skip_sound(data, sizeof data, 1, here()), 5 + 16 * 4);
+    data[4] = 17;
+    assert_int_equal(th_etf_skip_sound(data, sizeof data, 1, here()), 0);
+    agree(data, sizeof data);
+}
+
 static void several_terms_are_skipped_together(void **state)
 {
     static const unsigned char data[] = "\x61\1\x68\1\x61\2\x61\3\x6a";
@@ -149,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(usual_terms_are_skipped),
         cmocka_unit_test(changed_terms_are_skipped_only_if_they_can_be_decoded),
+        cmocka_unit_test(large_maps_are_decoded),
         cmocka_unit_test(several_terms_are_skipped_together),
         cmocka_unit_test(limits_of_the_decoder_hold),
     };
