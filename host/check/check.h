@@ -32,7 +32,7 @@
 
 /* Starts the checker. Relaxed is enough: the flag is set before any code of a library runs.
  * Order: once, before libraries are loaded. */
-extern _Atomic bool th_check_started;
+extern _Atomic bool th_check_started __attribute__((visibility("hidden")));
 void th_check_start(void);
 
 static inline bool th_check_on(void)

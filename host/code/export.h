@@ -137,8 +137,8 @@ struct th_code_exports {
     unsigned shift;                      /* of a hash: its upper bits are the place */
     struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
 };
-extern struct th_code_exports
-    *_Atomic th_code_exports; /* never NULL; release: the table is filled; acquire */
+/* Never NULL. Release: the table is filled; acquire. */
+extern struct th_code_exports *_Atomic th_code_exports __attribute__((visibility("hidden")));
 
 /*
  * Computes the first place to look at. One word holds the bits that distinguish the three parts: an

@@ -24,7 +24,8 @@
 
 enum { TH_CODE_INDICES = 3 };
 
-extern _Atomic unsigned th_code_active; /* release: its words are written before; acquire */
+/* Release: its words are written before; acquire. */
+extern _Atomic unsigned th_code_active __attribute__((visibility("hidden")));
 
 /* Returns the active index, which is valid until the reader section (progress/) of the call ends.
  * Acquire, a plain load on x86. Read the index once for a consistent view: all words of one index

@@ -198,8 +198,8 @@ ERL_NIF_TERM enif_make_tuple(ErlNifEnv *env, unsigned cnt, ...)
         cnt = (unsigned)th_header_words(words[0]);
     }
     va_start(args, cnt);
-    for (unsigned i = 1; i <= cnt; i++)
-        words[i] = va_arg(args, ERL_NIF_TERM);
+    for (th_term *word = words + 1, *end = word + cnt; word != end; word++)
+        *word = va_arg(args, ERL_NIF_TERM);
     va_end(args);
     return th_check_on() ? look_at_elements(th_boxed(words), "enif_make_tuple") : th_boxed(words);
 }
@@ -220,6 +220,7 @@ ERL_NIF_TERM enif_make_tuple_from_array(ErlNifEnv *env, const ERL_NIF_TERM arr[]
     if (th_check_on() || !th_env_has(env, (size_t)cnt + 1))
         return make_tuple_slowly(env, arr, cnt);
     tuple = th_make_tuple_space(env, cnt, &elements);
+#pragma GCC unroll 4 /* word by word: a wider load would wait for the stores of a caller */
     for (size_t i = 0; i < cnt; i++)
         elements[i] = arr[i];
     return tuple;

@@ -60,7 +60,7 @@ int enif_get_ulong(ErlNifEnv *env, ERL_NIF_TERM term, unsigned long *ip)
 int enif_get_double(ErlNifEnv *env, ERL_NIF_TERM term, double *dp)
 {
     (void)env;
-    if (!th_is_float(term))
+    if (__builtin_expect(!th_is_float(term), 0))
         return th_check_misread_boxed(term, "enif_get_double");
     *dp = th_float_value(term);
     return 1;
@@ -80,7 +80,7 @@ ERL_NIF_TERM enif_make_uint(ErlNifEnv *env, unsigned i)
 
 ERL_NIF_TERM enif_make_long(ErlNifEnv *env, long i)
 {
-    return th_make_int64(env, i);
+    return th_term_fits_small(i) ? th_small(i) : th_make_big_int64_inline(env, i);
 }
 
 ERL_NIF_TERM enif_make_ulong(ErlNifEnv *env, unsigned long i)

@@ -30,12 +30,13 @@ static bool is_known(ErlNifCharEncoding encoding)
     return encoding == ERL_NIF_LATIN1 || encoding == ERL_NIF_UTF8;
 }
 
-/* As enif_get_string(), for a list of characters of one byte each. */
+/* As enif_get_string(), for a list of characters of one byte each. Whether there is a next cell is
+ * not tested by th_is_list(): the address of the next cell would wait for the test's difference. */
 static int get_bytes(th_term list, char *buf, unsigned len)
 {
     unsigned used = 0;
 
-    for (; th_is_list(list); list = th_cell(list)[1], used++) {
+    for (; (list & 3) == TH_TAG_LIST; list = th_cell(list)[1], used++) {
         th_term head = th_cell(list)[0];
 
         if ((head & ~(th_term)0xFF0) != TH_TAG_SMALL)
@@ -52,22 +53,15 @@ static int get_bytes(th_term list, char *buf, unsigned len)
     return (int)used + 1;
 }
 
-/* The buffer is null-terminated even if the list is no string. */
-int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
-                    ErlNifCharEncoding encoding)
+static __attribute__((noinline)) int get_utf8(th_term list, char *buf, unsigned len)
 {
     char bytes[TH_UTF8_MAX];
     size_t used = 0;
     size_t size;
 
-    (void)env;
-    if (len < 1 || !is_known(encoding))
-        return 0;
-    if (encoding == ERL_NIF_LATIN1)
-        return get_bytes(list, buf, len);
     while (list != TH_NIL) {
-        size = next_character_bytes(&list, encoding, bytes);
-        buf[size == 0 && encoding == ERL_NIF_UTF8 ? 0 : used] = 0; /* as in a BEAM */
+        size = next_character_bytes(&list, ERL_NIF_UTF8, bytes);
+        buf[size == 0 ? 0 : used] = 0; /* as in a BEAM */
         if (size == 0)
             return th_check_misread(list, "enif_get_string");
         if (used + size >= len)
@@ -79,6 +73,16 @@ int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
     }
     buf[used] = 0;
     return (int)used + 1;
+}
+
+/* The buffer is null-terminated even if the list is no string. */
+int enif_get_string(ErlNifEnv *env, ERL_NIF_TERM list, char *buf, unsigned len,
+                    ErlNifCharEncoding encoding)
+{
+    (void)env;
+    if (len < 1 || !is_known(encoding))
+        return 0;
+    return encoding == ERL_NIF_LATIN1 ? get_bytes(list, buf, len) : get_utf8(list, buf, len);
 }
 
 int enif_get_string_length(ErlNifEnv *env, ERL_NIF_TERM list, unsigned *len,

@@ -142,7 +142,8 @@ th_term th_atom_existing_latin1(const char *text, size_t bytes);
 /* The pages of the names by the index of the atom; only atom.c writes. Release: a page is clear, and
  * a name is complete; acquire. */
 typedef struct th_atom_name *_Atomic th_atom_slot;
-extern th_atom_slot *_Atomic th_atom_pages[TH_ATOM_LIMIT / TH_ATOM_PAGE];
+extern th_atom_slot *_Atomic th_atom_pages[TH_ATOM_LIMIT / TH_ATOM_PAGE]
+    __attribute__((visibility("hidden")));
 
 /* Returns the name of an atom, valid for ever; NULL if ATOM is no atom of this table. */
 static inline const struct th_atom_name *th_atom_name(th_term atom)

@@ -30,33 +30,20 @@ static uint64_t magnitude_of(int64_t i)
     return i < 0 ? -(uint64_t)i : (uint64_t)i;
 }
 
-/* The slow way is called last, so that the usual one saves no register. */
-static __attribute__((cold, noinline)) th_term make_one_limb_slowly(th_env *env, th_term header,
-                                                                    uint64_t limb)
+/* Makes room first. The slow way is called last, so that the usual one saves no register. */
+th_term th_make_limb_slowly(th_env *env, th_term header, uint64_t limb)
 {
     return make_big(env, header == th_header(TH_NEG_BIG, 1), &limb, 1);
 }
 
-static inline th_term make_one_limb(th_env *env, th_term header, uint64_t limb)
-{
-    th_term *words;
-
-    if (!th_env_has(env, 2))
-        return make_one_limb_slowly(env, header, limb);
-    words = th_env_take(env, 2);
-    words[0] = header;
-    words[1] = limb;
-    return th_boxed(words);
-}
-
 th_term th_make_big_int64(th_env *env, int64_t i)
 {
-    return make_one_limb(env, th_header(i < 0 ? TH_NEG_BIG : TH_POS_BIG, 1), magnitude_of(i));
+    return th_make_big_int64_inline(env, i);
 }
 
 th_term th_make_big_uint64(th_env *env, uint64_t i)
 {
-    return make_one_limb(env, th_header(TH_POS_BIG, 1), i);
+    return make_big(env, false, &i, 1);
 }
 
 bool th_get_int64(th_term t, int64_t *i)

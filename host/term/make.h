@@ -18,6 +18,21 @@
  * th_make_big_*(). */
 th_term th_make_big_int64(th_env *env, int64_t i);
 th_term th_make_big_uint64(th_env *env, uint64_t i);
+th_term th_make_limb_slowly(th_env *env, th_term header, uint64_t limb) __attribute__((cold));
+static inline th_term th_make_big_int64_inline(th_env *env, int64_t i)
+{
+    uint64_t sign = -(uint64_t)(i < 0); /* all bits of a negative number: no branch */
+    th_term header = th_header(TH_POS_BIG, 1) | (sign & (TH_POS_BIG ^ TH_NEG_BIG));
+    uint64_t limb = ((uint64_t)i ^ sign) - sign;
+    th_term *words;
+
+    if (!th_env_has(env, 2))
+        return th_make_limb_slowly(env, header, limb);
+    words = th_env_take(env, 2);
+    words[0] = header;
+    words[1] = limb;
+    return th_boxed(words);
+}
 static inline th_term th_make_uint64(th_env *env, uint64_t i)
 {
     return i <= TH_SMALL_MAX ? th_small((int64_t)i) : th_make_big_uint64(env, i);
@@ -110,6 +125,7 @@ static inline th_term th_make_list(th_env *env, const th_term *elements, size_t 
     if (count == 0)
         return TH_NIL;
     cells = th_env_take(env, 2 * count);
+#pragma GCC unroll 4 /* a step for each element is most of the time */
     for (size_t i = 0; i < count; i++) {
         cells[2 * i] = elements[i];
         cells[2 * i + 1] = th_listed(cells + 2 * i + 2);

@@ -182,35 +182,11 @@ static void add_port(struct walk *walk, th_term t)
     add2(walk, (uint32_t)parts.id, (uint32_t)(parts.id >> 32), SALT_PORT);
 }
 
-/* Bytes at the head of a list are hashed four at a time. Returns the array of the terms after them, up
- * to *END. */
-static const th_term *add_list(struct walk *walk, th_term t, const th_term **end)
-{
-    const th_term *cell = th_cell(t);
-    uint32_t word = 0;
-    int bytes = 0;
-    bool more = true;
-
-    while (more && th_is_small(cell[0]) && (uint64_t)th_small_value(cell[0]) < 256) {
-        word = word << 8 | (uint32_t)th_small_value(cell[0]);
-        if (++bytes == 4) {
-            phash2_add(walk, word, SALT_STRING);
-            word = 0;
-            bytes = 0;
-        }
-        more = th_is_list(cell[1]);
-        cell = more ? th_cell(cell[1]) : cell + 1;
-    }
-    if (bytes > 0)
-        phash2_add(walk, word, SALT_STRING);
-    *end = cell + (more ? 2 : 1);
-    return cell;
-}
-
 static void phash2_add_boxed(struct walk *walk, th_term t)
 {
     const th_term *box = th_term_box(t);
     struct th_fun_parts fun;
+    struct th_ref_parts ref;
     int64_t old_unique = 0;
     uint64_t bits;
 
@@ -222,7 +198,8 @@ static void phash2_add_boxed(struct walk *walk, th_term t)
         phash2_add_integer(walk, t);
         break;
     case TH_REF:
-        phash2_add(walk, (uint32_t)box[3], SALT_REF); /* the first number */
+        th_get_ref(t, &ref);
+        phash2_add(walk, ref.words[0], SALT_REF);
         break;
     case TH_FUN:
         th_get_fun(t, &fun);
@@ -321,16 +298,59 @@ static bool phash2_take(struct walk *walk, const th_term **next, const th_term *
     return false;
 }
 
+/* Bytes at the head of a list are hashed four at a time. Returns the array of the terms after them, up
+ * to *END. Inlined, so that *STATE stays in a register. */
+static inline const th_term *add_list(uint32_t *state, th_term t, const th_term **end)
+{
+    const th_term *cell = th_cell(t);
+    uint32_t word = 0;
+    int bytes = 0;
+    bool more = true;
+
+    while (more && th_is_small(cell[0]) && (uint64_t)th_small_value(cell[0]) < 256) {
+        word = word << 8 | (uint32_t)th_small_value(cell[0]);
+        if (++bytes == 4) {
+            *state = mixed(*state, word, 0, SALT_STRING);
+            word = 0;
+            bytes = 0;
+        }
+        more = th_is_list(cell[1]);
+        cell = more ? th_cell(cell[1]) : cell + 1;
+    }
+    if (bytes > 0)
+        *state = mixed(*state, word, 0, SALT_STRING);
+    *end = cell + (more ? 2 : 1);
+    return cell;
+}
+
+/* Hashes the immediate T, of the kinds that are frequent in terms. Returns false for other terms. */
+static inline bool add_immediate(uint32_t *state, th_term t)
+{
+    int64_t i = th_small_value(t);
+
+    if (th_is_atom(t) && *state != 0)
+        *state = mixed(*state, hash_of_name(t), 0, SALT_ATOM);
+    else if (th_is_small(t) && i >= 0 && i < 1 << 27)
+        *state = mixed(*state, (uint32_t)i, 0, SALT_SMALL);
+    else if (t == TH_NIL && *state != 0)
+        *state = mixed(*state, NIL_INSIDE, 0, SALT_NIL);
+    else
+        return false;
+    return true;
+}
+
 /* The elements of a tuple, or of a list's cell, are hashed from an array outside of the stack. The
  * array goes on the stack only if more of it is left when the next one comes. */
-uint32_t th_phash2(th_term t)
+uint32_t th_phash2(th_term whole)
 {
-    const th_term *next = &t, *end = next + 1;
+    const th_term *next = &whole, *end = next + 1;
     uint32_t state = 0; /* in place of walk.state between two calls */
     struct walk walk;
 
     th_stack_begin(&walk.stack, walk.first, FIRST_ITEMS);
     for (;;) {
+        th_term t;
+
         if (next == end) {
             walk.state = state;
             if (!phash2_take(&walk, &next, &end))
@@ -338,26 +358,23 @@ uint32_t th_phash2(th_term t)
             state = walk.state;
         }
         t = *next++;
-        if (th_is_atom(t) && state != 0) {
-            state = mixed(state, hash_of_name(t), 0, SALT_ATOM);
+        if (add_immediate(&state, t))
             continue;
-        }
         if (!th_is_immediate(t) && next < end)
             phash2_push(&walk, (struct item){.terms = next, .count = (size_t)(end - next)});
-        if (th_is_boxed(t) && th_is_tuple(t)) {
+        if (th_is_tuple(t)) {
             state = mixed(state, (uint32_t)th_tuple_arity(t), 0, SALT_TUPLE);
             next = th_tuple_elements(t);
             end = next + th_tuple_arity(t);
-            continue;
-        }
-        if (!th_is_immediate(t))
-            next = end;
-        walk.state = state;
-        if (th_is_list(t))
-            next = add_list(&walk, t, &end);
-        else
+        } else if (th_is_list(t)) {
+            next = add_list(&state, t, &end);
+        } else {
+            if (!th_is_immediate(t))
+                next = end;
+            walk.state = state;
             phash2_add_term(&walk, t);
-        state = walk.state;
+            state = walk.state;
+        }
     }
     th_stack_end(&walk.stack);
     return walk.state;
