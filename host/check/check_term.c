@@ -8,12 +8,13 @@
 
 #include "host/base/buffer.h"
 #include "host/term/atom.h"
+#include "host/term/make.h"
 #include "host/term/map.h"
 
 enum {
     WORDS = 1 << 22,
     FUN_TERMS = 5,
-    REF_LEAST = 5,
+    REF_WORDS = 5,
     SHARED_WORDS = 5,
     SUB_WORDS = 3,
     CHANGED_WORDS = 6
@@ -136,7 +137,7 @@ static enum fault look_at_fixed(struct walk *walk, const th_term *words, size_t 
     case TH_FLOAT:
         return count == 1 ? FINE : BROKEN;
     case TH_REF:
-        return count >= REF_LEAST ? FINE : BROKEN;
+        return count == REF_WORDS || count + 1 == TH_MAGIC_WORDS ? FINE : BROKEN;
     case TH_EXPORT:
     case TH_EXTERNAL_PID:
     case TH_EXTERNAL_PORT:

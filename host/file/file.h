@@ -40,7 +40,7 @@
 
 #include "operations.h"
 
-#include "host/term/env.h"
+#include "host/term/make.h"
 
 /* How a file is opened: the flags in the probes. */
 enum {
@@ -75,6 +75,7 @@ struct th_file_owner {
 enum th_file_state { TH_FILE_ASKED, TH_FILE_QUEUED, TH_FILE_RUNNING, TH_FILE_DONE };
 
 struct th_file_operation {
+    struct th_magic magic;   /* for a term that keeps the operation; of who makes such a term */
     _Atomic unsigned shares; /* reference count: release; the last one acquires */
     enum th_file_command command;
 

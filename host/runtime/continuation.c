@@ -270,14 +270,15 @@ th_term th_runtime_call_skip(th_env *env)
 
 /* --- File operations -------------------------------------------------------------------------- */
 
-static void keep_operation(void *operation)
+/* An operation begins with its struct th_magic. */
+static void keep_operation(struct th_magic *operation)
 {
-    th_file_operation_keep(operation);
+    th_file_operation_keep((struct th_file_operation *)operation);
 }
 
 static void release_operation(struct th_offheap *self)
 {
-    th_file_operation_drop(th_magic_owner(self));
+    th_file_operation_drop((struct th_file_operation *)th_magic_owner(self));
 }
 
 /* An operation is submitted only after the function has returned; until then it is a reference term
@@ -294,7 +295,8 @@ th_term th_runtime_call_file(th_env *env, struct th_file_operation *operation,
         th_file_operation_drop(operation);
         return TH_NONE;
     }
-    kept = th_make_magic(env, operation, keep_operation, release_operation, (uint32_t[3]){0});
+    operation->magic.keep = keep_operation;
+    kept = th_make_magic(env, &operation->magic, release_operation);
     operation->process = call->process->pid;
     next = continuation_place_of(call, then, "th_file");
     next.step = TH_STEP_FILE;

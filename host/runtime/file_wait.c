@@ -64,7 +64,7 @@ bool th_runtime_file_step(struct th_process *process)
     struct th_buffer tag = {0};
 
     if (!process->operation) {
-        operation = th_magic_object(process->next.argv[0]);
+        operation = (struct th_file_operation *)th_magic_object(process->next.argv[0]);
         th_runtime_tag_text(process, &tag);
         process->next.argv[0] = TH_NONE;
         th_file_operation_keep(operation); /* the heap drops the term's reference */

@@ -126,13 +126,12 @@ struct th_node *th_shell_parse_fun(struct th_expression_parser *p, const char *a
 
 static void release_source(struct th_offheap *self)
 {
-    th_shell_source_drop(th_magic_owner(self));
+    th_shell_source_drop((struct th_source *)th_magic_owner(self));
 }
 
 th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *node)
 {
     struct th_source *source = e->source;
-    const uint32_t words[3] = {(uint32_t)source->number, (uint32_t)(source->number >> 32)};
     uint32_t index = (uint32_t)th_small_value(node->value);
     const struct th_fun_source *fun = &source->funs[index];
     th_term *free = th_alloc((2 * fun->name_count + 1) * sizeof *free), t;
@@ -147,9 +146,8 @@ th_term th_shell_evaluate_fun(struct th_evaluation *e, const struct th_node *nod
     };
 
     memcpy(parts.unique, &source->number, sizeof source->number);
-    th_shell_source_keep(source);
-    free[parts.free_count++] =
-        th_make_magic(&e->heap, source, th_shell_source_keep, release_source, words);
+    th_shell_source_keep(&source->magic);
+    free[parts.free_count++] = th_make_magic(&e->heap, &source->magic, release_source);
     for (size_t i = e->scope; i < e->count; i++) { /* names and values of captured variables */
         const struct th_binding *binding = &e->bindings[i];
         size_t k = 0;
@@ -229,7 +227,7 @@ static th_term apply_once(struct th_evaluation *e, size_t first)
     uint32_t arity;
 
     if (th_get_fun(fun, &parts) && parts.free_count % 2 == 1)
-        source = th_magic_object_of(parts.free[0], release_source);
+        source = (struct th_source *)th_magic_object_of(parts.free[0], release_source);
     if (source && parts.index < source->fun_count) /* made here, with its source */
         return apply_source(e, first, source, &parts);
     if (!th_get_export(fun, &module, &function, &arity))

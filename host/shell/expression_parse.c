@@ -223,6 +223,8 @@ enum th_status th_shell_parse(struct th_program *program, const char *text, size
 
     *source = (struct th_source){.shares = 1, .text = th_alloc(size + 1), .size = size};
     source->number = atomic_fetch_add_explicit(&sources, 1, memory_order_relaxed) + 1;
+    source->magic = (struct th_magic){th_shell_source_keep,
+                                      {(uint32_t)source->number, (uint32_t)(source->number >> 32)}};
     memcpy(source->text, text, size);
     th_env_init(&source->env, TH_ENV_PLAIN);
     *program = (struct th_program){.source = source};

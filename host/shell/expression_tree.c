@@ -13,9 +13,10 @@ void *th_shell_source_alloc(struct th_source *source, size_t size)
     return th_env_take(&source->env, (size + sizeof(th_term) - 1) / sizeof(th_term));
 }
 
-void th_shell_source_keep(void *kept)
+/* A source begins with its struct th_magic. */
+void th_shell_source_keep(struct th_magic *kept)
 {
-    struct th_source *source = kept;
+    struct th_source *source = (struct th_source *)kept;
 
     atomic_fetch_add_explicit(&source->shares, 1, memory_order_relaxed);
 }

@@ -8,6 +8,7 @@
 #include "shell.h"
 
 #include "host/term/atom.h"
+#include "host/term/make.h"
 #include "host/term/text_token.h"
 
 enum { TH_EXPRESSION_DEPTH = 1000 };
@@ -111,6 +112,7 @@ struct th_fun_source {
 
 /* A parsed text. The program and each fun made by it hold a reference. */
 struct th_source {
+    struct th_magic magic; /* for the funs; its words are the number */
     _Atomic size_t shares; /* memory order: see th_shell_source_drop() */
     uint64_t number;       /* unique in this host, from 1 */
     char *text;
@@ -121,7 +123,7 @@ struct th_source {
 };
 
 /* Take and drop a reference. Thread: any. */
-void th_shell_source_keep(void *source);
+void th_shell_source_keep(struct th_magic *source);
 void th_shell_source_drop(struct th_source *source);
 
 /* --- Building -------------------------------------------------------------------------------- */

@@ -3,17 +3,8 @@
 
 #include <stdatomic.h>
 
-/* The words of a reference after its header, and the numbers of these words. */
-enum {
-    REF_NODE = 1,
-    REF_FACTS = 2,
-    REF_NUMBERS = 3,
-    REF_SHARE = TH_MAGIC_SHARE,
-    REF_OBJECT = TH_MAGIC_OBJECT,
-    REF_KEEP = TH_MAGIC_KEEP,
-    PLAIN_REF = 5,
-    MAGIC_REF = TH_MAGIC_WORDS - 1
-};
+/* The words of a plain reference after its header, and their number. */
+enum { REF_NODE = 1, REF_FACTS = 2, REF_NUMBERS = 3, PLAIN_REF = 5 };
 
 static th_term make_external(th_env *env, enum th_subtag subtag, th_term node, uint32_t creation,
                              uint64_t data)
@@ -148,43 +139,41 @@ uint64_t th_reference_number(th_term t)
 
 bool th_get_ref(th_term t, struct th_ref_parts *parts)
 {
-    const th_term *words;
+    const th_term *words = th_term_box(t);
 
     if (!th_is_ref(t))
         return false;
-    words = th_term_box(t);
+    if (th_is_magic(t)) {
+        const struct th_magic *object = th_magic_object(t);
+
+        *parts = (struct th_ref_parts){.count = 3, .magic = true};
+        memcpy(parts->words, object->words, sizeof object->words);
+        return true;
+    }
     parts->node = words[REF_NODE];
     parts->creation = (uint32_t)words[REF_FACTS];
     parts->count = words[REF_FACTS] >> 32 & 0xFF;
-    parts->magic = words[REF_FACTS] >> 40 & 1;
+    parts->magic = false;
     for (size_t i = 0; i < TH_REF_WORDS; i++)
         parts->words[i] = (uint32_t)(words[REF_NUMBERS + i / 2] >> 32 * (i % 2));
     return true;
 }
 
-static bool is_magic(th_term t)
-{
-    return th_is_ref(t) && th_header_words(*th_term_box(t)) == MAGIC_REF;
-}
-
 th_term th_magic_share(th_env *env, th_term t)
 {
-    struct th_ref_parts parts;
-    const th_term *words = th_term_box(t);
-    void (*keep)(void *object) = (void (*)(void *))(uintptr_t)words[REF_KEEP];
-    const struct th_offheap *share = (const struct th_offheap *)(words + REF_SHARE);
+    struct th_magic *object = th_magic_object(t);
 
-    th_get_ref(t, &parts);
-    keep(th_magic_object(t));
-    return th_make_magic(env, th_magic_object(t), keep, share->release, parts.words);
+    object->keep(object);
+    return th_make_magic(env, object,
+                         ((const struct th_offheap *)(th_term_box(t) + TH_MAGIC_SHARE))->release);
 }
 
-void *th_magic_object(th_term t)
+struct th_magic *th_magic_object(th_term t)
 {
-    return is_magic(t) ? (void *)(uintptr_t)th_term_box(t)[REF_OBJECT] : NULL;
+    return th_is_magic(t) ? (struct th_magic *)(uintptr_t)th_term_box(t)[TH_MAGIC_OBJECT] : NULL;
 }
 
-void *th_magic_owner(struct th_offheap *self)
+struct th_magic *th_magic_owner(struct th_offheap *self)
 {
-    return (void *)(uintptr_t)((th_term *)self - REF_SHARE)[REF_OBJECT];
+    return (struct th_magic *)(uintptr_t)((th_term *)self - TH_MAGIC_SHARE)[TH_MAGIC_OBJECT];
 }

@@ -269,28 +269,32 @@ bool th_get_pid(th_term t, struct th_pid_parts *parts);
 bool th_get_port(th_term t, struct th_port_parts *parts);
 bool th_get_ref(th_term t, struct th_ref_parts *parts);
 
-/* The words of a magic reference, and the places of its struct th_offheap, object and keep function. */
-enum { TH_MAGIC_SHARE = 6, TH_MAGIC_OBJECT = 8, TH_MAGIC_KEEP = 9, TH_MAGIC_WORDS = 10 };
+/*
+ * The head of an object that magic references keep alive: each such reference is the object's address
+ * and a place in its environment's list, so it is made with few stores. KEEP is called for each copy of
+ * a term, before the copy exists.
+ * Order: keep and words are set before the first reference is made, and stay.
+ */
+struct th_magic {
+    void (*keep)(struct th_magic *self);
+    uint32_t words[3]; /* of the references */
+};
+
+/* The words of a magic reference, and the places of its struct th_offheap and of the address. */
+enum { TH_MAGIC_SHARE = 1, TH_MAGIC_OBJECT = 3, TH_MAGIC_WORDS = 4 };
 
 /*
- * Makes a magic reference: a reference that keeps OBJECT alive. KEEP is called for each copy of the
- * term, before the copy exists. RELEASE gets the th_offheap inside the term when the term is freed;
- * th_magic_owner() returns the object from that.
+ * Makes a magic reference: a reference that keeps OBJECT alive. RELEASE gets the th_offheap inside the
+ * term when the term is freed; th_magic_owner() returns the object from that.
+ * Owner: the term takes over a share of the caller.
  */
-static inline th_term th_make_magic(th_env *env, void *object, void (*keep)(void *object),
-                                    void (*release)(struct th_offheap *self),
-                                    const uint32_t words[3])
+static inline th_term th_make_magic(th_env *env, struct th_magic *object,
+                                    void (*release)(struct th_offheap *self))
 {
     th_term *place = th_env_take(env, TH_MAGIC_WORDS);
 
     place[0] = th_header(TH_REF, TH_MAGIC_WORDS - 1);
-    place[1] = TH_NONE;
-    place[2] = (uint64_t)3 << 32 | (uint64_t)1 << 40;
-    place[3] = words[0] | (uint64_t)words[1] << 32;
-    place[4] = words[2];
-    place[5] = 0;
     place[TH_MAGIC_OBJECT] = (th_term)(uintptr_t)object;
-    place[TH_MAGIC_KEEP] = (th_term)(uintptr_t)keep;
     th_env_hold(env, (struct th_offheap *)(place + TH_MAGIC_SHARE), release);
     return th_boxed(place);
 }
@@ -298,21 +302,27 @@ static inline th_term th_make_magic(th_env *env, void *object, void (*keep)(void
 /* Copies the magic reference T into ENV, with a further reference to the object. */
 th_term th_magic_share(th_env *env, th_term t);
 
+static inline bool th_is_magic(th_term t)
+{
+    return th_is_boxed(t) && *th_term_box(t) == th_header(TH_REF, TH_MAGIC_WORDS - 1);
+}
+
 /* The object of a magic reference that was made with RELEASE, NULL for any other term: so each room
  * finds its own magic references. */
-static inline void *th_magic_object_of(th_term t, void (*release)(struct th_offheap *self))
+static inline struct th_magic *th_magic_object_of(th_term t,
+                                                  void (*release)(struct th_offheap *self))
 {
     const th_term *words = th_term_box(t);
 
-    if (!th_is_boxed(t) || words[0] != th_header(TH_REF, TH_MAGIC_WORDS - 1) ||
+    if (!th_is_magic(t) ||
         ((const struct th_offheap *)(words + TH_MAGIC_SHARE))->release != release)
         return NULL;
-    return (void *)(uintptr_t)words[TH_MAGIC_OBJECT];
+    return (struct th_magic *)(uintptr_t)words[TH_MAGIC_OBJECT];
 }
 
 /* The object of a magic reference, NULL for any other term; the object of the th_offheap of one. */
-void *th_magic_object(th_term t);
-void *th_magic_owner(struct th_offheap *self);
+struct th_magic *th_magic_object(th_term t);
+struct th_magic *th_magic_owner(struct th_offheap *self);
 
 /* Funs. The FREE variables follow in memory; see word.h. UNIQUE is the 16 bytes of NEW_FUN_EXT. */
 struct th_fun_parts {

@@ -34,9 +34,9 @@
  *                  the order in which they were recorded or put. A changed map (there, too)
  *                  continues with struct th_offheap (2 words); the address of a table; the number
  *                  of its pairs; changes...
- *   reference      node; creation | count << 32 | magic << 40; its 32-bit words, two a word (3
- *                  words, padded with zeros). A magic one continues with struct th_offheap (2
- *                  words); the object's address; the address of its keep function.
+ *   reference      node; creation | count << 32; its 32-bit words, two a word (3 words, padded
+ *                  with zeros). A magic one has three words instead: struct th_offheap (2 words);
+ *                  the address of the struct th_magic (make.h) that has its 32-bit words.
  *   fun            module; arity | index << 32; unique value (2 words); old index; old unique
  *                  value; creator; free variables... (the three before them are terms)
  *   export         module; function; arity as a small integer

@@ -126,9 +126,9 @@ static void a_ready_message_is_sent_without_a_copy(void **state)
     assert_false(th_process_send_message(pid, th_process_message_create(TH_AM(ok))));
 }
 
-static void *object_kept, *object_released;
+static struct th_magic *object_kept, *object_released;
 
-static void keep(void *object)
+static void keep(struct th_magic *object)
 {
     object_kept = object;
 }
@@ -140,15 +140,14 @@ static void release(struct th_offheap *self)
 
 static void a_freed_message_releases_shared_binaries_and_objects(void **state)
 {
-    const uint32_t words[3] = {1, 2, 3};
+    struct th_magic object = {keep, {1, 2, 3}};
     struct th_binary *binary = th_binary_create(SHARED_SIZE);
     struct th_message *message;
-    int object;
 
     (void)state;
     message = th_process_message_create(
         th_make_tuple_of(&env, th_make_shared_binary(&env, binary, binary->data, 8 * SHARED_SIZE),
-                         th_make_magic(&env, &object, keep, release, words)));
+                         th_make_magic(&env, &object, release)));
     assert_ptr_equal(object_kept, &object);
     assert_int_equal(atomic_load(&binary->count), 3);
     th_env_release(&env);

@@ -128,20 +128,23 @@ static void shared_binaries_take_a_further_share(void **state)
 
 static int shares;
 
-static void keep_share(void *object)
+static void keep_share(struct th_magic *object)
 {
-    ++*(int *)object;
+    (void)object;
+    shares++;
 }
+
+static struct th_magic shared = {keep_share, {1, 2, 3}};
 
 static void release_share(struct th_offheap *self)
 {
-    --*(int *)th_magic_owner(self);
+    assert_ptr_equal(th_magic_owner(self), &shared);
+    shares--;
 }
 
 static void magic_references_take_a_further_share(void **state)
 {
-    const uint32_t words[3] = {1, 2, 3};
-    th_term t = th_make_magic(&from, &shares, keep_share, release_share, words);
+    th_term t = th_make_magic(&from, &shared, release_share);
     th_term copy;
 
     (void)state;
@@ -150,7 +153,7 @@ static void magic_references_take_a_further_share(void **state)
     assert_int_equal(shares, 3);
     th_env_clear(&from);
     assert_int_equal(shares, 2);
-    assert_ptr_equal(th_magic_object(th_cell(copy)[0]), &shares);
+    assert_ptr_equal(th_magic_object(th_cell(copy)[0]), &shared);
     th_env_clear(&to);
     assert_int_equal(shares, 0);
 }
@@ -180,10 +183,9 @@ static size_t copy_into_counted_words(th_term t)
 
 static void the_words_of_a_copy_are_counted_exactly(void **state)
 {
-    const uint32_t words[3] = {1, 2, 3};
     unsigned char data[100] = {0};
     struct th_binary *binary = th_binary_wrap(data, sizeof data, NULL, note_free);
-    th_term magic = th_make_magic(&from, &shares, keep_share, release_share, words);
+    th_term magic = th_make_magic(&from, &shared, release_share);
     th_term whole = th_make_binary(&from, data, 100);
     th_term pair = th_make_tuple_of(&from, TH_NIL, TH_NIL);
 
@@ -195,7 +197,8 @@ static void the_words_of_a_copy_are_counted_exactly(void **state)
     assert_int_equal(copy_into_counted_words(th_make_cons(&from, pair, pair)), 2 + 2 * 3);
     assert_int_equal(copy_into_counted_words(th_make_sub_binary(&from, whole, 1, 0)), 2);
     assert_int_equal(copy_into_counted_words(th_make_sub_binary(&from, whole, 1, 17)), 2 + 3);
-    assert_int_equal(copy_into_counted_words(th_make_cons(&from, magic, magic)), 2 + 2 * 10);
+    assert_int_equal(copy_into_counted_words(th_make_cons(&from, magic, magic)),
+                     2 + 2 * TH_MAGIC_WORDS);
     assert_int_equal(copy_into_counted_words(th_make_shared_binary(&from, binary, data + 5, 83)),
                      6);
     th_env_clear(&from);

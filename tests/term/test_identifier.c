@@ -114,15 +114,18 @@ static void new_references_differ(void **state)
 
 static int shares;
 
-static void keep_share(void *object)
+static void keep_share(struct th_magic *object);
+static struct th_magic shared = {keep_share, {1, 2, 3}};
+
+static void keep_share(struct th_magic *object)
 {
-    assert_ptr_equal(object, &shares);
+    assert_ptr_equal(object, &shared);
     shares++;
 }
 
 static void release_share(struct th_offheap *self)
 {
-    assert_ptr_equal(th_magic_owner(self), &shares);
+    assert_ptr_equal(th_magic_owner(self), &shared);
     shares--;
 }
 
@@ -133,29 +136,31 @@ static void release_nothing(struct th_offheap *self)
 
 static void a_magic_reference_holds_its_object(void **state)
 {
-    const uint32_t words[3] = {1, 2, 3};
     th_env other;
-    th_term t = th_make_magic(&env, &shares, keep_share, release_share, words);
+    th_term t = th_make_magic(&env, &shared, release_share);
     th_term again;
     struct th_ref_parts parts;
 
     (void)state;
     shares = 1;
-    assert_ptr_equal(th_magic_object(t), &shares);
-    assert_ptr_equal(th_magic_object_of(t, release_share), &shares);
+    assert_ptr_equal(th_magic_object(t), &shared);
+    assert_ptr_equal(th_magic_object_of(t, release_share), &shared);
     assert_null(th_magic_object_of(t, release_nothing));
     assert_null(th_magic_object_of(th_make_new_reference(&env), release_share));
     assert_true(th_get_ref(t, &parts));
     assert_true(parts.magic);
-    assert_memory_equal(parts.words, words, sizeof words);
+    assert_int_equal(parts.count, 3);
+    assert_memory_equal(parts.words, shared.words, sizeof shared.words);
+    assert_int_equal(parts.words[3], 0);
+    assert_int_equal(th_reference_number(t), 0);
     th_env_init(&other, TH_ENV_PLAIN);
     again = th_magic_share(&other, t);
     assert_int_equal(shares, 2);
     assert_term_identical(t, again);
-    assert_term_identical(t, th_make_reference(&env, TH_NONE, 0, words, 3));
+    assert_term_identical(t, th_make_reference(&env, TH_NONE, 0, shared.words, 3));
     th_env_clear(&env);
     assert_int_equal(shares, 1);
-    assert_ptr_equal(th_magic_object(again), &shares);
+    assert_ptr_equal(th_magic_object(again), &shared);
     th_env_release(&other);
     assert_int_equal(shares, 0);
     assert_null(th_magic_object(TH_NIL));

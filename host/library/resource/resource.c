@@ -11,11 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct th_resource *th_resource_of(const void *object)
-{
-    return (struct th_resource *)((char *)(uintptr_t)object - offsetof(struct th_resource, data));
-}
-
 /* --- The end --------------------------------------------------------------------------------- */
 
 /* Monitors end before the destructor is called, as in a BEAM; those that it makes, after it. */
@@ -40,12 +35,19 @@ static void destroy(struct th_resource_due *due)
 
 /* --- Shares ---------------------------------------------------------------------------------- */
 
+/* A resource begins with its struct th_magic. */
+static void keep_for_term(struct th_magic *resource)
+{
+    th_resource_share((struct th_resource *)resource);
+}
+
 void *th_resource_alloc(ErlNifResourceType *type, size_t size)
 {
     struct th_resource *resource;
 
     if (size > PTRDIFF_MAX - sizeof *resource || !(resource = malloc(sizeof *resource + size)))
         return NULL;
+    resource->magic.keep = keep_for_term;
     resource->type = type;
     resource->dying.run = destroy;
     resource->size = size;
@@ -55,12 +57,6 @@ void *th_resource_alloc(ErlNifResourceType *type, size_t size)
     atomic_init(&resource->named, false);
     th_resource_type_keep(type);
     return resource->data;
-}
-
-/* Relaxed: the caller already holds a share, which orders all that matters. */
-static void keep(void *resource)
-{
-    atomic_fetch_add_explicit(&((struct th_resource *)resource)->count, 1, memory_order_relaxed);
 }
 
 /*
@@ -98,7 +94,7 @@ static void resource_release(struct th_resource *resource)
 
 void th_resource_keep(void *object)
 {
-    keep(th_resource_of(object));
+    th_resource_share(th_resource_of(object));
 }
 
 void th_resource_release(void *object)
@@ -118,9 +114,9 @@ const char *th_resource_type_name(const void *object)
 
 /* --- Terms ----------------------------------------------------------------------------------- */
 
-static void release_term(struct th_offheap *self)
+void th_resource_release_term(struct th_offheap *self)
 {
-    resource_release(th_magic_owner(self));
+    resource_release((struct th_resource *)th_magic_owner(self));
 }
 
 /* Gives the resource the words of a reference, before its first term is made. */
@@ -135,7 +131,7 @@ static void ensure_named(struct th_resource *resource, th_env *env)
     pthread_mutex_lock(&naming);
     if (!atomic_load_explicit(&resource->named, memory_order_relaxed)) {
         for (size_t i = 0; i < TH_RESOURCE_WORDS; i++)
-            resource->words[i] = parts.words[i];
+            resource->magic.words[i] = parts.words[i];
         atomic_store_explicit(&resource->named, true, memory_order_release);
     }
     pthread_mutex_unlock(&naming);
@@ -143,29 +139,14 @@ static void ensure_named(struct th_resource *resource, th_env *env)
 
 th_term th_resource_adopt(th_env *env, struct th_resource *resource)
 {
-    return th_make_magic(env, resource, keep, release_term, resource->words);
+    return th_make_magic(env, &resource->magic, th_resource_release_term);
 }
 
-/* Called last, so that the usual way saves no register. */
-static __attribute__((cold, noinline)) th_term resource_make_slowly(th_env *env,
-                                                                    struct th_resource *resource)
+th_term th_resource_make_slowly(th_env *env, struct th_resource *resource)
 {
     ensure_named(resource, env);
-    keep(resource);
+    th_resource_share(resource);
     return th_resource_adopt(env, resource);
-}
-
-th_term th_resource_make(th_env *env, void *object)
-{
-    struct th_resource *resource = th_resource_of(object);
-    th_term term;
-
-    if (!atomic_load_explicit(&resource->named, memory_order_acquire) ||
-        !th_env_has(env, TH_MAGIC_WORDS))
-        return resource_make_slowly(env, resource);
-    term = th_make_magic(env, resource, keep, release_term, resource->words);
-    keep(resource);
-    return term;
 }
 
 static void release_binary(struct th_binary *self, void *resource)
@@ -183,15 +164,10 @@ th_term th_resource_make_binary(th_env *env, void *object, const void *data, siz
 
     if (!binary)
         return TH_NONE;
-    keep(resource);
+    th_resource_share(resource);
     term = th_make_shared_binary(env, binary, binary->data, 8 * size);
     th_binary_release(binary); /* the term has its own share */
     return term;
-}
-
-struct th_resource *th_resource_of_term(th_term term)
-{
-    return th_magic_object_of(term, release_term);
 }
 
 /* Finds the resource that keeps the bytes of TERM; called last, so that the usual way saves no
@@ -213,7 +189,7 @@ static __attribute__((noinline)) int get_of_binary(th_term term, const ErlNifRes
 
 int th_resource_get(th_term term, const ErlNifResourceType *type, void **object)
 {
-    struct th_resource *resource = th_magic_object_of(term, release_term);
+    struct th_resource *resource = th_resource_of_term(term);
 
     if (!resource)
         return get_of_binary(term, type, object);
@@ -369,7 +345,7 @@ void th_resource_save(th_term term)
     pthread_mutex_lock(&lock);
     if (!resource->saved) {
         resource->saved = true;
-        th_hash_table_set(&saved, resource_key_of(resource->words), resource);
+        th_hash_table_set(&saved, resource_key_of(resource->magic.words), resource);
     }
     pthread_mutex_unlock(&lock);
 }
@@ -382,7 +358,7 @@ th_term th_resource_find(th_env *env, const uint32_t words[], size_t count)
         return TH_NONE;
     pthread_mutex_lock(&lock);
     resource = th_hash_table_get(&saved, resource_key_of(words));
-    if (resource && (memcmp(resource->words, words, sizeof resource->words) != 0 ||
+    if (resource && (memcmp(resource->magic.words, words, sizeof resource->magic.words) != 0 ||
                      !th_resource_revive(resource)))
         resource = NULL;
     pthread_mutex_unlock(&lock);
@@ -395,7 +371,7 @@ void th_resource_forget_saved(struct th_resource *resource)
     if (!resource->saved)
         return;
     pthread_mutex_lock(&lock);
-    th_hash_table_remove(&saved, resource_key_of(resource->words));
+    th_hash_table_remove(&saved, resource_key_of(resource->magic.words));
     if (saved.count == 0)
         th_hash_table_free(&saved);
     pthread_mutex_unlock(&lock);

@@ -15,10 +15,12 @@
 #ifndef TH_LIBRARY_RESOURCE_H
 #define TH_LIBRARY_RESOURCE_H
 
-#include "host/term/env.h"
+#include "host/term/make.h"
 #include "plugin_api/erl_nif.h"
 
+#include <stdalign.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 struct th_library;
 
@@ -50,7 +52,7 @@ const char *th_resource_type_name(const void *object);
 
 /* Makes a term with a share of its own. All terms of one resource are equal, and unequal to all
  * other terms; copies in other environments take further shares. */
-th_term th_resource_make(th_env *env, void *object);
+static inline th_term th_resource_make(th_env *env, void *object);
 
 /* Makes a binary of the SIZE bytes at DATA, with a share.
  * Owner: DATA stays valid and unchanged while the resource exists.
@@ -58,7 +60,7 @@ th_term th_resource_make(th_env *env, void *object);
 th_term th_resource_make_binary(th_env *env, void *object, const void *data, size_t size);
 
 /* Finds the resource of TERM, which either of the above has made; takes no share. Returns 0 if TERM
- * has none, or one of another type, else 1: int, as enif_get_resource() continues here. */
+ * has none, or one of another type, else 1. */
 int th_resource_get(th_term term, const ErlNifResourceType *type, void **object);
 
 /*
@@ -129,5 +131,59 @@ extern void (*_Atomic th_resource_on_dying)(void);
 
 /* th_resource_reap() for threads that should not run destructors: only if no thread is woken. */
 void th_resource_reap_unwoken(void);
+
+/* --- Inline parts ---------------------------------------------------------------------------- */
+
+struct th_resource_watch;
+
+/* The head of a resource, before its data. */
+struct th_resource {
+    struct th_magic magic;             /* of its terms */
+    ErlNifResourceType *type;          /* counts this resource */
+    struct th_resource_due dying;      /* in use after the last share is dropped */
+    _Atomic size_t count;              /* shares */
+    size_t size;                       /* bytes of data */
+    struct th_resource_watch *watches; /* its monitors; guarded by the lock in resource_monitor.c */
+    bool saved;                        /* guarded by the lock in resource.c; constant after
+                                          the last share is dropped */
+    _Atomic bool named;                /* release: magic.words are written; acquire */
+    alignas(16) unsigned char data[];
+};
+
+/* Releases the share of a term: tells the terms of resources from other magic references. */
+void th_resource_release_term(struct th_offheap *self) __attribute__((visibility("hidden")));
+
+/* Finds the resource of TERM, a reference of th_resource_make(); NULL for any other term. */
+static inline struct th_resource *th_resource_of_term(th_term term)
+{
+    return (struct th_resource *)th_magic_object_of(term, th_resource_release_term);
+}
+
+static inline struct th_resource *th_resource_of(const void *object)
+{
+    return (struct th_resource *)((char *)(uintptr_t)object - offsetof(struct th_resource, data));
+}
+
+/* Relaxed: the caller already holds a share, which orders all that matters. */
+static inline void th_resource_share(struct th_resource *resource)
+{
+    atomic_fetch_add_explicit(&resource->count, 1, memory_order_relaxed);
+}
+
+/* Called last, so that the usual way saves no register. */
+th_term th_resource_make_slowly(th_env *env, struct th_resource *resource) __attribute__((cold));
+
+static inline th_term th_resource_make(th_env *env, void *object)
+{
+    struct th_resource *resource = th_resource_of(object);
+    th_term term;
+
+    if (!atomic_load_explicit(&resource->named, memory_order_acquire) ||
+        !th_env_has(env, TH_MAGIC_WORDS))
+        return th_resource_make_slowly(env, resource);
+    term = th_make_magic(env, &resource->magic, th_resource_release_term);
+    th_resource_share(resource);
+    return term;
+}
 
 #endif

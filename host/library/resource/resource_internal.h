@@ -7,7 +7,6 @@
 #include "host/library/library_internal.h"
 
 #include <pthread.h>
-#include <stdalign.h>
 #include <stddef.h>
 
 /* --- Types (resource_type.c) ----------------------------------------------------------------- */
@@ -77,28 +76,7 @@ static inline void th_resource_callbacks_drop(const struct th_resource_callbacks
 
 /* --- Objects --------------------------------------------------------------------------------- */
 
-enum { TH_RESOURCE_WORDS = 3 }; /* in the reference of a resource or a monitor */
-
-struct th_resource_watch;
-
-/* The head of a resource, before its data. */
-struct th_resource {
-    struct th_resource_due dying;      /* in use after the last share is dropped */
-    ErlNifResourceType *type;          /* counts this resource */
-    _Atomic size_t count;              /* shares */
-    size_t size;                       /* bytes of data */
-    struct th_resource_watch *watches; /* its monitors; guarded by the lock in resource_monitor.c */
-    bool saved;                        /* guarded by the lock in resource.c; constant after
-                                          the last share is dropped */
-    _Atomic bool named;                /* release: the words below are written; acquire */
-    uint32_t words[TH_RESOURCE_WORDS];
-    alignas(16) unsigned char data[];
-};
-
-struct th_resource *th_resource_of(const void *object);
-
-/* Finds the resource whose reference TERM is; NULL for others, also for binaries in a resource. */
-struct th_resource *th_resource_of_term(th_term term);
+enum { TH_RESOURCE_WORDS = 3 }; /* in the reference of a monitor, as in that of a resource */
 
 /* Takes a share, unless the last one was dropped: then false. */
 bool th_resource_revive(struct th_resource *resource);
