@@ -12,12 +12,11 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { FEWEST_BITS = 6 };
+enum { FEWEST = 64 };
 
 /* The first table, which stays empty. */
 static struct th_code_exports none = {
     .mask = 1,
-    .shift = TH_EXPORT_WORD_BITS - 1,
     .entries = {NULL, NULL},
 };
 struct th_code_exports *_Atomic th_code_exports = &none;
@@ -41,13 +40,11 @@ static void export_put(struct th_code_exports *in, struct th_export *entry)
 
 static struct th_code_exports *export_grow(struct th_code_exports *old)
 {
-    unsigned bits = old == &none ? FEWEST_BITS : TH_EXPORT_WORD_BITS - old->shift + 1;
-    size_t capacity = (size_t)1 << bits;
+    size_t capacity = old == &none ? FEWEST : 2 * (old->mask + 1);
     struct th_code_exports *larger =
         th_alloc_zero(sizeof *larger + capacity * sizeof larger->entries[0]);
 
     larger->mask = capacity - 1;
-    larger->shift = TH_EXPORT_WORD_BITS - bits;
     larger->smaller = old;
     for (size_t i = 0; i <= old->mask; i++) {
         struct th_export *entry = atomic_load_explicit(&old->entries[i], memory_order_relaxed);

@@ -134,7 +134,6 @@ const struct th_callee *th_code_at(uintptr_t address);
 struct th_code_exports {
     struct th_code_exports *smaller;     /* predecessor, kept for readers that may still use it */
     size_t mask;                         /* number of places, a power of two, less 1; half used */
-    unsigned shift;                      /* of a hash: its upper bits are the place */
     struct th_export *_Atomic entries[]; /* NULL: free. Release: the entry is complete; acquire. */
 };
 /* Never NULL. Release: the table is filled; acquire. */
@@ -143,15 +142,18 @@ extern struct th_code_exports *_Atomic th_code_exports __attribute__((visibility
 /*
  * Computes the first place to look at. One word holds the bits that distinguish the three parts: an
  * atom's number stands above its 6 bits of tag and takes 20 bits, an arity takes 8; the tags are
- * always the same and may overlap other bits. The word is multiplied by the golden ratio, after
- * which its upper bits depend on all of it (Fibonacci hashing).
+ * always the same and may overlap other bits. The word is multiplied by the golden ratio (Fibonacci
+ * hashing). The bits of the product from TH_EXPORT_HASH_SHIFT on are the place: they depend on function
+ * and arity, which lie below, and on as many and more bits of the module. A constant shift leaves a
+ * register to the caller.
  */
-enum { TH_EXPORT_WORD_BITS = 64 };
+enum { TH_EXPORT_HASH_SHIFT = 32 };
 _Static_assert(TH_ATOM_LIMIT <= 1 << 20 && TH_EXPORT_ARITY_MAX < 1 << 8, "they fit");
 static inline size_t th_code_export_place(const struct th_code_exports *in, th_term module,
                                           th_term function, unsigned arity)
 {
-    return (module << 22 ^ function << 2 ^ arity) * 0x9E3779B97F4A7C15u >> in->shift;
+    return (module << 22 ^ function << 2 ^ arity) * 0x9E3779B97F4A7C15u >> TH_EXPORT_HASH_SHIFT &
+           in->mask;
 }
 
 static inline struct th_export *th_code_export_find(th_term module, th_term function,

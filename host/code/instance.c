@@ -111,7 +111,7 @@ struct th_instance *th_code_instance_create(struct th_library *library)
     memset(instance, 0, size);
     instance->library = library;
     instance->module = th_code_module_get(th_library_name(library));
-    instance->slots = slots;
+    instance->own_slots = slots - 1;
     instance->serial = atomic_fetch_add_explicit(&serials, 1, memory_order_relaxed) + 1;
     instance->callees =
         th_alloc((entry->function_count + map->local_count + 1) * sizeof *instance->callees);
@@ -150,9 +150,9 @@ uint64_t th_code_instance_users(const struct th_instance *instance)
 {
     uint64_t left = 0, entered = 0;
 
-    for (unsigned i = 0; i < instance->slots; i++)
+    for (unsigned i = 0; i <= instance->own_slots; i++)
         left += atomic_load_explicit(&instance->by_slot[i].left, memory_order_acquire);
-    for (unsigned i = 0; i < instance->slots; i++)
+    for (unsigned i = 0; i <= instance->own_slots; i++)
         entered += atomic_load_explicit(&instance->by_slot[i].entered, memory_order_relaxed);
     return entered - left;
 }

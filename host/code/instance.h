@@ -69,7 +69,7 @@ struct th_instance {
     uintptr_t base;
     struct th_later later; /* used when the instance becomes old, and when it is freed */
     _Atomic bool settled;  /* release: a grace period has passed since it became old; acquire */
-    unsigned slots;
+    unsigned own_slots;    /* slots 1 to OWN_SLOTS belong to a thread each; slot 0 to all others */
     struct th_entered {
         /* One writer each, except slot 0. ENTERED is relaxed. LEFT is release, acquire: a reader
          * that sees a leave sees all that was done inside, and the enter before it. */
@@ -135,7 +135,7 @@ static inline struct th_entered *th_code_instance_enter_quickly(struct th_instan
     unsigned slot = th_self.code_slot;
     struct th_entered *own;
 
-    if (__builtin_expect(slot - 1 >= instance->slots - 1, 0))
+    if (__builtin_expect(slot - 1 >= instance->own_slots, 0))
         return NULL;
     own = &instance->by_slot[slot];
     th_thread_count(&own->entered);
@@ -161,7 +161,7 @@ static inline void th_code_instance_leave(struct th_instance *instance)
 {
     if (__builtin_expect(!instance, 0))
         return;
-    if (__builtin_expect(th_self.code_slot - 1 >= instance->slots - 1, 0))
+    if (__builtin_expect(th_self.code_slot - 1 >= instance->own_slots, 0))
         atomic_fetch_add_explicit(&instance->by_slot[0].left, 1, memory_order_release);
     else
         th_code_instance_leave_quickly(&instance->by_slot[th_self.code_slot]);

@@ -117,45 +117,56 @@ call_entry(struct th_call *call, const struct th_export *entry, const th_term ar
     return call_any(call, entry->module, entry->function, (int)entry->arity, argv);
 }
 
+/* Ends the reader section first. */
+static __attribute__((noinline)) th_term
+leave_and_call(struct th_call *call, const struct th_export *entry, const th_term argv[])
+{
+    th_progress_leave_outermost();
+    return call_entry(call, entry, argv);
+}
+
 /* Wakes the thread that waits for the reader section that has ended. */
-static __attribute__((noinline, cold)) th_term wake_and_call(struct th_call *call, uintptr_t word,
-                                                             const th_term argv[],
-                                                             struct th_entered *own,
-                                                             const struct th_export *entry)
+static __attribute__((noinline, cold)) th_term
+wake_and_call(struct th_call *call, uintptr_t word, const th_term argv[], struct th_entered *own)
 {
     th_progress_wake();
-    return own ? th_runtime_step_nested(call, word, argv, own) : call_entry(call, entry, argv);
+    return th_runtime_step_nested(call, word, argv, own);
+}
+
+/* Records that CALL makes a nested call AT an address. */
+static inline void begin_nested(struct th_call *call, const void *at)
+{
+    call->calls_at = (uintptr_t)at;
+    call->passed.class = TH_RAISED_NOTHING;
 }
 
 /*
  * Recognizes the common case by comparisons alone, without saving registers: each function called
  * here ends it. One reader section covers the steps from reading the index to counting the entry.
  */
-static inline __attribute__((always_inline)) th_term call_usual(struct th_call *call,
-                                                                const struct th_export *entry,
-                                                                const th_term argv[],
-                                                                const void *at)
+static inline __attribute__((always_inline)) th_term
+call_usual(struct th_call *call, const struct th_export *entry, const th_term argv[])
 {
     unsigned long *section;
     struct th_entered *own;
     uintptr_t word;
 
     _Static_assert(TH_STEP_NONE == 0 && TH_NONE == 0, "one comparison tells both");
-    call->calls_at = (uintptr_t)at;
-    call->passed.class = TH_RAISED_NOTHING;
     if (__builtin_expect((call->process->next.step | call->env->exception) != 0 ||
                              th_stack_pointer() < lowest,
                          0))
         return call_entry(call, entry, argv);
-    section = th_progress_enter_quickly();
+    if (__builtin_expect(!th_self.progress_word, 0))
+        return call_entry(call, entry, argv);
+    section = th_progress_enter_outermost();
     if (__builtin_expect(!section, 0))
         return call_entry(call, entry, argv);
     word = th_code_export_word(entry);
     own = enter_usual(word);
-    if (th_progress_leave_awaited(section))
-        return wake_and_call(call, word, argv, own, entry);
     if (__builtin_expect(!own, 0))
-        return call_entry(call, entry, argv);
+        return leave_and_call(call, entry, argv);
+    if (th_progress_leave_outermost_awaited(section))
+        return wake_and_call(call, word, argv, own);
     return th_runtime_step_nested(call, word, argv, own);
 }
 
@@ -166,7 +177,8 @@ th_term th_runtime_call_nested_entry(th_env *env, const struct th_export *entry,
 
     if (__builtin_expect(!call || !entry, 0))
         return th_runtime_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
-    return call_usual(call, entry, argv, at);
+    begin_nested(call, at);
+    return call_usual(call, entry, argv);
 }
 
 /* Calls a function without an export entry; raises badarg if the name is invalid or ENV is not of
@@ -179,8 +191,7 @@ static __attribute__((cold)) th_term call_unknown(th_env *env, th_term module, t
     if (!call || !th_is_atom(module) || !th_is_atom(function) || argc < 0 ||
         argc > TH_MOST_ARGUMENTS)
         return th_runtime_call_raise(env, TH_RAISED_ERROR, TH_AM(badarg));
-    call->calls_at = (uintptr_t)at;
-    call->passed.class = TH_RAISED_NOTHING;
+    begin_nested(call, at);
     return call_any(call, module, function, argc, argv);
 }
 
@@ -194,10 +205,11 @@ th_term th_runtime_call_nested(th_env *env, th_term module, th_term function, in
     /* ENV is not needed after this test, nor the name after the next: fewer registers are saved. */
     if (__builtin_expect(!call, 0) || __builtin_expect(call->env != env, 0))
         return call_unknown(env, module, function, argc, argv, at);
+    begin_nested(call, at);
     entry = th_code_export_find(module, function, (unsigned)argc);
     if (__builtin_expect(!entry, 0))
-        return call_unknown(call->env, module, function, argc, argv, at);
-    return call_usual(call, entry, argv, at);
+        return call_unknown(call->env, module, function, argc, argv, (const void *)call->calls_at);
+    return call_usual(call, entry, argv);
 }
 
 bool th_runtime_call_catch(th_env *env, struct th_exception_raised *exception)
