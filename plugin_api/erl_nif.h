@@ -1237,7 +1237,7 @@ ERL_NAPI_EXPORT ErlNifTime enif_convert_time_unit(ErlNifTime val, ErlNifTimeUnit
  * Since: 2.11. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_now_time(ErlNifEnv *env);
 
-/** Makes {MegaSecs, Secs, MicroSecs} of the CPU time that the program has used.
+/** Makes {MegaSecs, Secs, MicroSecs} of the CPU time that the calling thread has used, as a BEAM does.
  * Since: 2.11. */
 ERL_NAPI_EXPORT ERL_NIF_TERM enif_cpu_time(ErlNifEnv *env);
 

@@ -58,7 +58,7 @@ int64_t th_clock_cpu(void)
 {
     const struct th_clock *clock = clock_recorded();
 
-    return clock ? clock->cpu : read_real(CLOCK_PROCESS_CPUTIME_ID);
+    return clock ? clock->cpu : read_real(CLOCK_THREAD_CPUTIME_ID);
 }
 
 bool th_clock_zero(int64_t *zero)

@@ -28,7 +28,7 @@ struct th_clock {
 /* The thread's clock, in nanoseconds. */
 int64_t th_clock_monotonic(void);
 int64_t th_clock_offset(void);
-int64_t th_clock_cpu(void);
+int64_t th_clock_cpu(void); /* not recorded: of the calling thread, as in a BEAM */
 
 /* Returns true, with *ZERO set to its `zero`, if the thread's clock is that of a recording and the
  * record has a time. */

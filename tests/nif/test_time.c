@@ -5,6 +5,7 @@
 #include "tests/support/assertions.h"
 
 #include <stddef.h>
+#include <pthread.h>
 #include <time.h>
 
 static ErlNifEnv *env;
@@ -105,6 +106,36 @@ static void cpu_time_grows_while_the_program_runs(void **state)
     assert_order(after, >, before);
 }
 
+enum { SPINS_FOR = 50000 }; /* microseconds of its CPU time */
+
+static void *spin(void *unused)
+{
+    ErlNifEnv *own = enif_alloc_env();
+    int64_t began, now;
+
+    (void)unused;
+    assert_timestamp(enif_cpu_time(own), &began);
+    do {
+        enif_clear_env(own);
+        assert_timestamp(enif_cpu_time(own), &now);
+    } while (now < began + SPINS_FOR);
+    enif_free_env(own);
+    return NULL;
+}
+
+static void cpu_time_is_of_the_calling_thread(void **state)
+{
+    int64_t before, after;
+    pthread_t thread;
+
+    (void)state;
+    assert_timestamp(enif_cpu_time(env), &before);
+    assert_int_equal(pthread_create(&thread, NULL, spin, NULL), 0);
+    pthread_join(thread, NULL);
+    assert_timestamp(enif_cpu_time(env), &after);
+    assert_order(after - before, <, SPINS_FOR / 2);
+}
+
 static bool fill(struct th_clock *clock)
 {
     clock->monotonic = -1500;
@@ -162,6 +193,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(monotonic_time_plus_offset_is_system_time, begin, end),
         cmocka_unit_test_setup_teardown(now_time_is_never_returned_twice, begin, end),
         cmocka_unit_test_setup_teardown(cpu_time_grows_while_the_program_runs, begin, end),
+        cmocka_unit_test_setup_teardown(cpu_time_is_of_the_calling_thread, begin, end),
         cmocka_unit_test_setup_teardown(the_recorded_clock_is_returned_unchanged, begin, end),
         cmocka_unit_test_setup_teardown(a_record_without_time_uses_the_real_clock, begin, end),
     };
