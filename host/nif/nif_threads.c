@@ -237,7 +237,7 @@ static void make_own(void)
 }
 
 /* Returns the index of slot NUMBER in its page. */
-static size_t nif_threads_place_of(size_t number, unsigned *page)
+static inline size_t nif_threads_place_of(size_t number, unsigned *page)
 {
     size_t in_units = number / FIRST_PAGE + 1;
 
@@ -246,7 +246,7 @@ static size_t nif_threads_place_of(size_t number, unsigned *page)
 }
 
 /* Returns the slot NUMBER; NULL if no key has had it. */
-static struct slot *nif_threads_slot_at(size_t number)
+static inline struct slot *nif_threads_slot_at(size_t number)
 {
     unsigned page;
     size_t place = nif_threads_place_of(number, &page);
@@ -300,7 +300,7 @@ int enif_tsd_key_create(char *name, ErlNifTSDKey *key)
 }
 
 /* Returns the slot of KEY and its generation; NULL if the key does not exist. */
-static struct slot *nif_threads_slot_of(ErlNifTSDKey key, uint64_t *generation)
+static inline struct slot *nif_threads_slot_of(ErlNifTSDKey key, uint64_t *generation)
 {
     struct slot *slot = key > 0 ? nif_threads_slot_at((size_t)key - 1) : NULL;
 
