@@ -385,7 +385,9 @@ th_term th_map_remove(th_env *env, th_term map, th_term key)
     to = th_env_take(env, 2 * count);
     to[0] = th_header(TH_MAP, 2 * count - 1);
     to[1] = count - 1;
-    copy_without(to + 2, from, count, position);
-    copy_without(to + 1 + count, from + count, count, position);
+    copy_words(to + 2, from, position);
+    /* the keys behind KEY and the values before its value are neighbours, here and there */
+    copy_words(to + 2 + position, from + position + 1, count - 1);
+    copy_words(to + 1 + count + position, from + count + position + 1, count - position - 1);
     return th_boxed(to);
 }
