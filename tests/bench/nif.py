@@ -2,9 +2,10 @@
 """Functions of the NIF API: in a BEAM and in tracehost, the same shared object that times itself.
 
 Nine times both are started anew; then each measurement is made in the one and at once in the other,
-so that a machine that speeds up or slows down does so for both. The medians count. The ten
-functions come first that tracers import most, of 17 real ones. With arguments: only measurements
-whose names contain one of them.
+so that a machine that speeds up or slows down does so for both. Both run on one processor: those of
+a shared machine may differ by half for minutes. The medians count. The ten functions come first that
+tracers import most, of 17 real ones. With arguments: only measurements whose names contain one of
+them.
 """
 
 import os
@@ -90,6 +91,7 @@ def main():
         for row in nif_rows():
             figures.missing('nif/' + row, 'no erl, or no erl_nif.h of OTP')
         return
+    os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(['erlc', '-o', folder, 'tests/bench/nif_times.erl'], check=True)
         times = measure(folder)

@@ -3,7 +3,9 @@
 traced ones.
 
 Both sides run at the same time, and are asked in turn, many and short rounds: each round's ratio
-counts, and of these the median, so that what else the machine does then touches both sides.
+counts, and of these the median, so that what else the machine does then touches both sides. Calls
+need one scheduler; there, both sides run on one processor: those of a shared machine may differ by
+half for minutes.
 """
 
 import os
@@ -23,6 +25,8 @@ ROUNDS = 41
 ROWS = (  # what each side is asked, how often
     ('crowd', 'crowd', 5000, 'a process that is spawned, says something and ends'),
     ('ping', 'ping', 5000, 'a message to another process, and its answer'),
+)
+CALLS = (
     ('applies', 'calls', 50000, 'an external call, whose name is looked up each time'),
     ('calls', 'exports', 50000, 'the same; its name was looked up before'),
     ('discarded', 'discarded', 50000, 'the same at a global breakpoint; enabled discards'),
@@ -59,7 +63,7 @@ def write_module(folder, module, functions):
                        % (name, ', '.join(['_'] * arity)))
 
 
-def start(folder):
+def compile_all(folder):
     with open(SOURCE) as file:
         rows = re.findall(r'^    \{"(\w+)", (\d+), \w+, \w+\},$', file.read(), re.M)
     write_module(folder, 'party', [(name, int(arity)) for name, arity in rows])
@@ -69,30 +73,40 @@ def start(folder):
                     '-Iplugin_api', SOURCE, '-o', folder + '/party.so'], check=True)
     subprocess.run(['erlc', '-o', folder, folder + '/party.erl', folder + '/as_told.erl',
                     'tests/bench/runtime_times.erl'], check=True)
+
+
+def start(folder):
     return (Side(['erl', '-noshell', '-boot', 'no_dot_erlang', '-pa', folder, '-run',
                   'runtime_times', 'main', folder + '/party', TRACER[:-len('.so')]]),
             Side([BUILD + '/tests/bench/runtime', BUILD + '/tests/plugins/party.so', TRACER]))
 
 
+def measure(rows, folder):
+    sides = start(folder)
+    for *names, times, title in rows:
+        found = [[side.nanoseconds(row, times) for side, row in zip(sides, names)]
+                 for _ in range(ROUNDS)]
+        ratio = statistics.median(ours / beam for beam, ours in found)
+        print('  %-50s %10.1f %10.1f %6.2f' % (
+            title, statistics.median(beam for beam, _ in found),
+            statistics.median(ours for _, ours in found), ratio))
+        figures.pair('runtime/' + names[1], [ours for _, ours in found], [beam for beam, _ in found])
+    for side in sides:
+        side.end()
+
+
 def main():
     if not shutil.which('erl') or not os.path.exists(TRACER):
         print('no erl: the runtime is not compared')
-        for _, row, *_ in ROWS:
+        for _, row, *_ in ROWS + CALLS:
             figures.missing('runtime/' + row, 'no erl, or no erl_nif.h of OTP')
         return
     with tempfile.TemporaryDirectory() as folder:
-        sides = start(folder)
+        compile_all(folder)
         print('%-52s %10s %10s %6s' % ('Running, ns each', 'BEAM', 'tracehost', 'ratio'))
-        for *rows, times, title in ROWS:
-            found = [[side.nanoseconds(row, times) for side, row in zip(sides, rows)]
-                     for _ in range(ROUNDS)]
-            ratio = statistics.median(ours / beam for beam, ours in found)
-            print('  %-50s %10.1f %10.1f %6.2f' % (
-                title, statistics.median(beam for beam, _ in found),
-                statistics.median(ours for _, ours in found), ratio))
-            figures.pair('runtime/' + rows[1], [ours for _, ours in found], [beam for beam, _ in found])
-        for side in sides:
-            side.end()
+        measure(ROWS, folder)
+        os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})
+        measure(CALLS, folder)
 
 
 main()
