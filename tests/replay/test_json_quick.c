@@ -10,6 +10,7 @@
 
 /* Lines that the one-pass reader reads. Some are refused later, in both ways. */
 static const char *const read_lines[] = {
+    "{\"tracee\":\"<0.79.0>\",\"tag\":\"call\",\"term\":\"{m,12345678901234567890123,1}\"}",
     "{\"ts\":1795233757595492000,\"ts_kind\":\"timestamp\",\"tracee\":\"<0.79.0>\","
     "\"tag\":\"call\",\"term\":\"{compile,file,2}\"}",
     "{\"ts\":-576460750537234195,\"ts_kind\":\"strict_monotonic\",\"ts_unique\":-"

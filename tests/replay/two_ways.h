@@ -73,7 +73,9 @@ static const char *two_ways_compare(const struct two_ways_event *x, const struct
         !two_ways_same(a->scheduler_id, b->scheduler_id) || !two_ways_same(a->callers, b->callers))
         return "another term";
     if (!two_ways_same(x->whole, y->whole) || !two_ways_same(x->actor, y->actor) ||
-        x->function.module != y->function.module || x->function.function != y->function.function ||
+        !two_ways_same(x->function.module, y->function.module) ||
+        !two_ways_same(x->function.function,
+                       y->function.function) || /* any terms, not only atoms */
         x->function.arity != y->function.arity)
         return "another tuple, actor or function";
     return NULL;
