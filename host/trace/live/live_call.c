@@ -175,8 +175,8 @@ void th_live_thread_init(struct th_live_thread *own)
     own->end.tag = TH_TAG_return_from;
     own->end.class = TH_NONE;
     own->ending.end = &own->end;
-    own->returned.argv[0] = TH_AM(return_from);
-    own->returned.argv[4] = th_boxed(own->extra);
+    own->returned[0] = TH_AM(return_from);
+    own->returned[4] = th_boxed(own->extra);
     for (size_t i = 0; i < TH_LIVE_ARGUMENTS; i++)
         own->cells[2 * i + 1] =
             i + 1 < TH_LIVE_ARGUMENTS ? th_listed(&own->cells[2 * i + 2]) : TH_NIL;

@@ -91,8 +91,8 @@ struct th_live_thread {
      * only the words that differ from call to call are written. */
     th_term tuple[4], cells[2 * TH_LIVE_ARGUMENTS];
 
-    /* The delivery of a return, with its #{extra => Value}. */
-    struct th_delivery returned;
+    /* The arguments of `trace` for a return, with its #{extra => Value}. */
+    th_term returned[5];
     struct th_callback_subject ending;
     struct th_live_end end; /* `process` NULL: no return is being delivered */
     th_term extra[4];
@@ -216,11 +216,11 @@ th_live_thread_return(struct th_live_thread *own, struct th_attachment *attachme
 {
     own->end.process = process;
     own->end.function = &function->function.name;
-    own->returned.argv[2] = process->id;
-    own->returned.argv[3] = th_boxed(function->term);
-    th_trace_delivery_address(&own->returned, attachment);
+    own->returned[1] = attachment->state;
+    own->returned[2] = process->id;
+    own->returned[3] = th_boxed(function->term);
     th_trace_thread_count_call(&own->thread, attachment->session, TH_COUNTED(traced));
-    th_trace_thread_deliver_begin(&own->thread, attachment, own->returned.argv, process->id);
+    th_trace_thread_deliver_begin(&own->thread, attachment, own->returned, process->id);
 }
 
 #endif
