@@ -2,6 +2,7 @@
 #include "replaying.h"
 
 #include "interrupt.h"
+#include "minimize.h"
 #include "subcommand.h"
 #include "trace_summary.h"
 
@@ -243,9 +244,10 @@ static void show_stats(const struct th_tracing *tracing, const struct th_player_
     th_cli_trace_summary(NULL, tracing);
 }
 
-static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, const char *name,
+static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t index,
                        struct th_player_counts *played)
 {
+    const char *name = replay->streams.items[index];
     struct playing playing = {
         .stream = {.command = replay->command, .name = name, .options = &replay->stream},
         .replay = replay,
@@ -260,6 +262,8 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         stream->idle = replaying_look_up;
         stream->idle_context = &playing;
     }
+    if (replay->minimize)
+        th_cli_minimize_watch(replay->minimize, index, stream);
     atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
     status = th_cli_stream_open(stream);
     if (status != TH_OK)
@@ -296,7 +300,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     for (size_t i = 0; i < replay->streams.count && !th_cli_interrupt_came() &&
                        (i == 0 || !limit->set || played.told < limit->count);
          i++) {
-        int status = play_stream(replay, tracing, replay->streams.items[i], &played);
+        int status = play_stream(replay, tracing, i, &played);
         if (worst == TH_OK || status == TH_MALFORMED || status == TH_USAGE)
             worst = status;
         if (status == TH_USAGE)
@@ -378,6 +382,18 @@ static json_t *replaying_list_processes(void *context)
     return list;
 }
 
+void th_cli_replaying_prepare(const struct th_replaying *replay, struct th_tracing *tracing)
+{
+    if (replay->check)
+        th_check_start();
+    th_crash_install();
+    if (replay->wall_clock)
+        th_trace_use_wall_clock(tracing);
+    if (replay->recorded_callers)
+        th_trace_use_recorded_callers(tracing);
+    th_trace_use_execution(tracing, &replay->execution);
+}
+
 int th_cli_replaying_run(struct th_replaying *replay)
 {
     struct th_tracing *tracing;
@@ -387,20 +403,13 @@ int th_cli_replaying_run(struct th_replaying *replay)
         return th_cli_command_fail(replay->command);
     tracing = th_trace_create();
     th_trace_check_outputs(tracing, check_output, replay);
-    if (replay->check)
-        th_check_start();
     replay->play.progress = progress;
     replay->play.part = true;
     replay->play.stays = replay->trace.control;
     th_cli_interrupt_install();
-    th_crash_install();
     if (replay->trace.control || replay->trace.watch || replay->trace.top)
         th_trace_share(tracing); /* another thread changes, or reads, the tracing */
-    if (replay->wall_clock)
-        th_trace_use_wall_clock(tracing);
-    if (replay->recorded_callers)
-        th_trace_use_recorded_callers(tracing);
-    th_trace_use_execution(tracing, &replay->execution);
+    th_cli_replaying_prepare(replay, tracing);
     th_control_main_thread_begin(&replay->main_thread);
     replay->control = (struct th_control_host){
         .program = replay->command,

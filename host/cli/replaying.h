@@ -16,6 +16,8 @@
 #include "host/cli/options/trace_options.h"
 #include "host/control/commands/commands.h"
 
+struct th_minimize;
+
 enum { TH_REPLAYING_SHOWN = 16 }; /* number of counts; replaying.c has their names */
 
 struct th_replaying {
@@ -26,6 +28,7 @@ struct th_replaying {
     bool wall_clock, fail_on_loss, recorded_callers, check;
     struct th_execution_options execution;
     struct th_texts streams;
+    struct th_minimize *minimize; /* --on-crash=minimize (minimize.h); NULL: not given */
 
     /* Set by th_cli_replaying_run(). */
     size_t opened;    /* number of streams that were opened */
@@ -48,6 +51,10 @@ enum th_status th_cli_bounds_check(void *input);
 
 /* Returns the stream, among those to be played, that would read the file at PATH; NULL: none. */
 const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const char *path);
+
+/* Applies the options to TRACING, which has no session yet: checks, clock, callers, stacks. Installs
+ * the guard of crash/. */
+void th_cli_replaying_prepare(const struct th_replaying *replay, struct th_tracing *tracing);
 
 /* Plays the streams in order, and ends all tracers. Returns the exit status. */
 int th_cli_replaying_run(struct th_replaying *replay);

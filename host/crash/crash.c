@@ -198,6 +198,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     bool of_another = info->si_code <= 0 && info->si_pid != getpid(); /* sent by another process */
 
     if (in_tracer() && !of_another && !th_crash_is_child()) {
+        th_crash_note(TH_CRASH_SIGNAL, number, context);
         begin_report();
         tell_signal(number, info);
         end_report(context);
@@ -228,6 +229,7 @@ static void on_program_exit(int status, void *unused)
     if (!is_guarded() || th_crash_is_child() || th_has_given_up())
         return;
     armed = false;
+    th_crash_note(TH_CRASH_EXIT, status, NULL);
     begin_report();
     if (in_tracer()) {
         struct scene scene = look_at_scene();
@@ -272,6 +274,7 @@ static void on_timeout(int number, siginfo_t *info, void *context)
         errno = error;
         return;
     }
+    th_crash_note(TH_CRASH_HANG, 0, context);
     begin_report();
     tell_signal(number, info);
     end_report(context);
@@ -340,6 +343,7 @@ void th_crash_remove(void)
  * that. */
 static _Noreturn void report_deaf(const char *whose)
 {
+    th_crash_note(TH_CRASH_HANG, 0, NULL);
     begin_report();
     th_write_text(STDERR_FILENO,
                   "tracehost: a %s hangs: it took more than %g s, and has blocked all signals\n",

@@ -5,6 +5,8 @@
 #ifndef TH_CRASH_INTERNAL_H
 #define TH_CRASH_INTERNAL_H
 
+#include "crash.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <sys/types.h>
@@ -61,5 +63,15 @@ bool th_crash_thread_is_in(const struct th_crash_thread *thread);
  * from the signal handler, is the start of the walk; NULL: no handler runs.
  */
 void th_crash_walk(int output, const void *context);
+
+/* Returns the place of the innermost frame of a library, as an offset in its file; 0: there is none.
+ * CONTEXT as for th_crash_walk(). */
+uintptr_t th_crash_innermost(const void *context);
+
+/* --- Signatures of crashes (crash_trial.c) ----------------------------------------------------- */
+
+/* Writes the signature of a crash, if one is wanted. Ends the process if it is a trial. NUMBER: the
+ * signal or exit status. CONTEXT as for th_crash_walk(). */
+void th_crash_note(enum th_crash_kind kind, int number, const void *context);
 
 #endif

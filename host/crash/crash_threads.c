@@ -189,6 +189,32 @@ static void tell_crash_frame(int output, const struct frame *frame, const Dl_inf
                   info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
 }
 
+/* Returns whether INFO is of code of a library, and not of the host or the C library. */
+static bool is_of_library(uintptr_t at, Dl_info *info)
+{
+    return dladdr((void *)at, info) && info->dli_fname && !is_host(info) &&
+           !strstr(info->dli_fname, "/libc.so");
+}
+
+static void walk_from(struct walk *walk, const void *context)
+{
+    if (context)
+        walk->from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    _Unwind_Backtrace(add_frame, walk);
+}
+
+uintptr_t th_crash_innermost(const void *context)
+{
+    struct walk walk = {0};
+    Dl_info info;
+
+    walk_from(&walk, context);
+    for (size_t i = 0; i < walk.count; i++)
+        if (is_of_library(walk.frames[i].at, &info))
+            return walk.frames[i].at - (uintptr_t)info.dli_fbase;
+    return 0;
+}
+
 /* Walks up to the host function that called the libraries. Host frames before that are functions
  * called by libraries; frames of the C library before that belong to abort() or its like. */
 void th_crash_walk(int output, const void *context)
@@ -199,9 +225,7 @@ void th_crash_walk(int output, const void *context)
     size_t count = 0, length = 0;
     Dl_info info, first;
 
-    if (context)
-        walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    _Unwind_Backtrace(add_frame, &walk);
+    walk_from(&walk, context);
     for (size_t i = 0; i < walk.count && count < MOST_TOLD; i++) {
         bool known = dladdr((void *)walk.frames[i].at, &info) && info.dli_fname;
         if (known && is_host(&info) && count > 0)
