@@ -1,5 +1,5 @@
 /* tracehost replay: plays recorded streams into tracers. */
-#include "minimize.h"
+#include "smallest_crash.h"
 #include "replaying.h"
 #include "subcommand.h"
 

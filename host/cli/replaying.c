@@ -2,7 +2,7 @@
 #include "replaying.h"
 
 #include "interrupt.h"
-#include "minimize.h"
+#include "smallest_crash.h"
 #include "subcommand.h"
 #include "trace_summary.h"
 
@@ -410,6 +410,8 @@ int th_cli_replaying_run(struct th_replaying *replay)
     if (replay->trace.control || replay->trace.watch || replay->trace.top)
         th_trace_share(tracing); /* another thread changes, or reads, the tracing */
     th_cli_replaying_prepare(replay, tracing);
+    if (replay->minimize)
+        th_cli_minimize_guard(replay->minimize);
     th_control_main_thread_begin(&replay->main_thread);
     replay->control = (struct th_control_host){
         .program = replay->command,

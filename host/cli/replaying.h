@@ -28,7 +28,7 @@ struct th_replaying {
     bool wall_clock, fail_on_loss, recorded_callers, check;
     struct th_execution_options execution;
     struct th_texts streams;
-    struct th_minimize *minimize; /* --on-crash=minimize (minimize.h); NULL: not given */
+    struct th_minimize *minimize; /* --on-crash=minimize (smallest_crash.h); NULL: not given */
 
     /* Set by th_cli_replaying_run(). */
     size_t opened;    /* number of streams that were opened */

@@ -92,11 +92,15 @@ enum th_crash_kind {
     TH_CRASH_HANG
 };
 
+/* Slots of a signature that are no enum th_tracer_slot. */
+enum { TH_CRASH_NO_SLOT = -1, TH_CRASH_ANY_SLOT = -2 };
+
 /* The place of a crash. Two crashes are the same if kind, signal, slot and frame are equal. */
 struct th_crash_signature {
     _Atomic int kind; /* enum th_crash_kind; written last: release, acquire */
     int number;       /* signal, or exit status */
-    int slot;         /* enum th_tracer_slot of the callback; -1: in no callback */
+    int slot;         /* enum th_tracer_slot of the callback; TH_CRASH_NO_SLOT: in none;
+                         TH_CRASH_ANY_SLOT: not known */
     uint64_t record;  /* number of the record in its stream; 0: in no recorded event */
     uintptr_t frame;  /* of the innermost frame of a library, offset in its file; 0: not known, or a
                          hang, which may be anywhere in a loop */

@@ -54,7 +54,9 @@ void th_crash_note(enum th_crash_kind kind, int number, const void *context)
         return;
     if (!atomic_flag_test_and_set(&begun)) {
         wanted->number = number;
-        wanted->slot = th_self.attachment ? (int)th_self.slot : -1;
+        wanted->slot = th_self.attachment      ? (int)th_self.slot
+                       : kind == TH_CRASH_HANG ? TH_CRASH_ANY_SLOT /* the watchdog notes it */
+                                               : TH_CRASH_NO_SLOT;
         wanted->record = event ? event->number : 0;
         note_name(wanted->tracer, sizeof wanted->tracer, th_trace_callback_tracer());
         note_name(wanted->session, sizeof wanted->session, th_trace_callback_session());

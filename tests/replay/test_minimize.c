@@ -2,7 +2,7 @@
  * the answer, and the number of trials. */
 #include "host/replay/minimize.h"
 
-#include "host/base/memory.h"
+#include "host/base/base.h"
 #include "tests/support/assertions.h"
 
 enum { MANY = 245000, FEW = 3000 };

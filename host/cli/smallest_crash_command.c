@@ -1,5 +1,5 @@
 /* The crashing tracer among those of the command line, and the command that repeats the crash. */
-#include "minimize.h"
+#include "smallest_crash.h"
 
 #include "subcommand.h"
 
@@ -40,7 +40,7 @@ th_cli_minimize_find_tracer(const struct th_control_session_options *options,
 /* --- The command ------------------------------------------------------------------------------ */
 
 /* True if ARGUMENT cannot change what a tracer gets from the records that are left. */
-static bool is_left_out(const struct th_argument *argument)
+static bool has_no_effect(const struct th_argument *argument)
 {
     static const char *const names[] = {
         "on-crash", "from",     "to",        "max-events",   "max-records",   "max-memory",
@@ -105,7 +105,7 @@ void th_cli_minimize_print_command(FILE *out, const struct th_minimize_tracer *t
             session++;
             seen = 0;
         }
-        if (is_left_out(argument))
+        if (has_no_effect(argument))
             continue;
         if (!tracer->found || !is_of_session(argument) ||
             (session == tracer->session && (!names_tracer || seen == tracer->tracer)))

@@ -1,4 +1,4 @@
-#include "minimize_trial.h"
+#include "smallest_crash_trial.h"
 
 #include "replaying.h"
 
@@ -38,7 +38,7 @@ struct th_trial_page {
 /* --- In a trial ------------------------------------------------------------------------------- */
 
 /* Makes the process silent: it ends with its parent, and leaves no core file. */
-static void silence(void)
+static void silence_trial(void)
 {
     static const struct rlimit none = {0, 0};
     int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -91,7 +91,7 @@ static _Noreturn void carry_out(const struct th_trials *trials, const struct th_
     struct th_player *player;
     struct th_reader *reader;
 
-    silence();
+    silence_trial();
     if (!tracing) {
         tracing = th_trace_create();
         th_cli_replaying_prepare(replay, tracing);
@@ -147,7 +147,7 @@ static bool is_expected(struct th_crash_signature *expected, const struct th_cra
 {
     if (met->kind != expected->kind ||
         (met->kind == TH_CRASH_SIGNAL && met->number != expected->number) ||
-        (expected->slot != TH_TRIAL_ANY_SLOT && met->slot != expected->slot) ||
+        (expected->slot != TH_CRASH_ANY_SLOT && met->slot != expected->slot) ||
         (expected->frame && met->frame != expected->frame))
         return false;
     *expected = *met;
@@ -176,7 +176,7 @@ static bool make_trial(struct th_trials *trials, const struct th_buffer *stream)
     if (page->ended)
         return false;
     if (page->crash.kind == TH_CRASH_NONE) { /* a thread of the tracer, or a way unseen */
-        page->crash.slot = -1;
+        page->crash.slot = TH_CRASH_NO_SLOT;
         page->crash.kind = WIFSIGNALED(status) ? TH_CRASH_SIGNAL : TH_CRASH_IMMEDIATE;
         page->crash.number = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
     }

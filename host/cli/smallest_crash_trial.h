@@ -7,8 +7,8 @@
  * loads the tracers. A trial prints nothing, writes no output file of a tracer, and has a time
  * limit.
  */
-#ifndef TH_MINIMIZE_TRIAL_H
-#define TH_MINIMIZE_TRIAL_H
+#ifndef TH_SMALLEST_CRASH_TRIAL_H
+#define TH_SMALLEST_CRASH_TRIAL_H
 
 #include "host/crash/crash.h"
 
@@ -17,9 +17,6 @@ struct th_control_session_options;
 struct th_replaying;
 struct th_trial_page;
 struct th_tracing;
-
-/* A slot of struct th_crash_signature that is not known: any callback is the same. */
-enum { TH_TRIAL_ANY_SLOT = -2 };
 
 struct th_trials {
     const struct th_replaying *replay;

@@ -5,15 +5,15 @@
  * 1. The replay runs in a child. The guard of crash/ writes the place of a crash in shared memory.
  * 2. After a crash, another child reads the streams again up to the record of the crash. A stream
  *    that can be read only once was kept in memory during step 1.
- * 3. Trials with the tracer alone (minimize_trial.h) show whether the crash repeats; if not, trials
+ * 3. Trials with the tracer alone (smallest_crash_trial.h) show whether the crash repeats; if not, trials
  *    with all tracers follow.
  * 4. Records are cut (replay/minimize.h), then terms (replay/shrink.h). The result must crash
  *    twice; if it does not, step 4 is repeated, and each trial must crash twice.
  * 5. The result is written as a trace-port file and as JSON lines, and the command that repeats the
  *    crash is printed.
  */
-#ifndef TH_MINIMIZE_CLI_H
-#define TH_MINIMIZE_CLI_H
+#ifndef TH_SMALLEST_CRASH_H
+#define TH_SMALLEST_CRASH_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,10 +37,14 @@ struct th_minimize {
 /* Plays the streams as th_cli_replaying_run(), and minimizes a crash. Returns the exit status. */
 int th_cli_minimize_run(struct th_replaying *replay);
 
+/* Lets the guard write the place of a crash. For the child of step 1.
+ * Order: after th_crash_install(), before tracers are loaded. */
+void th_cli_minimize_guard(struct th_minimize *minimize);
+
 /* Prepares MINIMIZE for STREAM, the stream INDEX, before it is opened. For the child of step 1. */
 void th_cli_minimize_watch(struct th_minimize *minimize, size_t index, struct th_stream *stream);
 
-/* --- One tracer of several (minimize_command.c) ------------------------------------------------ */
+/* --- One tracer of several (smallest_crash_command.c) ------------------------------------------------ */
 
 /* A tracer of the command line: the index of its session, and of the tracer in the session. */
 struct th_minimize_tracer {
