@@ -68,8 +68,8 @@ static const struct th_argument arguments[] = {
               "processes (default: 1000000)",
               .how = TH_ARGUMENT_RARE, .take = replay_take_frames),
     TH_OPTION("on-crash", "ACTION", TEXT, LIMITS,
-              "If a callback of a tracer crashes: stop (default), or minimize[=FILE], which finds "
-              "the shortest recording that crashes the tracer in the same place",
+              "If a tracer crashes, stop (default), or find the shortest stream that crashes "
+              "it: minimize[=FILE]",
               .how = TH_ARGUMENT_OTHERS, .words = TH_WORDS("stop", "minimize"),
               .take = replay_take_on_crash),
     TH_OPTION("check", NULL, FLAG, OTHER, "Report misuse of the NIF API; if any, exit with 1",

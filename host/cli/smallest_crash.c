@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@
 enum {
     LEAST_LIMIT = 10,  /* seconds for a trial */
     LIMIT_RUNS = 4,    /* the same, in times of the crashing run */
-    MOST_SECONDS = 300 /* of the whole search */
+    MOST_SECONDS = 60, /* of a search */
+    MOST_RUNS = 20     /* added, in times of the limit of one trial beyond the least */
 };
 
 /* --- The replay ------------------------------------------------------------------------------- */
@@ -88,6 +90,33 @@ static bool can_be_read_again(const char *name)
 
 /* --- A search in a process -------------------------------------------------------------------- */
 
+/* Forks a child that ends in good order if this process ends first. Returns as fork(). */
+static pid_t fork_child(void)
+{
+    pid_t id;
+
+    fflush(NULL);
+    id = fork();
+    if (id == 0)
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+    return id;
+}
+
+/* Waits for child ID, which handles signals of the terminal. Returns its wait status. */
+static int await_child(pid_t id)
+{
+    struct sigaction ignored = {.sa_handler = SIG_IGN}, before[2];
+    int status = 0;
+
+    sigaction(SIGINT, &ignored, &before[0]);
+    sigaction(SIGQUIT, &ignored, &before[1]);
+    while (waitpid(id, &status, 0) < 0 && errno == EINTR)
+        ;
+    sigaction(SIGINT, &before[0], NULL);
+    sigaction(SIGQUIT, &before[1], NULL);
+    return status;
+}
+
 /* Sets SESSIONS to the session of TRACER alone, from ALL. PLACES has room for two sessions: the
  * first has no title. */
 static void choose_session(struct th_control_session_options *sessions,
@@ -120,7 +149,8 @@ static _Noreturn void run_search(struct th_minimize *minimize,
                    .sessions = &sessions,
                    .expected = minimize->page->crash,
                    .limit_ns = limit,
-                   .deadline_ns = th_clock_real_monotonic() + MOST_SECONDS * SECONDS,
+                   .deadline_ns = th_clock_real_monotonic() + MOST_SECONDS * SECONDS +
+                                  MOST_RUNS * (limit - LEAST_LIMIT * SECONDS),
                    .stop = &th_cli_interrupted},
         .out = fdopen(fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), "w"),
     };
@@ -138,6 +168,7 @@ static _Noreturn void run_search(struct th_minimize *minimize,
         th_error_context("cannot minimize the crash");
         th_error_print(m.out, "tracehost replay");
     }
+    minimize->page->interrupted = th_cli_interrupt_came();
     fflush(m.out);
     _exit(TH_OK);
 }
@@ -146,16 +177,14 @@ static _Noreturn void run_search(struct th_minimize *minimize,
 static enum th_minimize_outcome search_with(struct th_minimize *minimize,
                                             struct th_minimize_tracer tracer, int64_t limit)
 {
-    int status;
     pid_t id;
 
     minimize->page->outcome = TH_MINIMIZE_NOT_BEGUN;
-    fflush(NULL);
-    id = fork();
+    id = fork_child();
     if (id == 0)
         run_search(minimize, &tracer, limit);
-    while (id > 0 && waitpid(id, &status, 0) < 0 && errno == EINTR)
-        ;
+    if (id > 0)
+        await_child(id);
     return minimize->page->outcome;
 }
 
@@ -192,21 +221,6 @@ static void minimize_crash(struct th_minimize *minimize, int64_t run_ns)
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-/* Waits for the child that replays, which handles signals of the terminal. */
-static int await_replay(pid_t id)
-{
-    struct sigaction ignored = {.sa_handler = SIG_IGN}, before[2];
-    int status = 0;
-
-    sigaction(SIGINT, &ignored, &before[0]);
-    sigaction(SIGQUIT, &ignored, &before[1]);
-    while (waitpid(id, &status, 0) < 0 && errno == EINTR)
-        ;
-    sigaction(SIGINT, &before[0], NULL);
-    sigaction(SIGQUIT, &before[1], NULL);
-    return status;
-}
-
 static enum th_status prepare_minimize(struct th_minimize *minimize,
                                        const struct th_replaying *replay)
 {
@@ -242,8 +256,7 @@ int th_cli_minimize_run(struct th_replaying *replay)
 
     if (prepare_minimize(minimize, replay) != TH_OK)
         return th_cli_command_fail(replay->command);
-    fflush(NULL);
-    id = fork();
+    id = fork_child();
     if (id < 0) {
         th_error_raise(TH_FAILED, "cannot fork: %s", strerror(errno));
         return th_cli_command_fail(replay->command);
@@ -253,7 +266,7 @@ int th_cli_minimize_run(struct th_replaying *replay)
         minimize->page->finished = true;
         return status;
     }
-    status = await_replay(id);
+    status = await_child(id);
     crash = &minimize->page->crash;
     if (minimize->page->finished && WIFEXITED(status))
         return WEXITSTATUS(status);
@@ -265,5 +278,5 @@ int th_cli_minimize_run(struct th_replaying *replay)
         fputs("tracehost replay: a tracer ended the program by _exit()\n", stderr);
     }
     minimize_crash(minimize, th_clock_real_monotonic() - began);
-    return TH_CRASHED;
+    return minimize->page->interrupted ? 128 + minimize->page->interrupted : TH_CRASHED;
 }

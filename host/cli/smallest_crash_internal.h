@@ -26,6 +26,7 @@ struct th_minimize_page {
     atomic_size_t stream;            /* that is played */
     atomic_bool overfull;            /* records of a kept stream were not kept */
     _Atomic int outcome;             /* of the search */
+    _Atomic int interrupted;         /* signal that stopped the search; 0: none */
 };
 
 /* A search. */

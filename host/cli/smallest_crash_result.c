@@ -5,6 +5,7 @@
 #include "host/replay/reader.h"
 #include "host/trace/event.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Returns the name of the file. Owner: the caller frees the name with th_free(). */
@@ -67,6 +68,17 @@ static enum th_status write_result(const struct th_minimizing *m, const struct t
     return status;
 }
 
+static int compare_kinds(const void *a, const void *b)
+{
+    const uint64_t *x = ((const struct th_replay_classes *)a)->of;
+    const uint64_t *y = ((const struct th_replay_classes *)b)->of;
+
+    for (int class = TH_REPLAY_CLASS_TAG; class <= TH_REPLAY_CLASS_FUNCTION; class ++)
+        if (x[class] != y[class])
+            return x[class] < y[class] ? -1 : 1;
+    return 0;
+}
+
 /* Counts the records of STREAM, and their kinds: tag and function. */
 static void count_kinds(const struct th_buffer *stream, size_t *records, size_t *kinds)
 {
@@ -81,13 +93,10 @@ static void count_kinds(const struct th_buffer *stream, size_t *records, size_t 
         th_replay_kept_add(&kept, reader, &event);
     th_replay_reader_close(reader);
     *records = kept.count;
-    for (size_t i = 0; i < kept.count; i++) {
-        size_t same = 0;
-        while (memcmp(&kept.classes[same].of[TH_REPLAY_CLASS_TAG],
-                      &kept.classes[i].of[TH_REPLAY_CLASS_TAG], 2 * sizeof(uint64_t)) != 0)
-            same++;
-        *kinds += same == i;
-    }
+    if (kept.count > 0)
+        qsort(kept.classes, kept.count, sizeof *kept.classes, compare_kinds);
+    for (size_t i = 0; i < kept.count; i++)
+        *kinds += i == 0 || compare_kinds(&kept.classes[i - 1], &kept.classes[i]) != 0;
     th_replay_kept_free(&kept);
 }
 

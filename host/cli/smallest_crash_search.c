@@ -138,7 +138,7 @@ static bool cut(struct th_minimizing *m, struct th_writer_options *how, struct t
         holds = th_replay_part_read(&part, &raw, how, scheduler_id) == TH_OK;
     }
     if (holds)
-        th_replay_part_shrink(&part, m->kept.most, crashes, m);
+        th_replay_part_shrink(&part, m->kept.most, &m->trials.ended, crashes, m);
     stream->size = 0;
     if (holds)
         th_replay_part_write(&part, stream);

@@ -84,6 +84,7 @@ void th_replay_part_write(const struct th_replay_part *part, struct th_buffer *s
 struct part_trial {
     struct th_replay_part *part;
     size_t index; /* of the record that is being shrunk */
+    const bool *stopped;
     bool (*trial)(void *context, const struct th_buffer *stream);
     void *context;
 };
@@ -97,6 +98,8 @@ static bool try_event(void *context, const struct th_event *changed)
     bool holds = false;
     th_env env;
 
+    if (*t->stopped)
+        return false;
     th_env_init(&env, TH_ENV_PLAIN);
     if (th_replay_writer_encode(&bytes, &t->part->how, &event, &env) == TH_OK) {
         write_part(t->part, t->index, &bytes, &stream);
@@ -115,13 +118,13 @@ static bool try_event(void *context, const struct th_event *changed)
     return holds;
 }
 
-void th_replay_part_shrink(struct th_replay_part *part, size_t most,
+void th_replay_part_shrink(struct th_replay_part *part, size_t most, const bool *stopped,
                            bool (*trial)(void *context, const struct th_buffer *stream),
                            void *context)
 {
-    struct part_trial t = {.part = part, .trial = trial, .context = context};
+    struct part_trial t = {.part = part, .stopped = stopped, .trial = trial, .context = context};
 
-    for (t.index = part->count; t.index-- > 0;) {
+    for (t.index = part->count; !*stopped && t.index-- > 0;) {
         struct th_part_record *record = &part->records[t.index];
         if (record->event.source)
             th_replay_shrink(&record->event, record->env, most, try_event, &t);

@@ -25,8 +25,8 @@ enum th_status th_replay_part_read(struct th_replay_part *part, const struct th_
 void th_replay_part_write(const struct th_replay_part *part, struct th_buffer *stream);
 
 /* Shrinks the terms of all records, the last record first, while TRIAL holds for the stream; TRIAL
- * holds for PART. Terms of one record take at most MOST bytes. */
-void th_replay_part_shrink(struct th_replay_part *part, size_t most,
+ * holds for PART. Terms of one record take at most MOST bytes. Ends early if TRIAL sets *STOPPED. */
+void th_replay_part_shrink(struct th_replay_part *part, size_t most, const bool *stopped,
                            bool (*trial)(void *context, const struct th_buffer *stream),
                            void *context);
 
