@@ -124,7 +124,9 @@ static bool cut(struct th_minimizing *m, struct th_writer_options *how, struct t
     struct th_replay_part part = {0};
     bool holds;
 
-    m->count = th_replay_minimize_records(m->records, m->count, m->kept.classes, try_records, m);
+    m->count =
+        th_replay_minimize_records(m->records, m->count, m->kept.classes,
+                                   &(struct th_replay_trials){try_records, m, &m->trials.ended});
     th_replay_kept_write(&m->kept, m->records, m->count, &raw);
     *how = m->kept.how;
     how->format = TH_FORMAT_TRACE_PORT;

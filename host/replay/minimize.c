@@ -18,8 +18,7 @@ struct search {
      * only shrink, so equal numbers mean equal sets. */
     size_t *tested;
     size_t *tried; /* the units of a trial */
-    th_replay_trial *trial;
-    void *context;
+    const struct th_replay_trials *trials;
 };
 
 /* Drops the units from FROM up to TO if the test holds without them. Units behind the place where
@@ -28,9 +27,11 @@ static bool drop_units(struct search *s, size_t from, size_t to)
 {
     size_t dropped = to - from, left = s->count - dropped, needed;
 
+    if (s->trials->stopped && *s->trials->stopped)
+        return false;
     memcpy(s->tried, s->units, from * sizeof *s->units);
     memcpy(s->tried + from, s->units + to, (s->count - to) * sizeof *s->units);
-    needed = s->trial(s->context, s->tried, left);
+    needed = s->trials->trial(s->trials->context, s->tried, left);
     if (needed == 0) {
         if (dropped == 1)
             s->tested[from] = s->count;
@@ -89,9 +90,9 @@ static void drop_single_units(struct search *s, bool keeps_last)
 }
 
 size_t th_replay_minimize_units(size_t units[], size_t count, bool keeps_last,
-                                th_replay_trial *trial, void *context)
+                                const struct th_replay_trials *trials)
 {
-    struct search s = {.units = units, .count = count, .trial = trial, .context = context};
+    struct search s = {.units = units, .count = count, .trials = trials};
 
     if (count == 0)
         return 0;
@@ -122,8 +123,7 @@ struct class_search {
     size_t *unit_of; /* for each record, the unit of its class */
     bool *kept;      /* for each unit */
     size_t *tried, needed;
-    th_replay_trial *trial;
-    void *context;
+    const struct th_replay_trials *trials;
 };
 
 static int compare_members(const void *a, const void *b)
@@ -160,7 +160,7 @@ static size_t list_records(struct class_search *c, const size_t units[], size_t 
 static size_t try_classes(void *context, const size_t units[], size_t count)
 {
     struct class_search *c = context;
-    size_t needed = c->trial(c->context, c->tried, list_records(c, units, count));
+    size_t needed = c->trials->trial(c->trials->context, c->tried, list_records(c, units, count));
 
     if (needed > 0)
         c->needed = needed;
@@ -200,6 +200,7 @@ static size_t number_classes(struct class_search *c, const struct th_replay_clas
 static size_t cut_classes(struct class_search *c, size_t records[],
                           const struct th_replay_classes classes[], enum th_replay_class kind)
 {
+    const struct th_replay_trials trials = {try_classes, c, c->trials->stopped};
     size_t units = number_classes(c, classes, kind), left = c->count;
     size_t *kept;
 
@@ -208,7 +209,7 @@ static size_t cut_classes(struct class_search *c, size_t records[],
         kept = th_alloc(units * sizeof *kept);
         for (size_t i = 0; i < units; i++)
             kept[i] = i;
-        units = th_replay_minimize_units(kept, units, true, try_classes, c);
+        units = th_replay_minimize_units(kept, units, true, &trials);
         left = list_records(c, kept, units);
         memcpy(records, c->tried, left * sizeof *records);
         th_free(kept);
@@ -217,10 +218,10 @@ static size_t cut_classes(struct class_search *c, size_t records[],
 }
 
 size_t th_replay_minimize_records(size_t records[], size_t count,
-                                  const struct th_replay_classes classes[], th_replay_trial *trial,
-                                  void *context)
+                                  const struct th_replay_classes classes[],
+                                  const struct th_replay_trials *trials)
 {
-    struct class_search c = {.records = records, .trial = trial, .context = context};
+    struct class_search c = {.records = records, .trials = trials};
 
     if (count == 0)
         return 0;
@@ -234,5 +235,5 @@ size_t th_replay_minimize_records(size_t records[], size_t count,
     th_free(c.unit_of);
     th_free(c.kept);
     th_free(c.tried);
-    return th_replay_minimize_units(records, count, true, trial, context);
+    return th_replay_minimize_units(records, count, true, trials);
 }

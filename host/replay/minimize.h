@@ -34,10 +34,16 @@
  * does not hold. */
 typedef size_t th_replay_trial(void *context, const size_t units[], size_t count);
 
-/* Cuts UNITS, COUNT numbers in ascending order for which TRIAL holds, and returns how many are left
- * at UNITS. If KEEPS_LAST, the last unit is never dropped alone. */
+struct th_replay_trials {
+    th_replay_trial *trial;
+    void *context;
+    const bool *stopped; /* a trial may set it: no further trial is made; NULL: never */
+};
+
+/* Cuts UNITS, COUNT numbers in ascending order for which the trial holds, and returns how many are
+ * left at UNITS. If KEEPS_LAST, the last unit is never dropped alone. */
 size_t th_replay_minimize_units(size_t units[], size_t count, bool keeps_last,
-                                th_replay_trial *trial, void *context);
+                                const struct th_replay_trials *trials);
 
 enum th_replay_class {
     TH_REPLAY_CLASS_TRACEE,
@@ -54,7 +60,7 @@ struct th_replay_classes {
 /* As th_replay_minimize_units(), for records: RECORDS are indices in CLASSES. Cuts classes first.
  * The last record stays. */
 size_t th_replay_minimize_records(size_t records[], size_t count,
-                                  const struct th_replay_classes classes[], th_replay_trial *trial,
-                                  void *context);
+                                  const struct th_replay_classes classes[],
+                                  const struct th_replay_trials *trials);
 
 #endif

@@ -146,7 +146,8 @@ static th_term drop_elements(struct shrink *s, struct place *place, th_term whol
     kept = th_alloc((count + 1) * sizeof *kept);
     for (size_t i = 0; i < count; i++)
         kept[i] = i;
-    count = th_replay_minimize_units(kept, count, false, attempt_units, &a);
+    count = th_replay_minimize_units(kept, count, false,
+                                     &(struct th_replay_trials){attempt_units, &a, NULL});
     whole = make_like(s->env, whole, elements, kept, count, a.tail);
     th_free(elements);
     th_free(kept);

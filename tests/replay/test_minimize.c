@@ -14,7 +14,8 @@ struct simulated {
     size_t (*holds)(const struct simulated *s, const size_t units[], size_t count);
     const size_t *needed; /* ascending */
     size_t needed_count;
-    unsigned trials;
+    unsigned trials, most; /* the search is stopped after `most`; 0: never */
+    bool stopped;
     uint64_t records; /* of all trials */
 };
 
@@ -23,6 +24,7 @@ static size_t on_trial(void *context, const size_t units[], size_t count)
     struct simulated *s = context;
 
     s->trials++;
+    s->stopped = s->trials == s->most;
     s->records += count;
     return s->holds(s, units, count);
 }
@@ -55,7 +57,8 @@ static size_t *minimize(struct simulated *s, size_t *left)
     }
     needed = s->holds(s, records, s->count);
     assert_true(needed > 0);
-    *left = th_replay_minimize_records(records, needed, classes, on_trial, s);
+    *left = th_replay_minimize_records(records, needed, classes,
+                                       &(struct th_replay_trials){on_trial, s, &s->stopped});
     th_free(classes);
     return records;
 }
@@ -241,6 +244,21 @@ static void test_each_record_left_is_needed(void **state)
     th_free(records);
 }
 
+/* A search that is stopped has a result for which the test holds. */
+static void test_stopped_search(void **state)
+{
+    const size_t needed[] = {999, 61000, 122000, 190001, MANY - 1};
+    struct simulated s = {
+        .count = MANY, .needed = needed, .needed_count = 5, .holds = needs_these, .most = 40};
+    size_t left, *records = minimize(&s, &left);
+
+    (void)state;
+    assert_int_equal(s.trials, 40);
+    assert_true(needs_these(&s, records, left) > 0);
+    assert_in_range(left, 6, MANY);
+    th_free(records);
+}
+
 /* --- Units whose last one may go ---------------------------------------------------------------- */
 
 static size_t needs_number_5(void *context, const size_t units[], size_t count)
@@ -259,7 +277,9 @@ static void test_last_unit_may_go(void **state)
     (void)state;
     for (size_t i = 0; i < 20; i++)
         units[i] = i;
-    assert_int_equal(th_replay_minimize_units(units, 20, false, needs_number_5, NULL), 1);
+    assert_int_equal(th_replay_minimize_units(
+                         units, 20, false, &(struct th_replay_trials){needs_number_5, NULL, NULL}),
+                     1);
     assert_int_equal(units[0], 5);
 }
 
@@ -271,7 +291,7 @@ int main(void)
         cmocka_unit_test(test_hundred_spread),    cmocka_unit_test(test_classes_are_cut_first),
         cmocka_unit_test(test_hundred_of_a_kind), cmocka_unit_test(test_order_of_two_processes),
         cmocka_unit_test(test_state_over_ten),    cmocka_unit_test(test_each_record_left_is_needed),
-        cmocka_unit_test(test_last_unit_may_go),
+        cmocka_unit_test(test_stopped_search),    cmocka_unit_test(test_last_unit_may_go),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
