@@ -113,16 +113,17 @@ enum th_status th_cli_minimize_show(struct th_minimizing *m, const struct th_buf
         status = write_result(m, stream, *how, TH_FORMAT_JSONL, lines);
     count_kinds(stream, &records, &kinds);
     if (status == TH_OK) {
-        fprintf(m->out, "tracehost replay: the crash needs %zu record%s of %zu kind%s%s\n", records,
-                th_log_plural(records), kinds, th_log_plural(kinds),
-                m->trials.ended ? ", or fewer: the search was stopped" : "");
+        fprintf(m->out,
+                "tracehost replay: the crash needs %zu record%s of %zu kind%s%s (%llu trials)\n",
+                records, th_log_plural(records), kinds, th_log_plural(kinds),
+                m->trials.ended ? ", or fewer, as the search was stopped" : "",
+                (unsigned long long)m->trials.count);
         if (!confirmed)
-            fprintf(m->out, "  the tracer does not crash each time: repeat the command\n");
-        fprintf(m->out, "  written to %s and %s after %llu trials; repeat the crash by\n", file,
-                lines, (unsigned long long)m->trials.count);
+            fputs("  the tracer crashes only at some attempts: repeat the command\n", m->out);
         if (!port)
-            fprintf(m->out, "  (%s lacks `external`, `tail` and callers, which the crash needs)\n",
+            fprintf(m->out, "  the crash needs `external`, `tail` or callers, which %s lacks\n",
                     file);
+        fprintf(m->out, "  %s and %s have them; this command repeats the crash:\n", file, lines);
         th_cli_minimize_print_command(m->out, tracer, port ? file : lines);
     }
     th_free(file);

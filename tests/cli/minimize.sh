@@ -26,7 +26,7 @@ minimized() {
         >"$work/out" 2>"$work/err"
     status=$?
     [ $status = 6 ] || echo "status $status"
-    sed -n 's/^tracehost replay: the crash needs //p; /^tracehost replay: [^t]/p; /did not repeat/p' "$work/err"
+    sed -n 's/^tracehost replay: the crash needs \(.*\) (.* trials)/\1/p; /^tracehost replay: [^t]/p; /did not repeat/p' "$work/err"
     command=$(sed -n '/^  tracehost replay/p' "$work/err")
     if [ -n "$command" ]; then
         tracehost dump "$work/planted.crash.trace" | cut -c 1-100 | head -12
@@ -256,7 +256,7 @@ outputs() {
     cd "$work" || return
     tracehost replay -t ./planted.so=helper -t text,output=plain -t ./planted.so=both shop.trace 2>/dev/null
     tracehost replay -t ./planted.so=helper -t text,output=log -t ./planted.so=both --on-crash=minimize=few.trace shop.trace \
-        2>&1 | sed -n 's/^  tracehost/tracehost/p; s/.*crash needs //p'
+        2>&1 | sed -n 's/^  tracehost/tracehost/p; s/.*the crash needs \(.*\) (.*/\1/p'
     cmp plain log && ls few.*
 }
 expect 'trials leave outputs of tracers alone' outputs <<'EOT'
