@@ -123,7 +123,7 @@ enum th_status th_cli_minimize_show(struct th_minimizing *m, const struct th_buf
         if (!port)
             fprintf(m->out, "  the crash needs `external`, `tail` or callers, which %s lacks\n",
                     file);
-        fprintf(m->out, "  %s and %s have them; this command repeats the crash:\n", file, lines);
+        fprintf(m->out, "  %s and %s have them; repeat it by\n", file, lines);
         th_cli_minimize_print_command(m->out, tracer, port ? file : lines);
     }
     th_free(file);
