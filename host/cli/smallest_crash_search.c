@@ -11,30 +11,30 @@
 
 /* --- The records ------------------------------------------------------------------------------ */
 
-/* Keeps the records of READER up to the crash that would be delivered. */
+/* Keeps the records of READER up to the crash that were delivered, so between --from and --to. No
+ * event happens, as that could start threads of the host. */
 static enum th_status keep_stream(struct th_minimizing *m, struct th_reader *reader, bool last)
 {
     const struct th_crash_signature *crash = &m->minimize->page->crash;
     struct th_player_options play = m->minimize->replay->play;
     struct th_tracing *tracing = th_trace_create();
     struct th_player_counts counts = {0};
-    enum th_status status, kept = TH_OK;
+    enum th_status met, status = TH_OK;
     struct th_player *player;
     struct th_event *event;
+    bool inside;
 
-    play.stays = play.part = true;
+    play.part = true;
     player = th_replay_player_begin(tracing, reader, &play, &counts);
-    while (kept == TH_OK && (status = th_replay_player_step(player, &event)) != TH_END) {
-        if (status == TH_OK && counts.skipped == 0)
-            kept = th_replay_kept_add(&m->kept, reader, event);
-        counts.skipped = 0;
-        th_error_clear();
+    while (status == TH_OK && (met = th_replay_player_skim(player, &event, &inside)) != TH_END) {
+        if (met == TH_OK && inside)
+            status = th_replay_kept_add(&m->kept, reader, event);
         if (last && crash->record && event->number >= crash->record)
             break;
     }
     th_replay_player_end(player);
     th_trace_free(tracing);
-    return kept;
+    return status;
 }
 
 static enum th_status keep_streams(struct th_minimizing *m)

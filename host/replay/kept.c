@@ -39,8 +39,10 @@ static enum th_status add_converted(struct th_replay_kept *kept, struct th_event
 }
 
 enum th_status th_replay_kept_add(struct th_replay_kept *kept, const struct th_reader *reader,
-                                  struct th_event *event)
+                                  const struct th_event *event)
 {
+    struct th_event copy = *event; /* its terms are gone after a conversion */
+    const struct th_replay_classes classes = classes_of(&copy);
     const struct th_reader_info *info = th_replay_reader_info(reader);
     bool jsonl = kept->how.format == TH_FORMAT_JSONL;
     const unsigned char *raw;
@@ -58,7 +60,7 @@ enum th_status th_replay_kept_add(struct th_replay_kept *kept, const struct th_r
         th_buffer_add(&kept->bytes, raw, size);
         if (jsonl && raw[size - 1] != '\n')
             th_buffer_add_byte(&kept->bytes, '\n');
-    } else if ((status = add_converted(kept, event)) != TH_OK) {
+    } else if ((status = add_converted(kept, &copy)) != TH_OK) {
         return status;
     }
     if (kept->bytes.size > kept->most)
@@ -68,7 +70,7 @@ enum th_status th_replay_kept_add(struct th_replay_kept *kept, const struct th_r
                               kept->most);
     TH_ARRAY_GROW(kept->ends, kept->count, kept->capacity);
     TH_ARRAY_GROW(kept->classes, kept->count, kept->classes_capacity);
-    kept->classes[kept->count] = classes_of(event);
+    kept->classes[kept->count] = classes;
     kept->ends[kept->count++] = kept->bytes.size;
     return TH_OK;
 }

@@ -24,11 +24,11 @@ struct th_replay_kept {
     size_t most; /* limit of `bytes` */
 };
 
-/* Appends EVENT, the latest record of READER.
+/* Appends EVENT, the latest record of READER, of which nothing is decoded yet; EVENT stays so.
  * Errors: TH_FAILED if there are more bytes than `most`; TH_MALFORMED if EVENT must be converted
  * and is damaged. */
 enum th_status th_replay_kept_add(struct th_replay_kept *kept, const struct th_reader *reader,
-                                  struct th_event *event);
+                                  const struct th_event *event);
 
 /* Appends a stream of the RECORDS, COUNT indices in ascending order, to STREAM. */
 void th_replay_kept_write(const struct th_replay_kept *kept, const size_t records[], size_t count,

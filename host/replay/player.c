@@ -351,6 +351,20 @@ enum th_status th_replay_player_step(struct th_player *player, struct th_event *
     return play_next(player);
 }
 
+enum th_status th_replay_player_skim(struct th_player *player, struct th_event **event,
+                                     bool *inside)
+{
+    enum th_status status = th_replay_reader_next(player->reader, &player->event), met;
+
+    *event = &player->event;
+    *inside = false;
+    if (status != TH_OK)
+        return status;
+    note_time(player, &player->event);
+    *inside = player->event.kind > TH_EVENT_SEQ_TRACE || in_time(player, &player->event, &met);
+    return TH_OK;
+}
+
 void th_replay_player_end(struct th_player *player)
 {
     if (!player)

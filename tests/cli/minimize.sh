@@ -6,7 +6,7 @@ ulimit -c 0
 
 stream=$work/shop.jsonl
 tests/cli/minimize/stream.py >"$stream"
-"$tracehost" convert "$stream" "$work/shop.trace"
+"$tracehost" convert "$stream" "$work/shop.trace" 2>/dev/null # without `external`
 "$CC" -g -O1 -fPIC -shared -pthread -Iplugin_api -o "$work/planted.so" tests/cli/minimize/planted.c
 PATH=$(dirname "$tracehost"):$PATH
 PLANTED_FILE=$work/once
