@@ -188,7 +188,12 @@ static enum th_minimize_outcome search_with(struct th_minimize *minimize,
     return minimize->page->outcome;
 }
 
-static void minimize_crash(struct th_minimize *minimize, int64_t run_ns)
+struct th_crash_signature *th_cli_minimize_place(struct th_minimize *minimize)
+{
+    return &minimize->page->crash;
+}
+
+int th_cli_minimize_crash(struct th_minimize *minimize, int64_t run_ns)
 {
     const struct th_replaying *replay = minimize->replay;
     struct th_minimize_tracer none = {0}, tracer;
@@ -201,12 +206,12 @@ static void minimize_crash(struct th_minimize *minimize, int64_t run_ns)
         fputs(
             "tracehost replay: the crash is in no callback, so no part of the stream was sought\n",
             stderr);
-        return;
+        return TH_CRASHED;
     }
     tracer = th_cli_minimize_find_tracer(&replay->trace.sessions, crash);
     if (tracer.found)
         outcome = search_with(minimize, tracer, limit);
-    if (outcome == TH_MINIMIZE_NOT_REPEATED || outcome == TH_MINIMIZE_FAILED)
+    if (outcome == TH_MINIMIZE_NOT_REPEATED)
         outcome = search_with(minimize, none, limit);
     if (outcome == TH_MINIMIZE_OF_TRACER) /* the first search has found the tracer */
         outcome = search_with(minimize, th_cli_minimize_find_tracer(&replay->trace.sessions, crash),
@@ -217,11 +222,12 @@ static void minimize_crash(struct th_minimize *minimize, int64_t run_ns)
               stderr);
     else if (outcome == TH_MINIMIZE_NOT_BEGUN)
         fputs("tracehost replay: cannot minimize the crash: the tracer ended the search\n", stderr);
+    return minimize->page->interrupted ? 128 + minimize->page->interrupted : TH_CRASHED;
 }
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-static enum th_status prepare_minimize(struct th_minimize *minimize,
+enum th_status th_cli_minimize_prepare(struct th_minimize *minimize,
                                        const struct th_replaying *replay)
 {
     const char *lost = minimize->file ? th_cli_replaying_stream_at(replay, minimize->file) : NULL;
@@ -254,7 +260,7 @@ int th_cli_minimize_run(struct th_replaying *replay)
     int status;
     pid_t id;
 
-    if (prepare_minimize(minimize, replay) != TH_OK)
+    if (th_cli_minimize_prepare(minimize, replay) != TH_OK)
         return th_cli_command_fail(replay->command);
     id = fork_child();
     if (id < 0) {
@@ -267,7 +273,7 @@ int th_cli_minimize_run(struct th_replaying *replay)
         return status;
     }
     status = await_child(id);
-    crash = &minimize->page->crash;
+    crash = th_cli_minimize_place(minimize);
     if (minimize->page->finished && WIFEXITED(status))
         return WEXITSTATUS(status);
     if (WIFSIGNALED(status) && crash->kind == TH_CRASH_NONE)
@@ -277,6 +283,5 @@ int th_cli_minimize_run(struct th_replaying *replay)
         crash->kind = TH_CRASH_IMMEDIATE;
         fputs("tracehost replay: a tracer ended the program by _exit()\n", stderr);
     }
-    minimize_crash(minimize, th_clock_real_monotonic() - began);
-    return minimize->page->interrupted ? 128 + minimize->page->interrupted : TH_CRASHED;
+    return th_cli_minimize_crash(minimize, th_clock_real_monotonic() - began);
 }

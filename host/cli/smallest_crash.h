@@ -15,8 +15,11 @@
 #ifndef TH_SMALLEST_CRASH_H
 #define TH_SMALLEST_CRASH_H
 
+#include "host/base/error.h"
+
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 struct th_control_session_options;
@@ -36,6 +39,21 @@ struct th_minimize {
 
 /* Plays the streams as th_cli_replaying_run(), and minimizes a crash. Returns the exit status. */
 int th_cli_minimize_run(struct th_replaying *replay);
+
+/*
+ * The parts of th_cli_minimize_run(), for a program that forks and waits itself:
+ *   th_cli_minimize_prepare() before the fork. Errors: TH_USAGE if the result would overwrite a
+ *       stream; TH_FAILED.
+ *   th_cli_minimize_guard() and _watch() in the child, by th_cli_replaying_run()
+ *   th_cli_minimize_place(): the place of the crash as the guard has written it; the caller may
+ *       write what it knows. Kind and slot must be set then; other members may be 0 or empty.
+ *   th_cli_minimize_crash() after the crash, and after the report. The replay took RUN_NS
+ *       nanoseconds. Returns the exit status.
+ */
+enum th_status th_cli_minimize_prepare(struct th_minimize *minimize,
+                                       const struct th_replaying *replay);
+struct th_crash_signature *th_cli_minimize_place(struct th_minimize *minimize);
+int th_cli_minimize_crash(struct th_minimize *minimize, int64_t run_ns);
 
 /* Lets the guard write the place of a crash. For the child of step 1.
  * Order: after th_crash_install(), before tracers are loaded. */

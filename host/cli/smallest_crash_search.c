@@ -178,8 +178,10 @@ enum th_minimize_outcome th_cli_minimize_search(struct th_minimizing *m,
     struct th_writer_options how;
     bool at_once, confirmed;
 
-    if (keep_streams(m) != TH_OK || th_cli_trials_begin(&m->trials, &at_once) != TH_OK)
+    if (keep_streams(m) != TH_OK)
         return TH_MINIMIZE_FAILED;
+    if (th_cli_trials_begin(&m->trials, &at_once) != TH_OK) /* alone, it may not load */
+        return tracer->found ? TH_MINIMIZE_NOT_REPEATED : TH_MINIMIZE_FAILED;
     m->asks = 1;
     how = m->kept.how;
     th_replay_kept_write(&m->kept, NULL, 0, &stream);

@@ -106,6 +106,11 @@ expect 'an argument of a certain shape' minimized argument <<'EOT'
 {trace_ts,<0.107.0>,call,{spec,argument,[{key,1500,[]}]},1234000}.
 status 6, crashed: SIGSEGV, a bad memory access, in trace_call
 EOT
+expect 'a crash in another place does not count' minimized place <<'EOT'
+1 record of 1 kind
+{trace_ts,<0.107.0>,call,{spec,argument,[{key,1500,[]}]},1234000}.
+status 6, crashed: SIGSEGV, a bad memory access, in trace_call
+EOT
 expect 'a list of five elements' minimized list <<'EOT'
 1 record of 1 kind
 {trace_ts,<0.103.0>,call,{spec,list,[[[],[],[],[],[]]]},2300000}.
@@ -210,6 +215,27 @@ expect 'a stream that can be read once' with_input - two <<'EOT'
 {trace_ts,<0.101.0>,call,{spec,first,[]},211000}.
 {trace_ts,<0.107.0>,call,{spec,second,[]},2789000}.
 status 6, crashed: SIGSEGV, a bad memory access, in trace_call
+EOT
+from_node() {
+    tests/cli/lib/serve_node.py "$work/shop.trace" -- tracehost replay -t "$work/planted.so=two" \
+        --on-crash=minimize="$work/node.trace" tcp://127.0.0.1:PORT 2>&1 | sed -n 's/.*the crash needs \(.*\) (.*/\1/p'
+    tracehost dump "$work/node.trace"
+}
+expect 'a node' from_node <<'EOT'
+2 records of 2 kinds
+{trace_ts,<0.101.0>,call,{spec,first,[]},211000}.
+{trace_ts,<0.107.0>,call,{spec,second,[]},2789000}.
+EOT
+too_much() {
+    awk 'NR == 1 || /spec,first/ { print; next } { for (i = 0; i < 9; i++) print }' "$stream" >"$work/large.jsonl"
+    tracehost replay -t "$work/planted.so=two" --max-memory=1MiB --on-crash=minimize "$work/large.jsonl" 2>&1 | sed '1,/^  lines/d'
+    tracehost replay -t "$work/planted.so=two" --max-memory=1MiB --on-crash=minimize - <"$work/large.jsonl" 2>&1 | sed '1,/^  lines/d'
+}
+expect 'records that take too much memory' too_much <<'EOT'
+tracehost replay: cannot minimize the crash
+  the records up to the crash have more than 1048576 bytes: give a larger --max-memory
+tracehost replay: cannot minimize the crash
+  the records up to the crash have more than 1048576 bytes: give a larger --max-memory
 EOT
 tests/cli/minimize/stream.py --small >"$work/small.jsonl"
 grep -v '{spec,first' "$stream" >"$work/rest.jsonl"

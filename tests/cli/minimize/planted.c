@@ -103,6 +103,14 @@ static int first_is_long(ErlNifEnv *env, ERL_NIF_TERM arguments)
 
 /* --- The crashes --- */
 
+/* Crashes in one place for a bad argument, in another one for any other. */
+static void crash_at_argument(ErlNifEnv *env, ERL_NIF_TERM arguments)
+{
+    if (argument_is_bad(env, arguments))
+        crash();
+    abort();
+}
+
 static void *sleep_for_ever(void *unused)
 {
     for (;;)
@@ -167,6 +175,8 @@ TH_TRACER_TRACE(call)
     if (is_atom(env, state, "argument") && is_call(env, term, "spec", "argument", &arguments) &&
         argument_is_bad(env, arguments))
         crash();
+    if (is_atom(env, state, "place") && is_call(env, term, "spec", "argument", &arguments))
+        crash_at_argument(env, arguments);
     if (is_atom(env, state, "list") && is_call(env, term, "spec", "list", &arguments) &&
         first_is_long(env, arguments))
         crash();
