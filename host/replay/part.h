@@ -15,8 +15,7 @@ struct th_replay_part {
 };
 
 /* Reads the records of STREAM, to be written as HOW says. SCHEDULER_ID as in struct
- * th_reader_options. A record whose terms are damaged stays as
- * it is.
+ * th_reader_options. A record that is no sound trace message stays as it is.
  * Errors: TH_FAILED if a record cannot be written so, or STREAM cannot be kept in memory. */
 enum th_status th_replay_part_read(struct th_replay_part *part, const struct th_buffer *stream,
                                    const struct th_writer_options *how, bool scheduler_id);

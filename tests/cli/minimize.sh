@@ -228,8 +228,8 @@ expect 'a node' from_node <<'EOT'
 EOT
 too_much() {
     awk 'NR == 1 || /spec,first/ { print; next } { for (i = 0; i < 9; i++) print }' "$stream" >"$work/large.jsonl"
-    tracehost replay -t "$work/planted.so=two" --max-memory=1MiB --on-crash=minimize "$work/large.jsonl" 2>&1 | sed '1,/^  lines/d'
-    tracehost replay -t "$work/planted.so=two" --max-memory=1MiB --on-crash=minimize - <"$work/large.jsonl" 2>&1 | sed '1,/^  lines/d'
+    tracehost replay -t "$work/planted.so=two" --max-memory=1MiB --on-crash=minimize "$work/large.jsonl" 2>&1 | sed -n '/^tracehost replay/,$p' | grep -v ThreadSanitizer
+    tracehost replay -t "$work/planted.so=two" --max-memory=1MiB --on-crash=minimize - <"$work/large.jsonl" 2>&1 | sed -n '/^tracehost replay/,$p' | grep -v ThreadSanitizer
 }
 expect 'records that take too much memory' too_much <<'EOT'
 tracehost replay: cannot minimize the crash
