@@ -77,8 +77,9 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
 }
 
 /* Returns true if the event is between from and to, or has no time. *STATUS becomes TH_MALFORMED if
- * its time is damaged. */
-static bool in_time(struct th_player *player, struct th_event *event, enum th_status *status)
+ * its time is damaged. Inline, as there are two callers. */
+static inline __attribute__((always_inline)) bool
+in_time(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
