@@ -59,6 +59,11 @@ void th_output_end_file(const char *name);
  * the program. */
 void th_output_remove_unfinished(void);
 
+/* Removes the files that the dead worker of REGION had registered (shared.h).
+ * Thread: the supervisor. */
+struct th_shared_region;
+void th_output_remove_unfinished_of(const struct th_shared_region *region);
+
 /*
  * Stops waits of the calling thread for the reader of a FIFO, once *th_output_stop is not 0. NULL,
  * the default, stops none; see th_output_open_fifo().
