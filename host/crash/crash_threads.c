@@ -5,13 +5,17 @@
 #include "host/base/output.h"
 #include "host/code/export.h"
 #include "host/code/instance.h"
+#include "host/library/debuginfo/line.h"
 #include "host/library/examine.h"
+#include "host/library/load.h"
 #include "host/term/clock.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -40,6 +44,8 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
         bool done = false;
         if (pthread_equal(t->thread, spared))
             continue;
+        if (th_crash_thread_is_in(t) && th_crash_thread_has_ended(t->id))
+            th_crash_thread_lost(t->self);
         if (th_crash_thread_is_in(t) && (t->since == INT64_MAX || !excused(t))) {
             if (now - t->since < nanoseconds)
                 continue;
@@ -49,6 +55,25 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
         t->since = done ? INT64_MAX : now;
     }
     pthread_mutex_unlock(&lock);
+}
+
+/* A first thread that has ended stays as a zombie. */
+bool th_crash_thread_has_ended(pid_t id)
+{
+    char path[64], text[512];
+    const char *state;
+    ssize_t size;
+    int file;
+
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)id);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return true;
+    size = read(file, text, sizeof text - 1);
+    close(file);
+    text[size > 0 ? size : 0] = '\0';
+    state = strrchr(text, ')'); /* behind the name */
+    return size <= 0 || (state && strncmp(state, ") Z", 3) == 0);
 }
 
 /* --- The process ------------------------------------------------------------------------------ */
@@ -84,11 +109,32 @@ enum {
 static _Thread_local void *handler_stack;
 static _Thread_local stack_t stack_before; /* of the former handlers, for example a sanitizer's */
 
+void (*th_crash_thread_lost)(const struct th_self *self);
+
+/* The destructor of a key runs as the thread ends, however it does. */
+static pthread_key_t lost_key;
+static pthread_once_t lost_once = PTHREAD_ONCE_INIT;
+
+static void end_lost(void *self)
+{
+    if (th_crash_is_in_library(self))
+        th_crash_thread_lost(self);
+}
+
+static void make_lost_key(void)
+{
+    (void)pthread_key_create(&lost_key, end_lost); /* without a key the watchdog finds the thread */
+}
+
 void th_crash_thread_begin(void)
 {
     sigset_t met;
 
-    own = (struct th_crash_thread){.thread = pthread_self(), .id = gettid(), .self = &th_self};
+    th_self_share();
+    th_self.id = gettid();
+    pthread_once(&lost_once, make_lost_key);
+    pthread_setspecific(lost_key, &th_self);
+    own = (struct th_crash_thread){.thread = pthread_self(), .id = th_self.id, .self = &th_self};
     pthread_mutex_lock(&lock);
     own.next = threads;
     own.place = &threads;
@@ -115,6 +161,9 @@ void th_crash_thread_end(void)
     sigaltstack(&stack_before, NULL);
     th_free(handler_stack);
     handler_stack = NULL;
+    pthread_setspecific(lost_key, NULL);
+    th_self.id = 0;
+    th_self_unshare();
 }
 
 /* The access is just below the lowest address of the stack, or just above: the kernel stops growth
@@ -155,11 +204,17 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argu
     return _URC_NO_REASON;
 }
 
+/* Returns whether SYMBOL is in the object of INFO. */
+static bool has_symbol(const Dl_info *info, const void *symbol)
+{
+    Dl_info other;
+
+    return dladdr(symbol, &other) && other.dli_fbase == info->dli_fbase;
+}
+
 static bool is_host(const Dl_info *info)
 {
-    Dl_info own;
-
-    return dladdr(th_library_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
+    return has_symbol(info, th_library_program_symbol);
 }
 
 /* Writes the line of a frame. The name is that of a module's function, of another function of the
@@ -189,24 +244,54 @@ static void tell_crash_frame(int output, const struct frame *frame, const Dl_inf
                   info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
 }
 
-/* Walks up to the host function that called the libraries. Host frames before that are functions
- * called by libraries; frames of the C library before that belong to abort() or its like. */
-void th_crash_walk(int output, const void *context)
+static struct walk walk; /* one report, by one thread */
+
+void th_crash_unwind(void *context)
 {
-    struct walk walk = {0};
+    walk.from = 0;
+    walk.count = 0;
+    if (context)
+        walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    _Unwind_Backtrace(add_frame, &walk);
+}
+
+/* Returns whether INFO is of the C library, whose frames belong to abort() or its like. */
+static bool is_libc(const Dl_info *info)
+{
+    return strstr(info->dli_fname, "/libc.so") != NULL;
+}
+
+/* An embedding program is not the host. */
+const char *th_crash_culprit(void)
+{
+    const struct th_library *library;
+    Dl_info info;
+
+    for (size_t i = 0; i < walk.count; i++) {
+        const void *at = (const void *)walk.frames[i].at;
+        if (!dladdr(at, &info) || is_host(&info) ||
+            has_symbol(&info, (const void *)getauxval(AT_ENTRY)))
+            return NULL;
+        library = th_library_at(walk.frames[i].at);
+        if (library)
+            return th_library_path(library);
+    }
+    return NULL;
+}
+
+/* Host frames before a library's are functions called by libraries. */
+void th_crash_write_frames(int output)
+{
     uintptr_t told[MOST_TOLD];
     char offsets[MOST_TOLD * sizeof " 0x0123456789abcdef"] = "";
     size_t count = 0, length = 0;
     Dl_info info, first;
 
-    if (context)
-        walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    _Unwind_Backtrace(add_frame, &walk);
     for (size_t i = 0; i < walk.count && count < MOST_TOLD; i++) {
         bool known = dladdr((void *)walk.frames[i].at, &info) && info.dli_fname;
         if (known && is_host(&info) && count > 0)
             break;
-        if (!known || is_host(&info) || strstr(info.dli_fname, "/libc.so"))
+        if (!known || is_host(&info) || is_libc(&info))
             continue;
         if (count > 0 && told[count - 1] == walk.frames[i].at)
             continue; /* a recursive call */
