@@ -109,8 +109,10 @@ static ssize_t write_stdout(void *cookie, const char *data, size_t size)
     int error = errno;
 
     atomic_store_explicit(&stdout_used, true, memory_order_relaxed);
-    th_kept_written(cookie, data, size,
-                    false); /* stdio drops the bytes that could not be written */
+    /* stdio drops bytes that could not be written. If a library has closed the descriptor, the
+     * supervisor still has its own. */
+    if (done == size || error != EBADF)
+        th_kept_written(cookie, data, size, false);
     errno = error;
     return (ssize_t)done; /* less than SIZE: stdio notes the error */
 }

@@ -292,7 +292,7 @@ void th_output_abandon(struct th_output *out)
     forget_output(out);
 }
 
-void th_write_text(int descriptor, const char *format, ...)
+bool th_write_text(int descriptor, const char *format, ...)
 {
     char text[2001];
     const char *at = text;
@@ -305,14 +305,15 @@ void th_write_text(int descriptor, const char *format, ...)
     va_end(arguments);
     if (left >= (int)sizeof text) {
         va_start(arguments, format);
-        vdprintf(descriptor, format, arguments);
+        left = vdprintf(descriptor, format, arguments);
         va_end(arguments);
-        return;
+        return left >= 0;
     }
     for (; left > 0; at += written, left -= (int)written) {
         written = write(descriptor, at, (size_t)left);
         if (written < 0 && errno != EINTR)
-            return;
+            return false;
         written = written < 0 ? 0 : written;
     }
+    return left == 0;
 }

@@ -79,16 +79,18 @@ static void write_scene(const struct th_self *self, const char *did)
 {
     struct th_crash_scene scene = th_crash_scene_of(self, th_crash_facts());
 
-    th_write_text(STDERR_FILENO, "tracehost: %s '%s' %s, in %s\n", scene.kind, scene.name, did,
-                  scene.function);
+    th_crash_note_report(did, th_write_text(STDERR_FILENO, "tracehost: %s '%s' %s, in %s\n",
+                                            scene.kind, scene.name, did, scene.function));
 }
 
 static void write_hang(const struct th_self *self, const char *further)
 {
     struct th_crash_scene scene = th_crash_scene_of(self, th_crash_facts());
 
-    th_write_text(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s%s\n", scene.kind,
-                  scene.name, scene.function, (double)timeout / 1e9, further);
+    th_crash_note_report(
+        "hangs",
+        th_write_text(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s%s\n",
+                      scene.kind, scene.name, scene.function, (double)timeout / 1e9, further));
 }
 
 /* Writes "crashed: SIGSEGV, a bad memory access at address 0x10" to TEXT. */
@@ -124,8 +126,8 @@ static void report_stray(const void *context, const char *did)
         return;
     }
     call_restore();
-    th_write_text(STDERR_FILENO, "tracehost: %s of %s %s\n", th_self.id ? "code" : "a thread", file,
-                  did);
+    th_crash_note_report(did, th_write_text(STDERR_FILENO, "tracehost: %s of %s %s\n",
+                                            th_self.id ? "code" : "a thread", file, did));
     th_crash_end_report(&th_self, context);
 }
 
@@ -134,6 +136,12 @@ static bool is_sent(const siginfo_t *info)
 {
     return (info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL) &&
            info->si_pid != getpid();
+}
+
+/* Returns whether a fault happens again by itself when its handler returns. */
+static bool happens_again(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)
@@ -155,7 +163,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
     call_restore();
     /* The signal has its former effect, when it happens again. */
     sigaction(number, &old_actions[number], NULL);
-    if (info->si_code <= 0) /* a sent signal does not happen again by itself */
+    if (info->si_code <= 0 || !happens_again(number))
         raise(number);
 }
 
@@ -184,8 +192,8 @@ static _Noreturn void report_program_end(const char *did)
     if (th_crash_is_in_library(&th_self))
         write_scene(&th_self, did);
     else
-        th_write_text(STDERR_FILENO, "tracehost: a thread of a %s %s\n", th_crash_facts()->kind,
-                      did);
+        th_crash_note_report(did, th_write_text(STDERR_FILENO, "tracehost: a thread of a %s %s\n",
+                                                th_crash_facts()->kind, did));
     th_crash_end_report(&th_self, NULL);
 }
 
@@ -415,8 +423,6 @@ static void *watch_threads(void *unused)
     (void)unused;
     while (!th_crash_is_reporting()) {
         uint64_t now = calls_begun();
-        if (now == seen && th_crash_is_in_library(watched) && th_crash_thread_has_ended(guarded_id))
-            report_lost_thread(watched);
         if (now != seen || (only_names && since != INT64_MAX && waits_for_reader(guarded_id))) {
             seen = now;
             since = th_clock_real_monotonic();

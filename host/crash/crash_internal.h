@@ -36,6 +36,7 @@ struct th_crash_page {
     volatile sig_atomic_t reported; /* the guard has written the first line of a report */
     volatile sig_atomic_t sent;     /* the last signal of the guard came from another process */
     volatile sig_atomic_t screen;   /* th_crash_set_screen() */
+    char did[120]; /* "crashed: SIGSEGV, ...": what the guard reports; "": it reports nothing */
 };
 
 /* Facts about the calling process: in the page of the supervisor if there is one. */
@@ -83,6 +84,10 @@ void th_crash_abandon_report(void);
 /* True in all threads once a report has begun. */
 bool th_crash_is_reporting(void);
 
+/* Notes for the supervisor what the library DID, and whether the first line of a report was
+ * WRITTEN. */
+void th_crash_note_report(const char *did, bool written);
+
 /* Completes a report of SELF after its first line, and ends the process. CONTEXT, from a signal
  * handler, is where the calling thread's stack begins; NULL: here. */
 _Noreturn void th_crash_end_report(const struct th_self *self, const void *context);
@@ -117,8 +122,7 @@ extern void (*th_crash_thread_lost)(const struct th_self *self);
 /*
  * Looks once at all threads but SPARED. Calls ASK for a thread that has been in one callback for
  * NANOSECONDS, as far as earlier looks show; calls ASK again after the same time unless ASK
- * returned true. For a thread that is EXCUSED the time starts again. Reports a thread that has ended
- * in a callback.
+ * returned true. For a thread that is EXCUSED the time starts again.
  * Thread: one, the watchdog. Threads begin and end only between two looks.
  */
 void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
@@ -128,8 +132,8 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
 /* Returns whether THREAD is still in the callback that was seen. */
 bool th_crash_thread_is_in(const struct th_crash_thread *thread);
 
-/* Returns whether the thread ID of this process has ended, also if it is the first one. */
-bool th_crash_thread_has_ended(pid_t id);
+/* Returns whether the thread ID of PROCESS has ended, also if it is the first one. */
+bool th_crash_thread_has_ended(pid_t process, pid_t id);
 
 /* --- Walk of a crashed stack (crash_threads.c) ------------------------------------------------ */
 
@@ -149,5 +153,9 @@ const char *th_crash_culprit(void);
  * lines. Reads no debug information, as the program may be damaged.
  */
 void th_crash_write_frames(int output);
+
+/* The same in short, "  at FILE+0xOFFSET", from the kernel's list of mappings alone: for a program in
+ * which the loader's data are damaged. */
+void th_crash_write_bare_frames(int output);
 
 #endif

@@ -156,6 +156,12 @@ static void write_frames(void *unused)
     th_crash_write_frames(STDERR_FILENO);
 }
 
+static void write_bare_frames(void *unused)
+{
+    (void)unused;
+    th_crash_write_bare_frames(STDERR_FILENO);
+}
+
 static void flush(void *unused)
 {
     (void)unused;
@@ -182,17 +188,24 @@ static void write_event(void *unused)
     }
 }
 
-/* The code that crashed cannot continue, and the code that hangs will not. */
-void th_crash_end_report(const struct th_self *self, const void *context)
+void th_crash_note_report(const char *did, bool written)
 {
     struct th_crash_page *page = th_crash_page();
 
-    if (page)
-        page->reported = true;
+    if (!page)
+        return;
+    snprintf(page->did, sizeof page->did, "%s", did);
+    page->reported = written;
+}
+
+/* The code that crashed cannot continue, and the code that hangs will not. */
+void th_crash_end_report(const struct th_self *self, const void *context)
+{
     th_crash_write_position(self, th_crash_facts());
     if (self == &th_self) {
         th_crash_try(th_crash_unwind, (void *)(uintptr_t)context);
-        th_crash_try(write_frames, NULL);
+        if (!th_crash_try(write_frames, NULL))
+            th_crash_try(write_bare_frames, NULL);
     }
     th_crash_try(flush, NULL);
     if (self == &th_self)

@@ -44,8 +44,6 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
         bool done = false;
         if (pthread_equal(t->thread, spared))
             continue;
-        if (th_crash_thread_is_in(t) && th_crash_thread_has_ended(t->id))
-            th_crash_thread_lost(t->self);
         if (th_crash_thread_is_in(t) && (t->since == INT64_MAX || !excused(t))) {
             if (now - t->since < nanoseconds)
                 continue;
@@ -58,14 +56,14 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
 }
 
 /* A first thread that has ended stays as a zombie. */
-bool th_crash_thread_has_ended(pid_t id)
+bool th_crash_thread_has_ended(pid_t process, pid_t id)
 {
     char path[64], text[512];
     const char *state;
     ssize_t size;
     int file;
 
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)id);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)id);
     file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0)
         return true;
@@ -306,4 +304,63 @@ void th_crash_write_frames(int output)
             length += (size_t)snprintf(offsets + length, sizeof offsets - length, " %#lx",
                                        (unsigned long)(told[i] - (uintptr_t)first.dli_fbase));
     th_write_text(output, "  lines: addr2line -Cfie %s%s\n", first.dli_fname, offsets);
+}
+
+/* Returns the next line of FILE, without its end, in BUFFER, of SIZE bytes; NULL: there is none.
+ * *FILLED bytes of BUFFER are read already, of which *USED belong to earlier lines. */
+static char *next_line(int file, char *buffer, size_t size, size_t *filled, size_t *used)
+{
+    char *end, *line;
+    ssize_t more;
+
+    while (!(end = memchr(buffer + *used, '\n', *filled - *used))) {
+        memmove(buffer, buffer + *used, *filled - *used);
+        *filled -= *used;
+        *used = 0;
+        more = read(file, buffer + *filled, size - *filled);
+        if (more <= 0)
+            return NULL;
+        *filled += (size_t)more;
+    }
+    *end = '\0';
+    line = buffer + *used;
+    *used = (size_t)(end + 1 - buffer);
+    return line;
+}
+
+/* Writes the line of the frame at AT, if it is of a file other than the program and the C library.
+ * Returns whether it did. */
+static bool write_bare_frame(int output, uintptr_t at)
+{
+    static char buffer[8192], program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    size_t filled = 0, used = 0;
+    bool written = false;
+    char *line;
+
+    program[length > 0 ? length : 0] = '\0';
+    while (file >= 0 && (line = next_line(file, buffer, sizeof buffer, &filled, &used))) {
+        unsigned long from, to, offset;
+        int name = 0;
+        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &from, &to, &offset, &name) < 3 ||
+            at < from || at >= to)
+            continue;
+        written = line[name] == '/' && strcmp(line + name, program) != 0 &&
+                  !strstr(line + name, "/libc.so");
+        if (written)
+            th_write_text(output, "  at %s+%#lx\n", line + name, at - from + offset);
+        break;
+    }
+    if (file >= 0)
+        close(file);
+    return written;
+}
+
+void th_crash_write_bare_frames(int output)
+{
+    size_t written = 0;
+
+    for (size_t i = 0; i < walk.count && written < MOST_TOLD; i++)
+        written += write_bare_frame(output, walk.frames[i].at);
 }

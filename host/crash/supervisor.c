@@ -29,6 +29,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -37,7 +38,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { KEPT_LIMIT = 256 }; /* outputs */
+enum {
+    KEPT_LIMIT = 256, /* outputs */
+    NAME_BYTES = 32,  /* of a process; the kernel cuts names to less */
+    LOOK_MS = 1000    /* between two looks at the worker's threads */
+};
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 
@@ -97,8 +102,11 @@ struct worker {
     size_t output_count;
     struct termios terminal;
     bool has_terminal;
-    bool replaced; /* another program is in the worker's place */
-    int status;    /* as of waitpid(), once the worker has ended */
+    char comm[NAME_BYTES]; /* the process' name, before any library can change it */
+    bool replaced;         /* another program is in the worker's place */
+    const struct th_self
+        *lost_thread; /* a thread that has ended in code of a library; NULL: none */
+    int status;       /* as of waitpid(), once the worker has ended */
 
     /* Threads that were in code of libraries when the worker ended. */
     const struct th_self *suspects[8];
@@ -169,20 +177,46 @@ static bool is_replaced(const struct worker *worker)
     return mark != worker->region->mark;
 }
 
-/* Handles a change of the worker's state. Returns true if the worker has ended. */
+/* Reads the name of the process ID, which may be a zombie, to NAME. */
+static void read_name(pid_t id, char name[NAME_BYTES])
+{
+    char path[64];
+    ssize_t size = -1;
+    int file;
+
+    snprintf(path, sizeof path, "/proc/%d/comm", (int)id);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        size = read(file, name, NAME_BYTES - 1);
+        close(file);
+    }
+    name[size > 0 ? size : 0] = '\0';
+}
+
+/* Handles changes of the worker's state. Returns true if the worker has ended. A process that starts
+ * another program gets its name. */
 static bool look_at_worker(struct worker *worker)
 {
+    char name[NAME_BYTES];
+    siginfo_t end = {0};
+    pid_t id;
     int status;
 
-    while (waitpid(worker->id, &status, WNOHANG | WUNTRACED) == worker->id) {
-        if (!WIFSTOPPED(status)) {
+    if (waitid(P_PID, (id_t)worker->id, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid) {
+        read_name(worker->id, name);
+        worker->replaced |= strcmp(name, worker->comm) != 0;
+    }
+    while ((id = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL)) > 0) {
+        if (id == worker->id && !WIFSTOPPED(status)) {
             worker->status = status;
             return true;
         }
+        /* A thread that asked to be traced by its parent would wait for this process for ever. */
+        if (ptrace(PTRACE_DETACH, id, NULL, WSTOPSIG(status)) == 0)
+            continue;
         /* The shell sees that the command has stopped. If the shell lets it go on, both processes do:
-         * their group gets SIGCONT. A worker that somebody stops by SIGSTOP goes on alone. */
-        if (WSTOPSIG(status) != SIGSTOP)
-            raise(SIGSTOP);
+         * their group gets SIGCONT. A worker that goes on alone sends SIGCONT. */
+        raise(SIGSTOP);
     }
     return false;
 }
@@ -190,8 +224,26 @@ static bool look_at_worker(struct worker *worker)
 /* A terminal sends its signals to the whole group; so does the kernel in other cases. */
 static void pass_signal_on(const struct worker *worker, const struct signalfd_siginfo *info)
 {
-    if (info->ssi_code != SI_KERNEL)
+    if (info->ssi_code != SI_KERNEL && (pid_t)info->ssi_pid != worker->id)
         sigqueue(worker->id, (int)info->ssi_signo, (union sigval){0});
+}
+
+/* A thread that ends by the bare system call leaves no trace in its process: if it is needed there,
+ * the worker would wait for it for ever. */
+static void find_lost_thread(void *context, const void *page)
+{
+    struct worker *worker = context;
+    const struct th_self *self = page;
+
+    if (self->id && th_crash_is_in_library(self) && th_crash_thread_has_ended(worker->id, self->id))
+        worker->lost_thread = self;
+}
+
+static void look_for_lost_thread(struct worker *worker)
+{
+    th_shared_pages_each(worker->region, find_lost_thread, worker);
+    if (worker->lost_thread)
+        kill(worker->id, SIGKILL);
 }
 
 /* The worker closes its end of the socket as it ends, when its memory is gone; as it is replaced by
@@ -203,12 +255,15 @@ static void wait_for_end(struct worker *worker, int signals)
     while (!look_at_worker(worker)) {
         struct pollfd news[] = {{.fd = signals, .events = POLLIN},
                                 {.fd = worker->socket, .events = POLLIN}};
-        if (poll(news, 2, -1) < 0)
+        int count = poll(news, 2, LOOK_MS);
+        if (count == 0)
+            look_for_lost_thread(worker);
+        if (count <= 0)
             continue;
         if (news[1].revents) {
             while (take_worker_message(worker))
                 ;
-            worker->replaced = worker->socket < 0 && is_replaced(worker);
+            worker->replaced |= worker->socket < 0 && is_replaced(worker);
             if (worker->replaced)
                 kill(worker->id, SIGKILL);
         }
@@ -228,7 +283,7 @@ static void add_suspect(void *context, const void *page)
     const struct th_self *self = page;
     enum { MOST = sizeof worker->suspects / sizeof worker->suspects[0] };
 
-    if (!self->id)
+    if (!self->id || (worker->lost_thread && self != worker->lost_thread))
         return;
     if (self->played)
         worker->record = self->played->number;
@@ -244,7 +299,7 @@ static void find_suspects(void *context)
 /* Returns whether the worker was ended from outside, or by nobody that can be named. */
 static bool is_from_outside(const struct worker *worker)
 {
-    return WIFSIGNALED(worker->status) &&
+    return WIFSIGNALED(worker->status) && !worker->lost_thread &&
            (WTERMSIG(worker->status) == SIGKILL || worker->page->sent);
 }
 
@@ -253,8 +308,12 @@ static void describe_end(const struct worker *worker, char *text, size_t size)
 {
     char signal[80];
 
-    if (worker->replaced) {
+    if (worker->page->did[0]) {
+        snprintf(text, size, "%s", worker->page->did);
+    } else if (worker->replaced) {
         snprintf(text, size, "replaced the program (exec)");
+    } else if (worker->lost_thread) {
+        snprintf(text, size, "ended its thread");
     } else if (WIFSIGNALED(worker->status)) {
         th_crash_describe_signal(WTERMSIG(worker->status), signal, sizeof signal);
         snprintf(text, size, "crashed: %s", signal);
@@ -347,7 +406,8 @@ static bool ends_silently(int number)
 static _Noreturn void end_supervisor(struct worker *worker)
 {
     const struct th_crash_page *page = worker->page;
-    int number = WIFSIGNALED(worker->status) && !worker->replaced ? WTERMSIG(worker->status) : 0;
+    bool killed = worker->replaced || worker->lost_thread; /* by this process */
+    int number = WIFSIGNALED(worker->status) && !killed ? WTERMSIG(worker->status) : 0;
 
     if (page->finished && !worker->replaced && WIFEXITED(worker->status) &&
         WEXITSTATUS(worker->status) == page->status)
@@ -365,8 +425,9 @@ static _Noreturn void end_supervisor(struct worker *worker)
         th_crash_try(write_outside, worker);
         end_by_signal(number);
     }
-    if (!page->reported)
-        th_crash_try(write_report, worker);
+    if (!page->reported && !th_crash_try(write_report, worker))
+        th_write_text(STDERR_FILENO, "%s: a library has ended the program, and its name is lost\n",
+                      worker->name);
     if (worker->lost)
         th_write_text(STDERR_FILENO, "%s: %zu bytes of output were lost\n", worker->name,
                       worker->lost);
@@ -403,15 +464,29 @@ static void announce_end(int status, void *unused)
     th_crash_finish(status);
 }
 
+/* Wakes the supervisor, which stopped when the worker did. */
+static void on_continue(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+
+    (void)number, (void)context;
+    if (own_page && th_shared_here->worker == getpid() && info->si_pid != getppid())
+        kill(getppid(), SIGCONT);
+    errno = error;
+}
+
 static void begin_worker(struct th_crash_page *page, int socket, pid_t supervisor,
                          const sigset_t *before)
 {
+    struct sigaction continued = {.sa_sigaction = on_continue, .sa_flags = SA_SIGINFO | SA_RESTART};
+
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != supervisor)
         _exit(TH_FAILED); /* the supervisor was killed before that */
     th_shared_work(socket);
     own_page = page;
     on_exit(announce_end, NULL); /* the first handler runs last */
+    sigaction(SIGCONT, &continued, NULL);
     th_kept_stdout();
     sigprocmask(SIG_SETMASK, before, NULL);
 }
@@ -458,6 +533,7 @@ void th_crash_supervise(const char *name)
         return;
     }
     worker.socket = sockets[0];
+    read_name(supervisor, worker.comm);
     wait_for_end(&worker, signals);
     end_supervisor(&worker);
 }

@@ -253,7 +253,7 @@ static inline ssize_t output_file_write(void *cookie, const char *data, size_t s
                             : output_file_put_records(file, data, size);
     if (error)
         output_file_fail(file, error);
-    if (file->kept)
+    if (file->kept && error != EBADF) /* closed by another library: the host has it open still */
         th_output_buffer_written(file->kept, data, size, file->held_size > 0);
     return (ssize_t)size;
 }
