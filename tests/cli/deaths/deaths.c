@@ -7,6 +7,7 @@
  *     DIES_READY=FILE  wait_outside writes its process id to FILE, and waits until FILE is gone
  *
  * Kinds of load(), unload() and the constructor take the environment in the NIF library, too.
+ * Long because: it has a function for each kind.
  */
 #include <alloca.h>
 #include <assert.h>
@@ -24,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -221,9 +223,9 @@ static void raise_unblocked(int number)
 }
 
 /* RAISES(NAME) defines raise_NAME(). */
-#define RAISES(name) \
-    static void raise_##name(void) \
-    { \
+#define RAISES(name)                \
+    static void raise_##name(void)  \
+    {                               \
         raise_unblocked(SIG##name); \
     }
 RAISES(SEGV)
@@ -685,6 +687,58 @@ static void all_closed_then_exit(void)
     _exit(7);
 }
 
+/* --- memory of the host --- */
+
+/* Returns whether a line of /proc/self/maps, "ADDRESSES rw-s ... NAME", is memory that is shared
+ * with the program's other processes, and of no file that stays. */
+static int is_shared(const char *line)
+{
+    return strstr(line, " rw-s ") &&
+           (!strchr(line, '/') || strstr(line, "/dev/zero") || strstr(line, "(deleted)"));
+}
+
+static int is_heap(const char *line)
+{
+    return strstr(line, "[heap]") != NULL;
+}
+
+/* Overwrites each mapping that IS_IT selects. Uses no heap. */
+static void overwrite_mappings(int (*is_it)(const char *line))
+{
+    static char maps[1 << 18];
+    size_t size = 0;
+    ssize_t got;
+    int file = open("/proc/self/maps", O_RDONLY);
+
+    while ((got = read(file, maps + size, sizeof maps - 1 - size)) > 0)
+        size += (size_t)got;
+    for (char *line = strtok(maps, "\n"); line; line = strtok(NULL, "\n")) {
+        unsigned long begin, end;
+        if (is_it(line) && sscanf(line, "%lx-%lx", &begin, &end) == 2)
+            memset((void *)begin, 'A', end - begin);
+    }
+}
+
+static void heap_overwritten(void)
+{
+    overwrite_mappings(is_heap);
+    abort();
+}
+
+/* A supervisor reads such memory after the death: nothing in it can be trusted. */
+static void shared_overwritten(void)
+{
+    overwrite_mappings(is_shared);
+    abort();
+}
+
+/* A parent that waits is told of each signal then. */
+static void traced_by_parent(void)
+{
+    ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+    null_write();
+}
+
 /* --- threads of the library --- */
 
 static void *call_function(void *function)
@@ -857,7 +911,10 @@ static const struct kind {
     void (*function)(void);
     enum place place;
 } kinds[] = {
-#define KIND(function) {#function, function, IN_CALL}
+#define KIND(function)               \
+    {                                \
+#function, function, IN_CALL \
+    }
     KIND(null_read),
     KIND(null_write),
     KIND(wild_write),
@@ -950,6 +1007,9 @@ static const struct kind {
     KIND(closed_then_abort),
     KIND(all_closed_then_write),
     KIND(all_closed_then_exit),
+    KIND(heap_overwritten),
+    KIND(shared_overwritten),
+    KIND(traced_by_parent),
     KIND(thread_writes),
     KIND(thread_aborts),
     KIND(thread_exits_7),

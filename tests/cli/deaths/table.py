@@ -77,7 +77,7 @@ MACHINE = ('ud2', 'int3', 'hlt', 'trap_flag', 'misaligned', 'alignment_check', '
 # The sanitizers have reports of their own for these.
 SANITIZED = ('double_free', 'free_stack', 'overflow_', 'streams_', 'jump_to_dead_frame', 'unmap_stack', 'smash_',
              'thread_', 'raw_thread_exit', 'cancel_itself', 'raise_with_default', 'write_with_default', 'alternate_stack',
-             'child_aborts', 'hang_spin', 'hang_blocked', 'all_closed')
+             'child_aborts', 'heap_', 'hang_spin', 'hang_blocked', 'all_closed')
 
 
 def kinds():
@@ -112,8 +112,10 @@ class Death:
                            TMPDIR=self.here + '/tmp')
         with open(self.path('stdout'), 'wb') as stdout, open(self.path('stderr'), 'wb') as stderr:
             begun = time.monotonic()
-            process = subprocess.Popen([tracehost, *arguments(in_library, self.here)], stdin=subprocess.DEVNULL,
-                                       stdout=stdout, stderr=stderr, env=environment, start_new_session=True)
+            # A library may make its parent wait for it; so the parent is a shell, which is killed, too.
+            process = subprocess.Popen(['sh', '-c', '"$@"; exit $?', 'sh', tracehost, *arguments(in_library, self.here)],
+                                       stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment,
+                                       start_new_session=True)
             if kind.startswith('outside_'):
                 self.send(signal.Signals['SIG' + kind[len('outside_'):]], process)
             try:
@@ -217,7 +219,7 @@ def short(path):
 def read_report(line):
     """Returns the cells named, cause and in of the first line of a report; None: the line is another one."""
     found = re.match(r"tracehost: (?:(tracer|library) '(.*?)'|(a thread) of (.*?)|(a tracer|a library)) "
-                     r"(crashed: (SIG\w+(?:[+-]\d+)?)\b.*?|ended the program: (.*?)|(replaced the program) \(exec\)|"
+                     r"(crashed: (SIG[\w+-]+|signal \d+).*?|ended the program: (.*?)|(replaced the program) \(exec\)|"
                      r"(ended its thread)|hangs: (?:it|(\S+)) took more than 0.3 s(?P<blocked>, and has blocked all signals)?)"
                      r"(?:, in (?P<place>.*))?$", line)
     if not found:
@@ -296,7 +298,6 @@ def main():
     different = []
     slowest = []
     with concurrent.futures.ThreadPoolExecutor(2 * os.cpu_count()) as pool:
-        # A row more or less at once does not matter: most wait.
         deaths = [(command, kind, reason_to_skip(command, kind)) for command in commands for kind in chosen]
         deaths = [(command, kind, reason, None if reason else pool.submit(Death, command, kind))
                   for command, kind, reason in deaths]
