@@ -62,8 +62,9 @@ def time_limit(kind):
     return ['--callback-timeout=300ms'] * ('hang' in kind)
 
 
-# Name; arguments; event of the death; lines of stdout before the death. The result of a call is one line. A run prints
-# results after the end of all tracers, so that only lines of events count.
+# Function that returns the arguments; event of the death; lines of other output up to the death (None: all lines of the
+# command without a death, for a command that goes on). The result of a call is one line. A run prints results after the
+# end of all tracers, so that only lines of events count.
 COMMANDS = {
     'replay': (replay, RECORD, RECORD),
     'run': (run, LIVE_EVENT, LIVE_EVENT),
@@ -91,6 +92,8 @@ def reason_to_skip(command, kind):
         return 'the command has no time limit for functions'
     if kind in MACHINE and platform.machine() != 'x86_64':
         return 'the instruction is one of x86_64'
+    if kind.startswith('seccomp_') and 'Seccomp:' not in open('/proc/self/status').read():
+        return 'the kernel has no seccomp'
     if mode in ('asan', 'tsan', 'ubsan') and kind.startswith(SANITIZED):
         return 'the sanitizer reports it, or holds the signal back'
     return None
