@@ -158,7 +158,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
         }
         report_stray(context, did);
     } else if (page && !th_crash_is_child()) {
-        page->sent = true;
+        page->sent = number;
     }
     call_restore();
     /* The signal has its former effect, when it happens again. */

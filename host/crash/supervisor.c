@@ -299,8 +299,8 @@ static void find_suspects(void *context)
 /* Returns whether the worker was ended from outside, or by nobody that can be named. */
 static bool is_from_outside(const struct worker *worker)
 {
-    return WIFSIGNALED(worker->status) && !worker->lost_thread &&
-           (WTERMSIG(worker->status) == SIGKILL || worker->page->sent);
+    return worker->page->sent || (WIFSIGNALED(worker->status) && !worker->lost_thread &&
+                                  WTERMSIG(worker->status) == SIGKILL);
 }
 
 /* Writes how the worker ended, to TEXT, of SIZE bytes. */
@@ -347,9 +347,10 @@ static void write_report(void *context)
 static void write_outside(void *context)
 {
     const struct worker *worker = context;
+    int number = worker->page->sent ? worker->page->sent : WTERMSIG(worker->status);
     char signal[80];
 
-    th_crash_describe_signal(WTERMSIG(worker->status), signal, sizeof signal);
+    th_crash_describe_signal(number, signal, sizeof signal);
     th_write_text(STDERR_FILENO, "%s: %s: %s", worker->name,
                   is_from_outside(worker) ? "killed from outside" : "crashed outside of libraries",
                   signal);
@@ -407,7 +408,9 @@ static _Noreturn void end_supervisor(struct worker *worker)
 {
     const struct th_crash_page *page = worker->page;
     bool killed = worker->replaced || worker->lost_thread; /* by this process */
-    int number = WIFSIGNALED(worker->status) && !killed ? WTERMSIG(worker->status) : 0;
+    int number = page->sent                               ? page->sent
+                 : WIFSIGNALED(worker->status) && !killed ? WTERMSIG(worker->status)
+                                                          : 0;
 
     if (page->finished && !worker->replaced && WIFEXITED(worker->status) &&
         WEXITSTATUS(worker->status) == page->status)
