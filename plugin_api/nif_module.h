@@ -37,10 +37,11 @@ extern "C" {
  *
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
+ *   3  th_output_buffer() and its companions
  *
  * th_host_present(), behind the functions, shows how a library checks which functions a host has.
  */
-#define TH_MODULE_VERSION 2
+#define TH_MODULE_VERSION 3
 
 /* Declares a function of the host: a weak symbol, NULL if the host lacks the function. The table of
  * the functions, module_functions.h, is made from the declarations. */
@@ -256,6 +257,28 @@ TH_MODULE_API size_t th_show_term(char *text, size_t size, ERL_NIF_TERM term);
  * Errors: 0 if the program exits already or cannot register an exit handler; then only the tracer
  * can remove the file. */
 TH_MODULE_API int th_file_unfinished(const char *path, int unfinished);
+
+/**
+ * Returns a buffer of SIZE bytes for output to DESCRIPTOR that outlives the program: if the program
+ * dies, the host writes the rest of the buffer to DESCRIPTOR. The buffer is filled with bytes 0xFB,
+ * and the rest ends before those that are left. Give the buffer to stdio by setvbuf(), with a stream
+ * of fopencookie() whose write function calls th_output_buffer_written().
+ *
+ * Owner: the caller ends the buffer by th_output_buffer_end() before it closes DESCRIPTOR.
+ * Thread: any; one thread at a time uses a buffer.
+ * Errors: NULL if the host has no supervisor, or no room: use memory of your own.
+ * Since: 3; see th_host_present(). */
+TH_MODULE_API char *th_output_buffer(int descriptor, size_t size);
+
+/** Notes that the SIZE bytes at DATA, if they lie in BUFFER, were written to the descriptor, or
+ * moved elsewhere. TORN is 1 if the library keeps bytes elsewhere that belong before those in BUFFER:
+ * the host then writes nothing of BUFFER.
+ * Since: 3; see th_host_present(). */
+TH_MODULE_API void th_output_buffer_written(char *buffer, const char *data, size_t size, int torn);
+
+/** Ends BUFFER, which may be NULL.
+ * Since: 3; see th_host_present(). */
+TH_MODULE_API void th_output_buffer_end(char *buffer);
 
 /** @} */
 

@@ -112,6 +112,28 @@ extern "C" {
 TRACEHOST_API int tracehost_version(void);
 TRACEHOST_API const char *tracehost_version_text(void);
 
+/* --- The supervisor --------------------------------------------------------------------------- */
+
+/*
+ * Makes two processes of the program: the calling one becomes the supervisor, which waits and never
+ * returns; in the other one, the worker, the function returns true, and the program goes on. NAME,
+ * such as "shopd", begins the supervisor's messages; the caller keeps the text.
+ *
+ * If a tracer or plugin ends the worker, by a crash, exit(), _exit(), exec, or otherwise, the
+ * supervisor names the library and the callback on stderr, writes out what was left in the buffer
+ * of stdout and in the outputs of the tracers that ship, removes unfinished files, and exits with 6.
+ * A worker that is killed from outside, or crashes in the program's own code, accuses no library:
+ * the supervisor ends by the same signal. A worker that ends by exit(), or by the end of main(),
+ * ends the supervisor with the same status; the program's own calls of _exit() count as a library's.
+ * The worker dies if the supervisor is killed.
+ *
+ * The host must be started with the setup's `guard`. stdout is given a buffer of this library.
+ * Order: main's first call, before threads exist and anything is written to stdout.
+ * Errors: returns false in the calling process, which then has no supervisor: under a debugger,
+ * strace or valgrind, or if the system refuses a process or memory.
+ */
+TRACEHOST_API bool tracehost_supervise(const char *name);
+
 /* --- Errors ----------------------------------------------------------------------------------- */
 
 /* The numbers are also the exit statuses of the program `tracehost`. */

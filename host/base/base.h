@@ -10,6 +10,8 @@
  *   long_array.h  very long arrays, whose growth does not delay their thread
  *   hash.h        struct th_table: a hash table from words to pointers
  *   output.h      output files that are complete or do not exist
+ *   shared.h      memory that outlives the process, for the supervisor
+ *   kept.h        buffers of outputs in that memory
  *
  * Owner: the caller owns an object that a function here creates, and frees the object by th_free()
  * or by the function that the header names.
@@ -24,10 +26,12 @@
 #include "buffer.h"
 #include "error.h"
 #include "hash.h"
+#include "kept.h"
 #include "log.h"
 #include "long_array.h"
 #include "memory.h"
 #include "output.h"
+#include "shared.h"
 #include "thread.h"
 
 #endif

@@ -1,6 +1,7 @@
 #include "output.h"
 
 #include "memory.h"
+#include "shared.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,15 +18,21 @@
 
 /* --- Unfinished files, removed if the program ends early -------------------------------------- */
 
-struct unfinished {
-    struct unfinished *next;
+struct th_unfinished {
+    struct th_unfinished *next;
     pid_t owner;
     char name[];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list */
-static struct unfinished *unfinished;
+static struct th_unfinished *own_unfinished;
 static bool ending; /* files that are registered now would not be removed */
+
+/* Returns the list: it lies where the supervisor, if there is one, finds it. */
+static struct th_unfinished **unfinished_files(void)
+{
+    return th_shared_here ? &th_shared_here->unfinished : &own_unfinished;
+}
 
 /* Signal handlers take the lock, too, so the thread that holds the lock blocks all signals. */
 static void take_lock(sigset_t *mask)
@@ -50,20 +57,30 @@ void th_output_remove_unfinished(void)
 
     take_lock(&mask);
     ending = true;
-    for (const struct unfinished *file = unfinished; file; file = file->next)
+    for (const struct th_unfinished *file = *unfinished_files(); file; file = file->next)
         if (file->owner == getpid())
             unlink(file->name);
     give_lock(&mask);
+}
+
+void th_output_remove_unfinished_of(const struct th_shared_region *region)
+{
+    for (const struct th_unfinished *file = region->unfinished; file; file = file->next)
+        if (file->owner == region->worker)
+            unlink(file->name);
 }
 
 bool th_output_begin_file(const char *name)
 {
     static bool registered;
     bool removed_in_time;
-    size_t size = sizeof(struct unfinished) + strlen(name) + 1;
-    struct unfinished *file = malloc(size);
+    size_t size = sizeof(struct th_unfinished) + strlen(name) + 1;
+    struct th_unfinished *file = th_shared_try_alloc(size);
+    struct th_unfinished **files = unfinished_files();
     sigset_t mask;
 
+    if (!file)
+        file = malloc(size);
     if (!file && !th_memory_lasts())
         unlink(name); /* the program ends, and the file is not in the list yet */
     if (!file)
@@ -73,8 +90,8 @@ bool th_output_begin_file(const char *name)
     take_lock(&mask);
     if (!registered)
         registered = atexit(th_output_remove_unfinished) == 0;
-    file->next = unfinished;
-    unfinished = file;
+    file->next = *files;
+    *files = file;
     removed_in_time = registered && !ending;
     give_lock(&mask);
     return removed_in_time;
@@ -82,7 +99,7 @@ bool th_output_begin_file(const char *name)
 
 void th_output_end_file(const char *name)
 {
-    struct unfinished **link = &unfinished, *file;
+    struct th_unfinished **link = unfinished_files(), *file;
     sigset_t mask;
 
     take_lock(&mask);
@@ -92,7 +109,7 @@ void th_output_end_file(const char *name)
     if (file)
         *link = file->next;
     give_lock(&mask);
-    th_free(file);
+    th_shared_free(file);
 }
 
 /* --- Opening, writing, closing ---------------------------------------------------------------- */
@@ -275,7 +292,7 @@ void th_output_abandon(struct th_output *out)
     forget_output(out);
 }
 
-void th_write_text(int descriptor, const char *format, ...)
+bool th_write_text(int descriptor, const char *format, ...)
 {
     char text[2001];
     const char *at = text;
@@ -288,14 +305,15 @@ void th_write_text(int descriptor, const char *format, ...)
     va_end(arguments);
     if (left >= (int)sizeof text) {
         va_start(arguments, format);
-        vdprintf(descriptor, format, arguments);
+        left = vdprintf(descriptor, format, arguments);
         va_end(arguments);
-        return;
+        return left >= 0;
     }
     for (; left > 0; at += written, left -= (int)written) {
         written = write(descriptor, at, (size_t)left);
         if (written < 0 && errno != EINTR)
-            return;
+            return false;
         written = written < 0 ? 0 : written;
     }
+    return left == 0;
 }

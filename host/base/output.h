@@ -59,6 +59,11 @@ void th_output_end_file(const char *name);
  * the program. */
 void th_output_remove_unfinished(void);
 
+/* Removes the files that the dead worker of REGION had registered (shared.h).
+ * Thread: the supervisor. */
+struct th_shared_region;
+void th_output_remove_unfinished_of(const struct th_shared_region *region);
+
 /*
  * Stops waits of the calling thread for the reader of a FIFO, once *th_output_stop is not 0. NULL,
  * the default, stops none; see th_output_open_fifo().
@@ -74,8 +79,9 @@ extern _Thread_local const volatile int *th_output_stop;
 int th_output_open_fifo(const char *name, bool waits);
 
 /* Writes to DESCRIPTOR at once, without stdio; for signal handlers. Allocates only for texts of
- * more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end it.) */
-void th_write_text(int descriptor, const char *format, ...) __attribute__((format(printf, 2, 3)));
+ * more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end it.)
+ * Errors: returns false if not all was written. */
+bool th_write_text(int descriptor, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Closes the file and removes it, unless it was written in place. */
 void th_output_abandon(struct th_output *out);

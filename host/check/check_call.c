@@ -109,8 +109,8 @@ struct th_origin *th_check_origin_of_call(const struct th_check_call *call)
     char *where;
 
     if (!call->callee) {
-        where =
-            th_printf("%s of tracer '%s'", th_trace_callback_name(), th_trace_callback_tracer());
+        where = th_printf("%s of tracer '%s'", th_trace_callback_name(&th_self),
+                          th_trace_callback_tracer(&th_self));
         th_buffer_printf(&text, "%s, ", where);
         th_text_show_atom(&text, call->argv[0]);
         if (event && !event->live)

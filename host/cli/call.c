@@ -51,6 +51,7 @@ static const struct th_argument arguments[] = {
 static const struct th_argument_set sets[] = {
     {.items = arguments, .check = call_check},
     {.items = th_cli_call_argument_table, .offset = offsetof(struct call, arguments)},
+    {.items = th_cli_supervisor_arguments},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -184,6 +185,7 @@ int th_cli_command_call(int argc, char **argv)
     enum th_status status;
 
     th_cli_command_parse(&usage, argc, argv, &call);
+    th_cli_command_supervise("call");
     host.setup.schedulers = (unsigned)call.threads;
     call.ending = (struct th_run_limit){.command = "call",
                                         .duration = -1,

@@ -4,6 +4,7 @@
 #include "subcommand.h"
 
 #include "host/code/export.h"
+#include "host/crash/crash.h"
 #include "host/process/process.h"
 #include "host/progress/progress.h"
 #include "host/runtime/runtime.h"
@@ -270,6 +271,7 @@ static void *call_session_watch(void *context)
         limit->give_up(limit->context);
     fflush(NULL);
     th_runtime_each_running(show_hanging, limit);
+    th_crash_finish(th_cli_interrupt_status(TH_CRASHED));
     _exit(th_cli_interrupt_status(TH_CRASHED));
 }
 

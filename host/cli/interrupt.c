@@ -2,6 +2,7 @@
 
 #include "host/base/output.h"
 #include "host/base/thread.h"
+#include "host/crash/crash.h"
 
 #include <semaphore.h>
 #include <signal.h>
@@ -19,8 +20,11 @@ static void (*tell)(void);
 
 /* A second signal, of any of the three numbers, ends the program at once; incomplete files are
  * removed. */
-static void on_signal(int number)
+static void on_signal(int number, siginfo_t *info, void *context)
 {
+    (void)context;
+    if (th_crash_is_repeated(number, info))
+        return;
     if (th_cli_interrupted > 0) {
         th_output_remove_unfinished();
         signal(number, SIG_DFL);
@@ -50,10 +54,13 @@ void th_cli_interrupt_install(void)
         th_cli_interrupt_handle(th_cli_interrupt_signals[i], on_signal, &old);
 }
 
-void th_cli_interrupt_handle(int number, void (*handler)(int), struct sigaction *old)
+void th_cli_interrupt_handle(int number,
+                             void (*handler)(int number, siginfo_t *info, void *context),
+                             struct sigaction *old)
 {
     const struct sigaction action = {
-        .sa_handler = handler, .sa_flags = SA_RESTART, /* tracers need not handle EINTR */
+        .sa_sigaction = handler,
+        .sa_flags = SA_SIGINFO | SA_RESTART, /* tracers need not handle EINTR */
     };
 
     if (sigaction(number, NULL, old) == 0 && old->sa_handler != SIG_IGN)
@@ -79,7 +86,8 @@ void th_cli_interrupt_uninstall(void)
     struct sigaction old;
 
     for (size_t i = 0; i < TH_INTERRUPT_SIGNALS; i++)
-        if (sigaction(th_cli_interrupt_signals[i], NULL, &old) == 0 && old.sa_handler == on_signal)
+        if (sigaction(th_cli_interrupt_signals[i], NULL, &old) == 0 &&
+            old.sa_sigaction == on_signal)
             signal(th_cli_interrupt_signals[i], SIG_DFL);
 }
 

@@ -26,7 +26,9 @@ void th_cli_interrupt_hold(sigset_t *before);
 /* Installs HANDLER for signal NUMBER unless the signal is ignored. An ignored signal stays ignored:
  * a background command must not end with the foreground command, nor a command under nohup with its
  * terminal. OLD gets the previous action. */
-void th_cli_interrupt_handle(int number, void (*handler)(int), struct sigaction *old);
+void th_cli_interrupt_handle(int number,
+                             void (*handler)(int number, siginfo_t *info, void *context),
+                             struct sigaction *old);
 
 /* Stops the program as Ctrl-Z does, until SIGCONT. If the shell has no job control, the program
  * continues at once. */

@@ -136,8 +136,9 @@ void th_cli_line_editor_restore(void)
  * on them. */
 static atomic_bool changed, stopping;
 
-static void on_terminal(int number)
+static void on_terminal(int number, siginfo_t *info, void *context)
 {
+    (void)info, (void)context;
     atomic_store_explicit(number == SIGTSTP ? &stopping : &changed, true, memory_order_relaxed);
 }
 

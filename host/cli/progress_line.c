@@ -1,11 +1,11 @@
 #include "progress_line.h"
 
 #include "host/base/buffer.h"
+#include "host/base/kept.h"
 #include "host/replay/reader.h"
 #include "host/term/clock.h"
 
 #include <signal.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -156,8 +156,7 @@ void th_cli_progress_look(struct th_progress *progress, const char *title,
         return;
     progress->next = now + (progress->lasting ? LASTING_PAUSE_NS : PAUSE_NS);
     if (!progress->lasting) {
-        /* stdio allocates the buffer of a stream at the first byte written. */
-        if (__fbufsize(stdout) > 0 && isatty(STDOUT_FILENO)) {
+        if (th_kept_stdout_is_used() && isatty(STDOUT_FILENO)) {
             th_cli_progress_hide(progress);
             progress->possible = false;
             return;

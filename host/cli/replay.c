@@ -94,6 +94,7 @@ static const struct th_argument_set sets[] = {
      .check = th_cli_bounds_check},
     {.items = th_cli_stream_arguments, .offset = offsetof(struct th_replaying, stream)},
     {.items = arguments},
+    {.items = th_cli_supervisor_arguments},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -115,7 +116,12 @@ int th_cli_command_replay(int argc, char **argv)
 
     th_options_trace_options_init(&replay.trace, false);
     th_cli_command_parse(&usage, argc, argv, &replay);
-    status = replay.minimize ? th_cli_minimize_run(&replay) : th_cli_replaying_run(&replay);
+    if (replay.minimize)
+        th_cli_minimize_fork(&replay);
+    th_cli_command_supervise("replay");
+    status = th_cli_replaying_run(&replay);
+    if (replay.minimize)
+        th_cli_minimize_finish(replay.minimize);
     th_options_trace_options_free(&replay.trace);
     th_free(replay.streams.items);
     return status;

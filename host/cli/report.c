@@ -58,6 +58,7 @@ static const struct th_argument_set sets[] = {
      .offset = offsetof(struct page, replay.play),
      .check = th_cli_bounds_check},
     {.items = th_cli_stream_arguments, .offset = offsetof(struct page, replay.stream)},
+    {.items = th_cli_supervisor_arguments},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -149,6 +150,7 @@ int th_cli_command_report(int argc, char **argv)
 
     th_options_trace_options_init(&page.replay.trace, false);
     th_cli_command_parse(&usage, argc, argv, &page);
+    th_cli_command_supervise("report");
     if (!page.output)
         page.output = name = name_page(page.replay.streams.items[0]);
     th_cli_interrupt_install();

@@ -129,6 +129,7 @@ static const struct th_argument_set sets[] = {
     {.items = th_options_trace_arguments,
      .offset = offsetof(struct run, trace),
      .check = th_options_trace_options_check},
+    {.items = th_cli_supervisor_arguments},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -426,6 +427,7 @@ int th_cli_command_run(int argc, char **argv)
 
     th_options_trace_options_init(&run.trace, true);
     th_cli_command_parse(&usage, argc, argv, &run);
+    th_cli_command_supervise("run");
     run.tracing = th_trace_create();
     th_trace_share(run.tracing);
     th_trace_replay_nothing(run.tracing);

@@ -252,36 +252,42 @@ enum th_status th_cli_minimize_prepare(struct th_minimize *minimize,
     return TH_OK;
 }
 
-int th_cli_minimize_run(struct th_replaying *replay)
+void th_cli_minimize_finish(struct th_minimize *minimize)
+{
+    minimize->page->finished = true;
+}
+
+/* Returns the exit status of a replay that ended with the wait status STATUS and took RUN_NS. */
+static int end_replay(struct th_minimize *minimize, int status, int64_t run_ns)
+{
+    struct th_crash_signature *crash = th_cli_minimize_place(minimize);
+
+    if (minimize->page->finished && WIFEXITED(status))
+        return WEXITSTATUS(status);
+    if (WIFSIGNALED(status) && crash->kind == TH_CRASH_NONE)
+        return 128 + WTERMSIG(status);
+    if (crash->kind ==
+        TH_CRASH_NONE) /* a death that only the supervisor has seen, such as _exit() */
+        crash->slot = TH_CRASH_ANY_SLOT;
+    return th_cli_minimize_crash(minimize, run_ns);
+}
+
+void th_cli_minimize_fork(struct th_replaying *replay)
 {
     struct th_minimize *minimize = replay->minimize;
-    struct th_crash_signature *crash;
     int64_t began = th_clock_real_monotonic();
     int status;
     pid_t id;
 
     if (th_cli_minimize_prepare(minimize, replay) != TH_OK)
-        return th_cli_command_fail(replay->command);
+        exit(th_cli_command_fail(replay->command));
     id = fork_child();
+    if (id == 0)
+        return;
     if (id < 0) {
         th_error_raise(TH_FAILED, "cannot fork: %s", strerror(errno));
-        return th_cli_command_fail(replay->command);
-    }
-    if (id == 0) {
-        status = th_cli_replaying_run(replay);
-        minimize->page->finished = true;
-        return status;
+        exit(th_cli_command_fail(replay->command));
     }
     status = await_child(id);
-    crash = th_cli_minimize_place(minimize);
-    if (minimize->page->finished && WIFEXITED(status))
-        return WEXITSTATUS(status);
-    if (WIFSIGNALED(status) && crash->kind == TH_CRASH_NONE)
-        return 128 + WTERMSIG(status);
-    if (crash->kind == TH_CRASH_NONE) { /* a way that the guard does not see: _exit() */
-        crash->slot = TH_CRASH_ANY_SLOT;
-        crash->kind = TH_CRASH_IMMEDIATE;
-        fputs("tracehost replay: a tracer ended the program by _exit()\n", stderr);
-    }
-    return th_cli_minimize_crash(minimize, th_clock_real_monotonic() - began);
+    exit(end_replay(minimize, status, th_clock_real_monotonic() - began));
 }

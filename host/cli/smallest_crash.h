@@ -37,16 +37,18 @@ struct th_minimize {
     int *memory; /* for each stream, a file in memory with its records; -1: it can be read again */
 };
 
-/* Plays the streams as th_cli_replaying_run(), and minimizes a crash. Returns the exit status. */
-int th_cli_minimize_run(struct th_replaying *replay);
+/* Forks, and returns in the child, which replays. The calling process waits; if a tracer crashes,
+ * this process searches after the report. Then it exits with the status of the replay.
+ * Order: before th_crash_supervise(). The child calls th_cli_minimize_finish() after the replay. */
+void th_cli_minimize_fork(struct th_replaying *replay);
+void th_cli_minimize_finish(struct th_minimize *minimize);
 
 /*
- * The parts of th_cli_minimize_run(), for a program that forks and waits itself:
+ * The parts of th_cli_minimize_fork(), for a program that forks and waits itself:
  *   th_cli_minimize_prepare() before the fork. Errors: TH_USAGE if the result would overwrite a
  *       stream; TH_FAILED.
- *   th_cli_minimize_guard() and _watch() in the child, by th_cli_replaying_run()
  *   th_cli_minimize_place(): the place of the crash as the guard has written it; the caller may
- *       write what it knows. Kind and slot must be set then; other members may be 0 or empty.
+ *       write what it knows. If the kind is TH_CRASH_NONE, the slot must be TH_CRASH_ANY_SLOT.
  *   th_cli_minimize_crash() after the crash, and after the report. The replay took RUN_NS
  *       nanoseconds. Returns the exit status.
  */

@@ -6,7 +6,7 @@
 #include "smallest_crash_trial.h"
 #include "replaying.h"
 
-#include "host/replay/kept.h"
+#include "host/replay/kept_records.h"
 
 #include <stdatomic.h>
 

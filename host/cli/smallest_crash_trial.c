@@ -5,7 +5,7 @@
 #include "host/base/buffer.h"
 #include "host/control/commands/session_options.h"
 #include "host/library/find.h"
-#include "host/replay/kept.h"
+#include "host/replay/kept_records.h"
 #include "host/replay/player.h"
 #include "host/replay/reader.h"
 #include "host/term/clock.h"
@@ -145,8 +145,8 @@ static bool await_end(pid_t id, int64_t limit, int *status)
 
 static bool is_expected(struct th_crash_signature *expected, const struct th_crash_signature *met)
 {
-    if (met->kind != expected->kind ||
-        (met->kind == TH_CRASH_SIGNAL && met->number != expected->number) ||
+    if ((expected->kind != TH_CRASH_NONE && met->kind != expected->kind) ||
+        (expected->kind == TH_CRASH_SIGNAL && met->number != expected->number) ||
         (expected->slot != TH_CRASH_ANY_SLOT && met->slot != expected->slot) ||
         (expected->frame && met->frame != expected->frame))
         return false;

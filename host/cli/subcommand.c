@@ -4,6 +4,7 @@
 #include "host/base/log.h"
 #include "host/base/memory.h"
 #include "host/cli/options/usage.h"
+#include "host/crash/crash.h"
 #include "host/library/name_list.h"
 #include "host/term/text.h"
 #include "host/trace/callback.h"
@@ -327,6 +328,38 @@ int th_cli_command_finish(const char *command, int status)
     else
         return status;
     return th_cli_command_fail(command);
+}
+
+/* --- The supervisor --------------------------------------------------------------------------- */
+
+static bool unsupervised; /* --supervisor=no */
+
+static enum th_status take_supervisor(const struct th_argument *argument, const char *value,
+                                      void *input)
+{
+    int64_t which = 0;
+    enum th_status status = th_control_argument_number(argument, value, &which);
+
+    (void)input;
+    unsupervised = which != 0;
+    return status;
+}
+
+const struct th_argument th_cli_supervisor_arguments[] = {
+    TH_OPTION(
+        "supervisor", "WHEN", CHOICE, OTHER,
+        "Run libraries in a process of their own, whose death is reported: yes (default) or no",
+        .how = TH_ARGUMENT_RARE, .words = TH_WORDS("yes", "no"), .take = take_supervisor),
+    {0},
+};
+
+void th_cli_command_supervise(const char *command)
+{
+    static char name[64];
+
+    snprintf(name, sizeof name, "tracehost %s", command);
+    if (!unsupervised)
+        th_crash_supervise(name);
 }
 
 /* --- The encoding of text for people ---------------------------------------------------------- */

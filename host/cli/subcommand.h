@@ -63,6 +63,11 @@ const struct th_cli_word *th_cli_command_words(size_t *count);
  * program with TELL's result. */
 void th_cli_command_ask(int (*tell)(const struct th_usage *usage));
 
+/* Gives the command COMMAND a supervisor (crash/supervisor.h), unless --supervisor=no was given.
+ * Order: before any library is opened and any thread is started. */
+void th_cli_command_supervise(const char *command);
+extern const struct th_argument th_cli_supervisor_arguments[]; /* --supervisor */
+
 /* Flushes stdout, so that later text on stderr follows it. */
 void th_cli_command_flush(void);
 

@@ -8,6 +8,7 @@
 
 #include "host/base/hash.h"
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -101,8 +102,10 @@ const char *th_code_export_name(th_term module, th_term function, unsigned arity
     pthread_mutex_lock(&adding);
     name = th_hash_table_get(&names, number);
     if (!name) {
-        name =
+        char *made =
             th_printf("%s:%s/%u", th_atom_name(module)->text, th_atom_name(function)->text, arity);
+        name = th_shared_strdup(made); /* a report of the supervisor has the name */
+        th_free(made);
         th_hash_table_set(&names, number, name);
     }
     pthread_mutex_unlock(&adding);

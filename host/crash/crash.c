@@ -2,42 +2,36 @@
 
 #include "crash_internal.h"
 
-#include "host/base/buffer.h"
+#include "host/base/memory.h"
 #include "host/base/output.h"
 #include "host/base/thread.h"
-#include "host/library/load.h"
 #include "host/term/clock.h"
-#include "host/term/text.h"
-#include "host/trace/callback.h"
 
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
     GRACE_NS = 800 * 1000 * 1000, /* time for a thread to answer; under a second */
-    REPORT_SECONDS = 5,           /* time limit of a report */
-    EVENT_BYTES = 4096,           /* of an event's text */
     LOOKS = 8                     /* of the watchdog, in the allowed time */
 };
 
-enum { CRASH_SIGNALS = 5 };
-static const struct {
-    int number;
-    const char *text;
-} crash_signals[CRASH_SIGNALS] = {
-    {SIGSEGV, "SIGSEGV, a bad memory access"},      {SIGBUS, "SIGBUS, a bad memory access"},
-    {SIGFPE, "SIGFPE, a bad arithmetic operation"}, {SIGILL, "SIGILL, a bad instruction"},
-    {SIGABRT, "SIGABRT, it called abort()"},
-};
-static struct sigaction old_actions[CRASH_SIGNALS];
+/* Signals that code causes by a fault, or sends to itself as its end. */
+static const int crash_signals[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+                                    SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
+enum { CRASH_SIGNALS = sizeof crash_signals / sizeof crash_signals[0] };
 
-static const char *const *stream;   /* written by the guarded thread, read in its handlers */
-static int64_t timeout;             /* nanoseconds; set before the watchdog starts */
-static bool only_names;             /* a slow callback is named and continues; set likewise */
-static const char *kind = "tracer"; /* word for a library; set before there are threads */
+static struct sigaction old_actions[NSIG];
+static bool handled[NSIG]; /* the guard has installed a handler */
+
+static struct th_crash_facts own_facts = {.kind = "tracer"};
+static int64_t timeout; /* nanoseconds; set before the watchdog starts */
+static bool only_names; /* a slow callback is named and continues; set likewise */
 static pid_t guarded_id;
 static pthread_t guarded;             /* its other library calls are watched, too */
 static const struct th_self *watched; /* of the guarded thread */
@@ -46,80 +40,27 @@ static volatile bool armed;
 static bool others_may_exit;
 /* Release: the function's data were written before; acquire. */
 static void (*_Atomic restore)(void);
-
-/* Relaxed, as no other data depend on them. `answers`: watchdog signals that threads have taken.
- * `reporting`: a report has begun, and other threads must not report. */
+/* Relaxed, as no other data depend on it: watchdog signals that threads have taken. */
 static _Atomic uint64_t answers;
-static atomic_bool reporting;
-static _Thread_local volatile bool reporter; /* the calling thread reports */
+
+struct th_crash_facts *th_crash_facts(void)
+{
+    struct th_crash_page *page = th_crash_page();
+
+    return page ? &page->facts : &own_facts;
+}
 
 void th_crash_signals(sigset_t *signals)
 {
     sigemptyset(signals);
     for (size_t i = 0; i < CRASH_SIGNALS; i++)
-        sigaddset(signals, crash_signals[i].number);
+        sigaddset(signals, crash_signals[i]);
 }
 
-/* Returns the index of signal NUMBER in `crash_signals`. */
-static size_t signal_index(int number)
-{
-    size_t i = 0;
+/* --- Reports ---------------------------------------------------------------------------------- */
 
-    while (i + 1 < CRASH_SIGNALS && crash_signals[i].number != number)
-        i++;
-    return i;
-}
-
-/* The code that ran at the crash. */
-struct scene {
-    const char *kind, *name, *function;
-};
-
-/* Returns the address of the subject on the stack. The subject of a call that a breakpoint in
- * machine code has met is in the thread's memory: then the stack pointer before the call. */
-static uintptr_t address_of_subject(void)
-{
-    return th_self.subject ? (uintptr_t)th_self.subject : th_self.in_trace_hook;
-}
-
-/*
- * A lone call is no callback: load(), a destructor, a function that a process called. A callback
- * and a lone call can run within each other: a callback runs during a function that causes a live
- * event. Both have a struct on the stack, which grows down; so the lower address is the inner one.
- */
-static struct scene look_at_scene(void)
-{
-    const struct th_library_frame *lone = th_self.library_frame;
-    const char *tracer = th_trace_callback_tracer();
-
-    if (th_self.attachment && (uintptr_t)lone >= address_of_subject())
-        lone = NULL;
-    return (struct scene){
-        .kind = tracer ? "tracer" : kind,
-        .name = tracer ? tracer : lone->library,
-        .function = lone ? lone->function : th_trace_callback_name(),
-    };
-}
-
-static void tell_signal(int number, const siginfo_t *info)
-{
-    struct scene scene = look_at_scene();
-    char address[32] = "";
-
-    if (number == TH_CRASH_TIMEOUT_SIGNAL) {
-        th_write_text(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s\n",
-                      scene.kind, scene.name, scene.function, (double)timeout / 1e9);
-        return;
-    }
-    if (th_crash_stack_is_used_up(number, info))
-        strcpy(address, ": the stack is used up");
-    else if ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0)
-        snprintf(address, sizeof address, " at address %p", info->si_addr);
-    th_write_text(STDERR_FILENO, "tracehost: %s '%s' crashed: %s%s, in %s\n", scene.kind,
-                  scene.name, crash_signals[signal_index(number)].text, address, scene.function);
-}
-
-static void restore_stderr(void)
+/* Makes stderr visible. */
+static void call_restore(void)
 {
     void (*function)(void) = atomic_load_explicit(&restore, memory_order_acquire);
 
@@ -127,93 +68,111 @@ static void restore_stderr(void)
         function();
 }
 
-static void give_up_report(int number)
-{
-    (void)number;
-    _exit(TH_CRASHED);
-}
-
-/* Begins a report, limited to REPORT_SECONDS. There is only one report: another thread that crashes
- * meanwhile waits for its end; a second crash of the reporting thread ends it. */
 static void begin_report(void)
 {
-    struct sigaction alarmed = {.sa_handler = give_up_report, .sa_flags = SA_NODEFER};
-    sigset_t needed;
-
-    if (reporter)
-        _exit(TH_CRASHED);
-    while (atomic_exchange_explicit(&reporting, true, memory_order_relaxed))
-        pause();
-    reporter = true;
-    sigaction(SIGALRM, &alarmed, NULL);
-    th_crash_signals(&needed);
-    sigaddset(&needed, SIGALRM);
-    pthread_sigmask(SIG_UNBLOCK, &needed, NULL);
-    alarm(REPORT_SECONDS);
-    restore_stderr();
+    th_crash_begin_report();
+    call_restore();
 }
 
-/* Completes a report after its first line. Never returns: the code that crashed cannot continue,
- * and the code that hangs will not. */
-static _Noreturn void end_report(const void *context)
+/* Writes the first line: SUBJECT is "tracer 'x'" with its kind, VERB and FORMAT what it did. */
+static void write_scene(const struct th_self *self, const char *did)
 {
-    static th_env env; /* static: decoding may need much memory */
-    struct th_event *event = th_trace_callback_event();
-    const struct th_library_frame *lone = th_self.library_frame;
-    const char *name = stream ? *stream : NULL;
-    const char *title = event ? th_trace_callback_session() : NULL;
-    struct th_buffer text = {0};
-    th_term tuple;
+    struct th_crash_scene scene = th_crash_scene_of(self, th_crash_facts());
 
-    if (title)
-        th_write_text(STDERR_FILENO, "  session '%s'\n", title);
-    if (event && event->number)
-        th_write_text(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
-                      (unsigned long long)event->number, (unsigned long long)event->position,
-                      name ? " of " : "",
-                      !name                    ? ""
-                      : strcmp(name, "-") == 0 ? "stdin"
-                                               : name);
-    fflush(NULL);
-    if (event) {
-        th_env_init(&env, TH_ENV_PLAIN);
-        if (event->source->whole(event, &env, &tuple) == TH_OK) {
-            th_text_show_limited(&text, tuple, EVENT_BYTES);
-            th_write_text(STDERR_FILENO, "  event: %s\n", th_buffer_text(&text));
-        }
-    } else if (lone && lone->tell) {
-        lone->tell(STDERR_FILENO, lone);
+    th_crash_note_report(did, th_write_text(STDERR_FILENO, "tracehost: %s '%s' %s, in %s\n",
+                                            scene.kind, scene.name, did, scene.function));
+}
+
+static void write_hang(const struct th_self *self, const char *further)
+{
+    struct th_crash_scene scene = th_crash_scene_of(self, th_crash_facts());
+
+    th_crash_note_report(
+        "hangs",
+        th_write_text(STDERR_FILENO, "tracehost: %s '%s' hangs: %s took more than %g s%s\n",
+                      scene.kind, scene.name, scene.function, (double)timeout / 1e9, further));
+}
+
+/* Writes "crashed: SIGSEGV, a bad memory access at address 0x10" to TEXT. */
+static void describe_crash(int number, const siginfo_t *info, char *text, size_t size)
+{
+    char signal[80];
+
+    th_crash_describe_signal(number, signal, sizeof signal);
+    if (th_crash_stack_is_used_up(number, info))
+        snprintf(text, size, "crashed: %s: the stack is used up", signal);
+    else if ((number == SIGSEGV || number == SIGBUS) && info->si_code > 0)
+        snprintf(text, size, "crashed: %s at address %p", signal, info->si_addr);
+    else
+        snprintf(text, size, "crashed: %s", signal);
+}
+
+static void find_culprit(void *found)
+{
+    *(const char **)found = th_crash_culprit();
+}
+
+/* Reports a crash of a library's code outside of calls by the host: in a thread that the library
+ * has started, in its signal handler. Returns if the stack shows no such code. */
+static void report_stray(int number, const void *context, const char *did)
+{
+    const char *file = NULL;
+
+    th_crash_begin_report();
+    th_crash_try(th_crash_unwind, (void *)(uintptr_t)context);
+    th_crash_try(find_culprit, &file);
+    if (!file) {
+        th_crash_abandon_report();
+        return;
     }
-    th_crash_walk(STDERR_FILENO, context);
-    _exit(TH_CRASHED);
+    th_crash_note(TH_CRASH_SIGNAL, number, &th_self, context);
+    call_restore();
+    th_crash_note_report(did, th_write_text(STDERR_FILENO, "tracehost: %s of %s %s\n",
+                                            th_self.id ? "code" : "a thread", file, did));
+    th_crash_end_report(&th_self, context);
 }
 
-static bool in_tracer(void)
+/* Returns whether another process has sent the signal. */
+static bool is_sent(const siginfo_t *info)
 {
-    return th_self.attachment || th_self.library_frame;
+    return (info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL) &&
+           info->si_pid != getpid();
+}
+
+/* Returns whether a fault happens again by itself when its handler returns. */
+static bool happens_again(int number)
+{
+    return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL;
 }
 
 static void on_crash(int number, siginfo_t *info, void *context)
 {
-    bool of_another = info->si_code <= 0 && info->si_pid != getpid(); /* sent by another process */
+    struct th_crash_page *page = th_crash_page();
+    char did[160];
 
-    if (in_tracer() && !of_another && !th_crash_is_child()) {
-        th_crash_note(TH_CRASH_SIGNAL, number, context);
-        begin_report();
-        tell_signal(number, info);
-        end_report(context);
+    if (!is_sent(info) && !th_crash_is_child()) {
+        describe_crash(number, info, did, sizeof did);
+        if (th_crash_is_in_library(&th_self)) {
+            th_crash_note(TH_CRASH_SIGNAL, number, &th_self, context);
+            begin_report();
+            write_scene(&th_self, did);
+            th_crash_end_report(&th_self, context);
+        }
+        report_stray(number, context, did);
+    } else if (page && !th_crash_is_child()) {
+        page->sent = number;
     }
-    restore_stderr();
-    /* Outside of libraries the signal has its former effect, when it happens again. */
-    sigaction(number, &old_actions[signal_index(number)], NULL);
-    if (info->si_code <= 0) /* a sent signal does not happen again by itself */
+    call_restore();
+    /* The signal has its former effect, when it happens again. */
+    sigaction(number, &old_actions[number], NULL);
+    if (info->si_code <= 0 || !happens_again(number))
         raise(number);
 }
 
 /* Returns whether the end of the program, or a fork, comes from a library. */
 static bool is_guarded(void)
 {
-    return armed && (!others_may_exit || in_tracer());
+    return armed && (!others_may_exit || th_crash_is_in_library(&th_self));
 }
 
 /* Otherwise the child would write the contents of stdio buffers again, when it calls exit(). */
@@ -223,62 +182,42 @@ static void before_fork(void)
         fflush(NULL);
 }
 
+static bool may_report_end(void)
+{
+    return is_guarded() && !th_crash_is_child() && !th_has_given_up();
+}
+
+static _Noreturn void report_program_end(const char *did)
+{
+    armed = false;
+    th_crash_note(TH_CRASH_EXIT, 0, &th_self, NULL);
+    begin_report();
+    if (th_crash_is_in_library(&th_self))
+        write_scene(&th_self, did);
+    else
+        th_crash_note_report(did, th_write_text(STDERR_FILENO, "tracehost: a thread of a %s %s\n",
+                                                th_crash_facts()->kind, did));
+    th_crash_end_report(&th_self, NULL);
+}
+
 static void on_program_exit(int status, void *unused)
 {
+    char did[64];
+
     (void)unused;
-    if (!is_guarded() || th_crash_is_child() || th_has_given_up())
+    if (!may_report_end())
         return;
-    armed = false;
-    th_crash_note(TH_CRASH_EXIT, status, NULL);
-    begin_report();
-    if (in_tracer()) {
-        struct scene scene = look_at_scene();
-        th_write_text(STDERR_FILENO, "tracehost: %s '%s' ended the program: exit(%d), in %s\n",
-                      scene.kind, scene.name, status, scene.function);
-    } else {
-        th_write_text(STDERR_FILENO, "tracehost: a thread of a %s ended the program: exit(%d)\n",
-                      kind, status);
-    }
-    end_report(NULL);
+    snprintf(did, sizeof did, "ended the program: exit(%d)", status);
+    report_program_end(did);
 }
 
-static uint64_t calls_begun(void)
+static void on_quick_exit(void)
 {
-    return atomic_load_explicit(&watched->callbacks, memory_order_relaxed) +
-           atomic_load_explicit(&watched->library_calls, memory_order_relaxed);
+    if (may_report_end())
+        report_program_end("ended the program: quick_exit()");
 }
 
-/* Returns whether the calling thread is still in the call that CALLS counted last. For threads
- * other than the guarded one only callbacks count: functions of processes have no time limit. */
-static bool is_still_in(uint64_t calls)
-{
-    if (pthread_equal(pthread_self(), guarded))
-        return in_tracer() && calls_begun() == calls;
-    return th_self.attachment &&
-           atomic_load_explicit(&th_self.callbacks, memory_order_relaxed) == calls;
-}
-
-/* The call that hangs may have ended just before the signal came. */
-static void on_timeout(int number, siginfo_t *info, void *context)
-{
-    atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* only shows that the thread
-                                                                     answers */
-    if (reporter || !is_still_in((uint64_t)(uintptr_t)info->si_value.sival_ptr))
-        return;
-    if (only_names) {
-        struct scene scene = look_at_scene();
-        int error = errno;
-        th_write_text(STDERR_FILENO,
-                      "tracehost: %s '%s' is slow: %s has taken more than %g s, and goes on\n",
-                      scene.kind, scene.name, scene.function, (double)timeout / 1e9);
-        errno = error;
-        return;
-    }
-    th_crash_note(TH_CRASH_HANG, 0, context);
-    begin_report();
-    tell_signal(number, info);
-    end_report(context);
-}
+/* --- Installation ----------------------------------------------------------------------------- */
 
 /* SA_RESTART, as a late timeout signal must not interrupt system calls. */
 static void handle_signal(int number, void (*handler)(int, siginfo_t *, void *),
@@ -293,10 +232,43 @@ static void handle_signal(int number, void (*handler)(int, siginfo_t *, void *),
     sigaction(number, &action, old);
 }
 
+/* Under a supervisor the guard reports each signal that would end the program without a word. Others
+ * are left to the terminal and to the user, or end nothing. */
+void th_crash_handle_further_signals(void)
+{
+    static const int left[] = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGPIPE,
+                               SIGCHLD, SIGCONT,  SIGTSTP, SIGTTIN, SIGTTOU,
+                               SIGURG,  SIGWINCH, SIGKILL, SIGSTOP, TH_CRASH_TIMEOUT_SIGNAL};
+    struct sigaction now;
+    sigset_t others;
+
+    sigfillset(&others); /* without the C library's own signals */
+    for (size_t i = 0; i < sizeof left / sizeof left[0]; i++)
+        sigdelset(&others, left[i]);
+    for (int number = 1; number < NSIG; number++)
+        if (sigismember(&others, number) == 1 && !handled[number] &&
+            sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_DFL) {
+            handle_signal(number, on_crash, &old_actions[number]);
+            handled[number] = true;
+        }
+}
+
+/* A thread has ended, by pthread_exit() or likewise, in code of a library. */
+static void report_lost_thread(const struct th_self *self)
+{
+    if (!armed || th_crash_is_child())
+        return;
+    th_crash_note(TH_CRASH_EXIT, 0, self, NULL);
+    begin_report();
+    write_scene(self, "ended its thread");
+    th_crash_end_report(self, NULL);
+}
+
 void th_crash_install(void)
 {
     static bool told_at_exit, told_of_forks; /* registered for ever */
 
+    th_crash_thread_lost = report_lost_thread;
     th_crash_thread_begin();
     guarded = pthread_self();
     guarded_id = gettid();
@@ -304,11 +276,15 @@ void th_crash_install(void)
     watched = &th_self;
     armed = true;
     if (!told_at_exit)
-        told_at_exit = on_exit(on_program_exit, NULL) == 0;
+        told_at_exit = on_exit(on_program_exit, NULL) == 0 && at_quick_exit(on_quick_exit) == 0;
     if (!told_of_forks)
         told_of_forks = pthread_atfork(before_fork, NULL, NULL) == 0;
-    for (size_t i = 0; i < CRASH_SIGNALS; i++)
-        handle_signal(crash_signals[i].number, on_crash, &old_actions[i]);
+    for (size_t i = 0; i < CRASH_SIGNALS; i++) {
+        handle_signal(crash_signals[i], on_crash, &old_actions[crash_signals[i]]);
+        handled[crash_signals[i]] = true;
+    }
+    if (th_crash_is_supervised())
+        th_crash_handle_further_signals();
 }
 
 void th_crash_end(void)
@@ -330,26 +306,65 @@ void th_crash_remove(void)
 {
     th_crash_end();
     others_may_exit = false;
-    for (size_t i = 0; i < CRASH_SIGNALS; i++) {
+    for (int number = 1; number < NSIG; number++) {
         struct sigaction now;
-        if (sigaction(crash_signals[i].number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
+        if (handled[number] && sigaction(number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO &&
             now.sa_sigaction == on_crash)
-            sigaction(crash_signals[i].number, &old_actions[i], NULL);
+            sigaction(number, &old_actions[number], NULL);
+        handled[number] = false;
     }
     th_crash_thread_end();
 }
 
-/* Reports a thread that blocks all signals and so cannot report where it is: only a tracer does
- * that. */
-static _Noreturn void report_deaf(const char *whose)
+/* --- The watchdog ----------------------------------------------------------------------------- */
+
+static uint64_t calls_begun(void)
 {
-    th_crash_note(TH_CRASH_HANG, 0, NULL);
+    return atomic_load_explicit(&watched->callbacks, memory_order_relaxed) +
+           atomic_load_explicit(&watched->library_calls, memory_order_relaxed);
+}
+
+/* Returns whether the calling thread is still in the call that CALLS counted last. For threads
+ * other than the guarded one only callbacks count: functions of processes have no time limit. */
+static bool is_still_in(uint64_t calls)
+{
+    if (pthread_equal(pthread_self(), guarded))
+        return th_crash_is_in_library(&th_self) && calls_begun() == calls;
+    return th_self.attachment &&
+           atomic_load_explicit(&th_self.callbacks, memory_order_relaxed) == calls;
+}
+
+/* The call that hangs may have ended just before the signal came. */
+static void on_timeout(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    atomic_fetch_add_explicit(&answers, 1, memory_order_relaxed); /* only shows that the thread
+                                                                     answers */
+    if (th_crash_is_reporting() || !is_still_in((uint64_t)(uintptr_t)info->si_value.sival_ptr))
+        return;
+    if (only_names) {
+        struct th_crash_scene scene = th_crash_scene_of(&th_self, th_crash_facts());
+        int error = errno;
+        th_write_text(STDERR_FILENO,
+                      "tracehost: %s '%s' is slow: %s has taken more than %g s, and goes on\n",
+                      scene.kind, scene.name, scene.function, (double)timeout / 1e9);
+        errno = error;
+        return;
+    }
+    th_crash_note(TH_CRASH_HANG, 0, &th_self, context);
     begin_report();
-    th_write_text(STDERR_FILENO,
-                  "tracehost: a %s hangs: it took more than %g s, and has blocked all signals\n",
-                  whose, (double)timeout / 1e9);
-    fflush(NULL);
-    _exit(TH_CRASHED);
+    write_hang(&th_self, "");
+    th_crash_end_report(&th_self, context);
+}
+
+/* Reports the thread of SELF, which blocks all signals and so cannot report where it is: only a
+ * library does that. */
+static _Noreturn void report_deaf(const struct th_self *self)
+{
+    th_crash_note(TH_CRASH_HANG, 0, self, NULL);
+    begin_report();
+    write_hang(self, ", and has blocked all signals");
+    th_crash_end_report(self, NULL);
 }
 
 /* Asks THREAD to report if it is still in the call that CALLS counted, and waits for an answer.
@@ -365,7 +380,7 @@ static bool ask_thread(pthread_t thread, uint64_t calls)
         if (atomic_load_explicit(&answers, memory_order_relaxed) != before)
             return true;
     }
-    return atomic_load_explicit(&reporting, memory_order_relaxed);
+    return th_crash_is_reporting();
 }
 
 /* Returns whether the thread ID is in a system call that writes, and so may wait for a reader such
@@ -395,7 +410,7 @@ static bool is_excused(const struct th_crash_thread *thread)
 static bool ask_other(const struct th_crash_thread *thread)
 {
     if (!ask_thread(thread->thread, thread->seen) && th_crash_thread_is_in(thread) && !only_names)
-        report_deaf("tracer");
+        report_deaf(thread->self);
     return only_names;
 }
 
@@ -412,14 +427,14 @@ static void *watch_threads(void *unused)
     int64_t since = th_clock_real_monotonic();
 
     (void)unused;
-    while (!atomic_load_explicit(&reporting, memory_order_relaxed)) {
+    while (!th_crash_is_reporting()) {
         uint64_t now = calls_begun();
         if (now != seen || (only_names && since != INT64_MAX && waits_for_reader(guarded_id))) {
             seen = now;
             since = th_clock_real_monotonic();
         } else if (seen && th_clock_real_monotonic() - since >= timeout) {
             if (!ask_thread(guarded, seen) && calls_begun() == seen && !only_names)
-                report_deaf(kind);
+                report_deaf(watched);
             /* A thread that is only named is not asked again; others are, after the same time. */
             since = only_names ? INT64_MAX : th_clock_real_monotonic();
         }
@@ -446,10 +461,10 @@ enum th_status th_crash_set_timeout(int64_t nanoseconds, bool ends)
 
 void th_crash_set_stream(const char *const *name)
 {
-    stream = name;
+    th_crash_facts()->stream = name;
 }
 
 void th_crash_set_kind(const char *name)
 {
-    kind = name;
+    th_crash_facts()->kind = name;
 }

@@ -1,14 +1,17 @@
 /*
  * The guard: names a callback, or another function of a library, that crashes, hangs or ends the
- * program.
+ * program. The supervisor, another process, does so for deaths that leave the guard no time:
+ * supervisor.h.
  *
- * SIGSEGV, SIGBUS, SIGFPE, SIGILL, an abort or an exit inside a library's code (callbacks, load(),
- * destructors, functions of processes, ...) ends the program with TH_CRASHED, after a report on
- * stderr: the tracer or library and the function; the session, record number and byte; the event as
- * text, or the output of `tell` of struct th_library_frame; the frames of the stack, as addresses
- * in files. The buffers of stdio are flushed before the end. An exit outside of a library's code is
- * reported as that of a library's thread, until th_crash_allow_exit() or th_crash_end(); the
- * signals have their usual effect there.
+ * A fault (SIGSEGV and the like), an abort, an exit or the end of the thread inside a library's code
+ * (callbacks, load(), destructors, functions of processes, ...) ends the program with TH_CRASHED,
+ * after a report on stderr: the tracer or library and the function; the session, record number and
+ * byte; the frames of the stack, as addresses in files; the event as text, or the output of `tell`
+ * of struct th_library_frame. The buffers of stdio are flushed before the end. Under a supervisor
+ * this holds for each signal that ends a program by default, but not for a terminal's or a user's.
+ * An exit outside of a library's code is reported as that of a library's thread, until
+ * th_crash_allow_exit() or th_crash_end(); a fault there is reported if the stack shows code of a
+ * library, and else has its usual effect.
  *
  * This holds for the thread that installs the guard and for threads that called
  * th_crash_thread_begin(); in other threads a stack overflow is not reported. Children forked by a
@@ -17,10 +20,12 @@
  *
  * The signal handler makes the report, on a stack of its own, in a process whose heap may be
  * damaged; the report uses more than async-signal-safe functions. So the most reliable parts come
- * first, and an alarm ends a report that takes too long.
+ * first, and each further part is left out if it crashes, too, or takes more than two seconds.
  */
 #ifndef TH_CRASH_H
 #define TH_CRASH_H
+
+#include "supervisor.h"
 
 #include "host/base/error.h"
 
@@ -85,7 +90,7 @@ void th_crash_set_restore(void (*function)(void));
 
 /* How code of a library has ended the process. */
 enum th_crash_kind {
-    TH_CRASH_NONE,
+    TH_CRASH_NONE, /* or not known */
     TH_CRASH_SIGNAL,
     TH_CRASH_EXIT,      /* exit() */
     TH_CRASH_IMMEDIATE, /* _exit() and the like */

@@ -5,13 +5,17 @@
 #include "host/base/output.h"
 #include "host/code/export.h"
 #include "host/code/instance.h"
+#include "host/library/debuginfo/line.h"
 #include "host/library/examine.h"
+#include "host/library/load.h"
 #include "host/term/clock.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
@@ -51,6 +55,25 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
     pthread_mutex_unlock(&lock);
 }
 
+/* A first thread that has ended stays as a zombie. */
+bool th_crash_thread_has_ended(pid_t process, pid_t id)
+{
+    char path[64], text[512];
+    const char *state;
+    ssize_t size;
+    int file;
+
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", (int)process, (int)id);
+    file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return true;
+    size = read(file, text, sizeof text - 1);
+    close(file);
+    text[size > 0 ? size : 0] = '\0';
+    state = strrchr(text, ')'); /* behind the name */
+    return size <= 0 || (state && strncmp(state, ") Z", 3) == 0);
+}
+
 /* --- The process ------------------------------------------------------------------------------ */
 
 pid_t th_crash_owner;
@@ -84,11 +107,32 @@ enum {
 static _Thread_local void *handler_stack;
 static _Thread_local stack_t stack_before; /* of the former handlers, for example a sanitizer's */
 
+void (*th_crash_thread_lost)(const struct th_self *self);
+
+/* The destructor of a key runs as the thread ends, however it does. */
+static pthread_key_t lost_key;
+static pthread_once_t lost_once = PTHREAD_ONCE_INIT;
+
+static void end_lost(void *self)
+{
+    if (th_crash_is_in_library(self))
+        th_crash_thread_lost(self);
+}
+
+static void make_lost_key(void)
+{
+    (void)pthread_key_create(&lost_key, end_lost); /* without a key the watchdog finds the thread */
+}
+
 void th_crash_thread_begin(void)
 {
     sigset_t met;
 
-    own = (struct th_crash_thread){.thread = pthread_self(), .id = gettid(), .self = &th_self};
+    th_self_share();
+    th_self.id = gettid();
+    pthread_once(&lost_once, make_lost_key);
+    pthread_setspecific(lost_key, &th_self);
+    own = (struct th_crash_thread){.thread = pthread_self(), .id = th_self.id, .self = &th_self};
     pthread_mutex_lock(&lock);
     own.next = threads;
     own.place = &threads;
@@ -115,6 +159,9 @@ void th_crash_thread_end(void)
     sigaltstack(&stack_before, NULL);
     th_free(handler_stack);
     handler_stack = NULL;
+    pthread_setspecific(lost_key, NULL);
+    th_self.id = 0;
+    th_self_unshare();
 }
 
 /* The access is just below the lowest address of the stack, or just above: the kernel stops growth
@@ -155,11 +202,17 @@ static _Unwind_Reason_Code add_frame(struct _Unwind_Context *context, void *argu
     return _URC_NO_REASON;
 }
 
+/* Returns whether SYMBOL is in the object of INFO. */
+static bool has_symbol(const Dl_info *info, const void *symbol)
+{
+    Dl_info other;
+
+    return dladdr(symbol, &other) && other.dli_fbase == info->dli_fbase;
+}
+
 static bool is_host(const Dl_info *info)
 {
-    Dl_info own;
-
-    return dladdr(th_library_program_symbol, &own) && own.dli_fbase == info->dli_fbase;
+    return has_symbol(info, th_library_program_symbol);
 }
 
 /* Writes the line of a frame. The name is that of a module's function, of another function of the
@@ -189,48 +242,66 @@ static void tell_crash_frame(int output, const struct frame *frame, const Dl_inf
                   info->dli_fname, (unsigned long)(frame->at - (uintptr_t)info->dli_fbase), old);
 }
 
-/* Returns whether INFO is of code of a library, and not of the host or the C library. */
-static bool is_of_library(uintptr_t at, Dl_info *info)
+static struct walk walk; /* one report, by one thread */
+
+void th_crash_unwind(void *context)
 {
-    return dladdr((void *)at, info) && info->dli_fname && !is_host(info) &&
-           !strstr(info->dli_fname, "/libc.so");
+    walk.from = 0;
+    walk.count = 0;
+    if (context)
+        walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+    _Unwind_Backtrace(add_frame, &walk);
 }
 
-static void walk_from(struct walk *walk, const void *context)
+/* Returns whether INFO is of the C library, whose frames belong to abort() or its like. */
+static bool is_libc(const Dl_info *info)
 {
-    if (context)
-        walk->from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-    _Unwind_Backtrace(add_frame, walk);
+    return strstr(info->dli_fname, "/libc.so") != NULL;
 }
 
 uintptr_t th_crash_innermost(const void *context)
 {
-    struct walk walk = {0};
     Dl_info info;
 
-    walk_from(&walk, context);
+    th_crash_unwind((void *)(uintptr_t)context);
     for (size_t i = 0; i < walk.count; i++)
-        if (is_of_library(walk.frames[i].at, &info))
+        if (dladdr((void *)walk.frames[i].at, &info) && info.dli_fname && !is_host(&info) &&
+            !is_libc(&info))
             return walk.frames[i].at - (uintptr_t)info.dli_fbase;
     return 0;
 }
 
-/* Walks up to the host function that called the libraries. Host frames before that are functions
- * called by libraries; frames of the C library before that belong to abort() or its like. */
-void th_crash_walk(int output, const void *context)
+/* An embedding program is not the host. */
+const char *th_crash_culprit(void)
 {
-    struct walk walk = {0};
+    const struct th_library *library;
+    Dl_info info;
+
+    for (size_t i = 0; i < walk.count; i++) {
+        const void *at = (const void *)walk.frames[i].at;
+        if (!dladdr(at, &info) || is_host(&info) ||
+            has_symbol(&info, (const void *)getauxval(AT_ENTRY)))
+            return NULL;
+        library = th_library_at(walk.frames[i].at);
+        if (library)
+            return th_library_path(library);
+    }
+    return NULL;
+}
+
+/* Host frames before a library's are functions called by libraries. */
+void th_crash_write_frames(int output)
+{
     uintptr_t told[MOST_TOLD];
     char offsets[MOST_TOLD * sizeof " 0x0123456789abcdef"] = "";
     size_t count = 0, length = 0;
     Dl_info info, first;
 
-    walk_from(&walk, context);
     for (size_t i = 0; i < walk.count && count < MOST_TOLD; i++) {
         bool known = dladdr((void *)walk.frames[i].at, &info) && info.dli_fname;
         if (known && is_host(&info) && count > 0)
             break;
-        if (!known || is_host(&info) || strstr(info.dli_fname, "/libc.so"))
+        if (!known || is_host(&info) || is_libc(&info))
             continue;
         if (count > 0 && told[count - 1] == walk.frames[i].at)
             continue; /* a recursive call */
@@ -245,4 +316,63 @@ void th_crash_walk(int output, const void *context)
             length += (size_t)snprintf(offsets + length, sizeof offsets - length, " %#lx",
                                        (unsigned long)(told[i] - (uintptr_t)first.dli_fbase));
     th_write_text(output, "  lines: addr2line -Cfie %s%s\n", first.dli_fname, offsets);
+}
+
+/* Returns the next line of FILE, without its end, in BUFFER, of SIZE bytes; NULL: there is none.
+ * *FILLED bytes of BUFFER are read already, of which *USED belong to earlier lines. */
+static char *next_mapping(int file, char *buffer, size_t size, size_t *filled, size_t *used)
+{
+    char *end, *line;
+    ssize_t more;
+
+    while (!(end = memchr(buffer + *used, '\n', *filled - *used))) {
+        memmove(buffer, buffer + *used, *filled - *used);
+        *filled -= *used;
+        *used = 0;
+        more = read(file, buffer + *filled, size - *filled);
+        if (more <= 0)
+            return NULL;
+        *filled += (size_t)more;
+    }
+    *end = '\0';
+    line = buffer + *used;
+    *used = (size_t)(end + 1 - buffer);
+    return line;
+}
+
+/* Writes the line of the frame at AT, if it is of a file other than the program and the C library.
+ * Returns whether it did. */
+static bool write_bare_frame(int output, uintptr_t at)
+{
+    static char buffer[8192], program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    int file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    size_t filled = 0, used = 0;
+    bool written = false;
+    char *line;
+
+    program[length > 0 ? length : 0] = '\0';
+    while (file >= 0 && (line = next_mapping(file, buffer, sizeof buffer, &filled, &used))) {
+        unsigned long from, to, offset;
+        int name = 0;
+        if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &from, &to, &offset, &name) < 3 ||
+            at < from || at >= to)
+            continue;
+        written = line[name] == '/' && strcmp(line + name, program) != 0 &&
+                  !strstr(line + name, "/libc.so");
+        if (written)
+            th_write_text(output, "  at %s+%#lx\n", line + name, at - from + offset);
+        break;
+    }
+    if (file >= 0)
+        close(file);
+    return written;
+}
+
+void th_crash_write_bare_frames(int output)
+{
+    size_t written = 0;
+
+    for (size_t i = 0; i < walk.count && written < MOST_TOLD; i++)
+        written += write_bare_frame(output, walk.frames[i].at);
 }

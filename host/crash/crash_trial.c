@@ -45,7 +45,8 @@ static void note_name(char *to, size_t size, const char *name)
     strncpy(to, name ? name : "", size - 1);
 }
 
-void th_crash_note(enum th_crash_kind kind, int number, const void *context)
+void th_crash_note(enum th_crash_kind kind, int number, const struct th_self *self,
+                   const void *context)
 {
     static atomic_flag begun = ATOMIC_FLAG_INIT;
     const struct th_event *event = th_trace_callback_event();
@@ -54,12 +55,10 @@ void th_crash_note(enum th_crash_kind kind, int number, const void *context)
         return;
     if (!atomic_flag_test_and_set(&begun)) {
         wanted->number = number;
-        wanted->slot = th_self.attachment      ? (int)th_self.slot
-                       : kind == TH_CRASH_HANG ? TH_CRASH_ANY_SLOT /* the watchdog notes it */
-                                               : TH_CRASH_NO_SLOT;
+        wanted->slot = self->attachment ? (int)self->slot : TH_CRASH_NO_SLOT;
         wanted->record = event ? event->number : 0;
-        note_name(wanted->tracer, sizeof wanted->tracer, th_trace_callback_tracer());
-        note_name(wanted->session, sizeof wanted->session, th_trace_callback_session());
+        note_name(wanted->tracer, sizeof wanted->tracer, th_trace_callback_tracer(self));
+        note_name(wanted->session, sizeof wanted->session, th_trace_callback_session(self));
         atomic_store_explicit(&wanted->kind, kind, memory_order_release);
         /* The last step: a walk of a damaged stack may crash, and the report must come first. */
         if (kind != TH_CRASH_HANG && is_trial)
@@ -76,10 +75,10 @@ static void on_filtered_exit(int number, siginfo_t *info, void *context)
     const ucontext_t *state = context;
     int status = (int)state->uc_mcontext.gregs[REG_RDI];
 
-    (void)number;
-    (void)info;
+    if (info->si_code <= 0) /* sent, not by the filter */
+        th_crash_note(TH_CRASH_SIGNAL, number, &th_self, context);
     if (!th_crash_is_child() && (th_self.attachment || th_self.library_frame))
-        th_crash_note(TH_CRASH_IMMEDIATE, status, context);
+        th_crash_note(TH_CRASH_IMMEDIATE, status, &th_self, context);
     end_at_once(status);
 }
 
@@ -136,6 +135,7 @@ void th_crash_begin_trial(struct th_crash_signature *signature)
     wanted = signature;
     is_trial = true;
     th_crash_owner = getpid();
+    th_crash_handle_further_signals();
     sigaction(SIGSYS, &action, NULL);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return;

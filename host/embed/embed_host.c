@@ -146,6 +146,12 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
     return TRACEHOST_OK;
 }
 
+bool tracehost_supervise(const char *name)
+{
+    th_crash_supervise(name ? name : "tracehost");
+    return th_crash_is_supervised();
+}
+
 enum tracehost_status tracehost_host_stop(tracehost_host *host)
 {
     enum th_status status = host ? th_embed_check_outside(host) : TH_OK;

@@ -3,6 +3,7 @@
 #include "library_internal.h"
 
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 #include "host/library/elf/elf_file.h"
 #include "plugin_api/nif_module.h"
 
@@ -209,7 +210,7 @@ enum th_status th_library_examine_copy(const char *path, const char *copy,
     if (!original)
         original = &elf.identity;
     *result = (struct th_examination){
-        .path = th_strdup(path),
+        .path = th_shared_strdup(path),
         .copy = copy ? th_strdup(copy) : NULL,
         .device = original->st_dev,
         .inode = original->st_ino,
@@ -233,7 +234,7 @@ void th_library_examination_free(struct th_examination *e)
     for (size_t i = 0; i < e->import_count; i++)
         th_free(e->imports[i].name);
     th_free(e->imports);
-    th_free(e->path);
+    th_shared_free(e->path);
     th_free(e->copy);
     th_free(e->patchable.items);
     th_free(e->locals.items);

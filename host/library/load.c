@@ -10,6 +10,7 @@
 #include "private_copy.h"
 
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 #include "host/library/resource/resource_internal.h"
 #include "host/term/atom.h"
 
@@ -381,5 +382,5 @@ void th_library_retire(struct th_library *library)
     th_library_memory_free(&library->memory);
     th_resource_types_settle(library);
     th_free(library->pinned);
-    th_free(library);
+    th_shared_free(library);
 }

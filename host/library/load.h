@@ -203,13 +203,23 @@ th_library_begin_reporting(struct th_library_frame *call, const char *library, c
     call->function = function;
     call->outer = th_self.library_frame;
     call->tell = tell;
+    th_self.library = library;
+    th_self.function = function;
     atomic_signal_fence(memory_order_release); /* a handler sees it whole */
     th_self.library_frame = call;
+    th_self_changed();
 }
 
 static inline void th_library_end(const struct th_library_frame *call)
 {
-    th_self.library_frame = call->outer;
+    const struct th_library_frame *outer = call->outer;
+
+    if (__builtin_expect(outer != NULL, 0)) {
+        th_self.library = outer->library;
+        th_self.function = outer->function;
+    }
+    th_self.library_frame = outer;
+    th_self_changed();
 }
 
 /* The head of struct th_library, for calls of a library's code. Written while the library is opened

@@ -2,6 +2,7 @@
 #include "private_copy.h"
 
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 #include "host/library/elf/elf_file.h"
 #include "host/term/atom.h"
 
@@ -272,7 +273,7 @@ static enum th_status open_or_find(struct th_library *library, struct th_library
 
 static struct th_library *new_instance(void)
 {
-    struct th_library *library = th_alloc_zero(sizeof *library);
+    struct th_library *library = th_shared_alloc(sizeof *library);
 
     atomic_init(&library->shares, 1);
     library->users = 1;

@@ -1,6 +1,7 @@
 /* Functions of nif_module.h for tracers and probes. */
 
 #include "host/base/buffer.h"
+#include "host/base/kept.h"
 #include "host/base/output.h"
 #include "host/probe/probe.h"
 #include "host/term/text.h"
@@ -39,6 +40,21 @@ int th_file_unfinished(const char *path, int unfinished)
         return th_output_begin_file(path);
     th_output_end_file(path);
     return 1;
+}
+
+char *th_output_buffer(int descriptor, size_t size)
+{
+    return th_kept_begin(descriptor, size);
+}
+
+void th_output_buffer_written(char *buffer, const char *data, size_t size, int torn)
+{
+    th_kept_written(buffer, data, size, torn);
+}
+
+void th_output_buffer_end(char *buffer)
+{
+    th_kept_end(buffer);
 }
 
 int th_attach_pending(ErlNifEnv *env)

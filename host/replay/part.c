@@ -1,6 +1,6 @@
 #include "part.h"
 
-#include "kept.h"
+#include "kept_records.h"
 #include "reader.h"
 #include "shrink.h"
 

@@ -4,6 +4,7 @@
 #include "replay_internal.h"
 
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 #include "host/process/process.h"
 #include "host/self/self.h"
 #include "host/trace/event.h"
@@ -335,13 +336,14 @@ struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_r
                                          const struct th_player_options *options,
                                          struct th_player_counts *counts)
 {
-    struct th_player *player = th_alloc(sizeof *player);
+    struct th_player *player = th_shared_alloc(sizeof *player);
 
     *player = (struct th_player){
         .tracing = tracing, .reader = reader, .options = options, .counts = counts};
     th_trace_new_world(tracing);
     player->recording = th_recorded_streams_begin(th_replay_reader_info(reader)->name);
     th_env_init(&player->env, TH_ENV_PLAIN);
+    th_self.played = &player->event;
     return player;
 }
 
@@ -372,5 +374,6 @@ void th_replay_player_end(struct th_player *player)
         return;
     end_world(player);
     th_env_release(&player->env);
-    th_free(player);
+    th_self.played = NULL;
+    th_shared_free(player);
 }

@@ -3,6 +3,7 @@
 #include "replay_internal.h"
 
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 #include "host/trace/event.h"
 
 #include <sys/stat.h>
@@ -71,7 +72,7 @@ static void listen_to_options(struct th_reader *reader)
 static enum th_status open_reader(const char *name, int fd, const struct th_reader_options *options,
                                   struct th_reader **reader)
 {
-    struct th_reader *made = th_alloc_zero(sizeof *made);
+    struct th_reader *made = th_shared_alloc(sizeof *made);
     struct th_reader_info *info = &made->info;
     enum th_status status = TH_OK;
     struct stat about;
@@ -295,5 +296,5 @@ void th_replay_reader_close(struct th_reader *reader)
     th_replay_wrap_free(&reader->set);
     th_replay_connection_free(reader->connection);
     th_free(reader->name);
-    th_free(reader);
+    th_shared_free(reader);
 }

@@ -6,7 +6,7 @@
  *   player.h   struct th_player: delivers the events of a reader to the sessions of a tracing, and
  *              updates the world (process/) with each event
  *   writer.h   struct th_writer: events as a stream
- *   kept.h     struct th_replay_kept: records in memory, of which parts are played again
+ *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
  *
  * minimize.h has the search for the smallest part of a recording for which a test holds.
@@ -19,7 +19,7 @@
 #ifndef TH_REPLAY_H
 #define TH_REPLAY_H
 
-#include "kept.h"
+#include "kept_records.h"
 #include "part.h"
 #include "player.h"
 #include "reader.h"

@@ -18,6 +18,7 @@
 #include "replay_internal.h"
 
 #include "host/base/buffer.h"
+#include "host/base/shared.h"
 #include "host/term/etf_tags.h"
 
 #include <ctype.h>
@@ -138,8 +139,11 @@ static bool is_consistent(struct family *family, struct th_buffer *missing)
 static void take_family(struct th_wrap_set *set, const struct family *family)
 {
     set->names = th_alloc(family->count * sizeof *set->names);
-    for (size_t i = 0; i < family->count; i++)
-        set->names[i] = file_of(family, family->numbers[(family->oldest + i) % family->count]);
+    for (size_t i = 0; i < family->count; i++) {
+        char *name = file_of(family, family->numbers[(family->oldest + i) % family->count]);
+        set->names[i] = th_shared_strdup(name);
+        th_free(name);
+    }
     set->count = family->count;
 }
 
@@ -279,13 +283,13 @@ enum th_status th_replay_wrap_find(const char *name, struct th_wrap_set *set)
 void th_replay_wrap_single(const char *name, struct th_wrap_set *set)
 {
     *set = (struct th_wrap_set){.names = th_alloc(sizeof *set->names), .count = 1};
-    set->names[0] = th_strdup(name);
+    set->names[0] = th_shared_strdup(name);
 }
 
 void th_replay_wrap_free(struct th_wrap_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        th_free(set->names[i]);
+        th_shared_free(set->names[i]);
     th_free(set->names);
     th_free(set->note);
     *set = (struct th_wrap_set){0};

@@ -1,11 +1,34 @@
 #include "self.h"
 
+#include "self_internal.h"
+
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 
 #include <errno.h>
 #include <pthread.h>
 
-_Thread_local struct th_self th_self;
+void th_self_share(void)
+{
+    if (th_self_is_page)
+        th_shared_page_enter(&th_self);
+    else
+        th_self.copy = th_shared_page_take();
+}
+
+void th_self_unshare(void)
+{
+    if (th_self_is_page)
+        th_shared_page_leave(&th_self);
+    else
+        th_shared_page_give(th_self.copy);
+    th_self.copy = NULL;
+}
+
+void th_self_copy(void)
+{
+    *th_self.copy = th_self;
+}
 
 void th_self_stack_find(void)
 {

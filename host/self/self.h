@@ -14,12 +14,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct th_attachment;
 struct th_call;
 struct th_callback_subject;
 struct th_check_frame;
 struct th_clock;
+struct th_event;
 struct th_library_frame;
 struct th_live_thread;
 struct th_scheduler;
@@ -48,7 +50,10 @@ struct th_self {
     const struct th_scheduler *scheduler;         /* runtime/runtime.h; NULL: no scheduler */
     const struct th_library_frame *library_frame; /* library/load.h: library code that runs outside
                                                      of callbacks; NULL: none */
-    struct th_trace_thread *trace_thread;         /* trace/trace_thread.h; NULL: no event yet */
+    /* library/load.h: library and function of `library_frame`, which the supervisor cannot read.
+     * Undefined if that is NULL. */
+    const char *library, *function;
+    struct th_trace_thread *trace_thread; /* trace/trace_thread.h; NULL: no event yet */
     /* trace/live/live_delivery.h: the same. NULL: no event yet, or `progress_word` is NULL.
      * progress/ clears the pointer with that word. */
     struct th_live_thread *live_thread;
@@ -60,12 +65,35 @@ struct th_self {
     /* trace/ and library/: callbacks, and calls of a library, that the thread has begun. Relaxed:
      * the watchdog reads them from another thread and only compares two readings. */
     _Atomic uint64_t callbacks, library_calls;
+    /* replay/: the event that the thread plays, in shared memory; NULL: it plays no stream. */
+    const struct th_event *played;
+    pid_t id;                   /* crash/: of the thread, while the guard watches it, else 0 */
+    struct th_self *copy;       /* self/: in libtracehost.so, the supervisor's copy; NULL: none */
     struct th_self_stack stack; /* self/: filled by th_self_stack_find() */
 };
 
 /* (Initial-exec: access is not a call in libtracehost.so either.) */
 extern _Thread_local struct th_self th_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/*
+ * th_self_share() shows the calling thread's th_self to the supervisor, th_self_unshare() ends that.
+ * Both do nothing without a supervisor.
+ *
+ * In programs th_self moves into the region that both processes map (base/shared.h). In
+ * libtracehost.so, where it cannot have a page of its own, the thread copies it after each change
+ * that matters: th_self_changed() in rooms that are compiled with TH_SELF_COPIED.
+ */
+void th_self_share(void);
+void th_self_unshare(void);
+void th_self_copy(void);
+static inline void th_self_changed(void)
+{
+#ifdef TH_SELF_COPIED
+    if (__builtin_expect(th_self.copy != NULL, 0))
+        th_self_copy();
+#endif
+}
 
 /* th_self_stack() returns the calling thread's stack. The first call in a thread looks the stack up
  * by th_self_stack_find(), and must not be in a signal handler.

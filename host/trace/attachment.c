@@ -15,6 +15,7 @@
 #include "tracing.h"
 
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 #include "host/code/permission.h"
 #include "host/library/load.h"
 
@@ -40,19 +41,19 @@ struct th_attachment *th_trace_attachment_create(struct th_session *session,
                                                  const struct th_session_setup *setup,
                                                  th_term state)
 {
-    struct th_attachment *attachment = th_alloc_zero(sizeof *attachment);
+    struct th_attachment *attachment = th_shared_alloc(sizeof *attachment);
 
     attachment->session = session;
     attachment->library = setup->library;
     attachment->slots = setup->library ? th_library_slots(setup->library) : &no_tracer;
     if (setup->library && th_trace_callback_watcher) {
-        attachment->watched = th_alloc(sizeof *attachment->watched);
+        attachment->watched = th_shared_alloc(sizeof *attachment->watched);
         *attachment->watched = *attachment->slots;
         for (int i = 0; i < TH_SLOTS; i++)
             attachment->watched->functions[i] = th_trace_callback_watcher;
         attachment->slots = attachment->watched;
     }
-    attachment->name = th_strdup(setup->name);
+    attachment->name = th_shared_strdup(setup->name);
     atomic_init(&attachment->pending, th_trace_held());
     th_env_init(&attachment->state_env, TH_ENV_PLAIN);
     attachment->state = th_copy(&attachment->state_env, state);
@@ -69,10 +70,10 @@ void th_trace_attachment_free(struct th_attachment *attachment)
         th_library_release(attachment->library);
     th_env_release(&attachment->env);
     th_env_release(&attachment->state_env);
-    th_free(attachment->watched);
-    th_free(attachment->name);
+    th_shared_free(attachment->watched);
+    th_shared_free(attachment->name);
     th_free(attachment->failure);
-    th_free(attachment);
+    th_shared_free(attachment);
 }
 
 /* --- trace_status ----------------------------------------------------------------------------- */

@@ -86,9 +86,9 @@ enum th_status th_trace_failures_raise(unsigned long before)
 
 /* --- The current callback --------------------------------------------------------------------- */
 
-const char *th_trace_callback_name(void)
+const char *th_trace_callback_name(const struct th_self *self)
 {
-    return th_self.attachment->slots->filled_by[th_self.slot];
+    return self->attachment->slots->filled_by[self->slot];
 }
 
 static th_term callback_tracee_of(const struct th_callback_subject *subject)
@@ -110,7 +110,7 @@ bool th_trace_callback_refuses(th_term receiver)
     if (!atomic_exchange_explicit(&session->refused, true, memory_order_relaxed))
         th_warn("tracer '%s' sends a message to its tracee in %s: this message and later ones are "
                 "refused",
-                attachment->name, th_trace_callback_name());
+                attachment->name, th_trace_callback_name(&th_self));
     return true;
 }
 
@@ -157,18 +157,14 @@ th_slot_function *th_trace_callback_watcher;
 
 /* --- names and events for the checker and crash reports --- */
 
-const char *th_trace_callback_tracer(void)
+const char *th_trace_callback_tracer(const struct th_self *self)
 {
-    const struct th_attachment *attachment = th_self.attachment;
-
-    return attachment ? attachment->name : NULL;
+    return self->attachment ? self->attachment->name : NULL;
 }
 
-const char *th_trace_callback_session(void)
+const char *th_trace_callback_session(const struct th_self *self)
 {
-    const struct th_attachment *attachment = th_self.attachment;
-
-    return attachment ? attachment->session->title : NULL;
+    return self->attachment ? self->attachment->session->title : NULL;
 }
 
 struct th_event *th_trace_callback_event(void)

@@ -39,6 +39,7 @@ struct th_callback_subject {
 static inline void th_trace_callback_set(struct th_attachment *attachment)
 {
     __atomic_store_n(&th_self.attachment, attachment, __ATOMIC_RELAXED);
+    th_self_changed();
 }
 
 /* Returns the event that the thread handles, in a callback or between two; NULL: none, or a live
@@ -48,8 +49,9 @@ static inline struct th_event *th_trace_callback_handled(void)
     return th_self.subject ? th_self.subject->event : NULL;
 }
 
-/* Returns the name of the current callback, for example "trace_call". The thread must be in one. */
-const char *th_trace_callback_name(void);
+/* Returns the name of the callback that the thread of SELF runs, for example "trace_call". The
+ * thread must be in one. */
+const char *th_trace_callback_name(const struct th_self *self);
 
 /*
  * Returns true, which enif_send and enif_port_command must answer with a refusal, if the thread is
@@ -74,12 +76,13 @@ bool th_trace_callback_is_pending(void);
  */
 extern th_slot_function *th_trace_callback_watcher;
 
-/* Return the name of the tracer whose callback the calling thread runs, and the title of the
+/* Return the name of the tracer whose callback the thread of SELF runs, and the title of the
  * tracer's session. NULL if the thread runs no callback; the title is also NULL if the session has
  * none.
- * Thread: any; async-signal-safe. */
-const char *th_trace_callback_tracer(void);
-const char *th_trace_callback_session(void);
+ * Thread: any, if that of SELF does not run; async-signal-safe. The supervisor may call them for a
+ * dead worker's threads: all that they read lies in its region. */
+const char *th_trace_callback_tracer(const struct th_self *self);
+const char *th_trace_callback_session(const struct th_self *self);
 
 /*
  * Returns the event of the thread's callback, for crash reports only: the event of a live call is

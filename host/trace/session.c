@@ -8,6 +8,7 @@
 #include "trace_thread.h"
 
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 
 #include <stdatomic.h>
 
@@ -44,11 +45,11 @@ bool th_trace_session_ask_status(struct th_session *session, th_term tracee)
 static struct th_session *new_session(struct th_tracing *tracing,
                                       const struct th_session_setup *setup)
 {
-    struct th_session *session = th_alloc_zero(sizeof *session);
+    struct th_session *session = th_shared_alloc(sizeof *session);
 
     session->tracing = tracing;
     session->shared = tracing->shared;
-    session->title = setup->title ? th_strdup(setup->title) : NULL;
+    session->title = setup->title ? th_shared_strdup(setup->title) : NULL;
     atomic_init(&session->attached, true);
     atomic_init(&session->attachment, th_trace_attachment_create(session, setup, setup->state));
     return session;
@@ -65,8 +66,8 @@ void th_trace_session_free(struct th_session *session)
     th_trace_attachment_free(th_trace_session_attachment(session));
     th_free(session->expected);
     th_free(session->failure);
-    th_free(session->title);
-    th_free(session);
+    th_shared_free(session->title);
+    th_shared_free(session);
 }
 
 static unsigned free_index(const struct th_tracing *tracing)

@@ -139,8 +139,8 @@ EOF
 
 # host SIGNAL TEXT: types TEXT, and sends SIGNAL to the host at each \!; the host continues afterwards.
 host() {
-    MEANWHILE="kill -$1 $host" typed "$2"
-    kill -CONT "$host" 2>/dev/null || true
+    MEANWHILE="kill -$1 $(worker_of "$host")" typed "$2"
+    kill -CONT "$(worker_of "$host")" 2>/dev/null || true
 }
 expect 'Ctrl-C ends the wait for an answer and returns to the prompt' host STOP 'sess\t\!\n\003' <<'EOF'
 run> sessions
@@ -182,15 +182,15 @@ end_by() {
 }
 # stopped SIGNAL: sends SIGNAL to a client that connects to a host that does not answer.
 is_stopped() {
-    ! grep -L 'State:.T' "/proc/$host/task/"*/status | grep -q .
+    ! grep -L 'State:.T' "/proc/$(worker_of "$host")/task/"*/status | grep -q .
 }
 stopped() {
-    kill -STOP "$host"
+    kill -STOP "$(worker_of "$host")"
     until_so is_stopped
     "$tracehost" ctl "$socket" sessions &
     asking=$!
     end_by "$1"
-    kill -CONT "$host"
+    kill -CONT "$(worker_of "$host")"
 }
 expect 'SIGTERM ends the wait for a host that does not answer' stopped TERM <<'EOF'
 status 143

@@ -169,19 +169,20 @@ expect 'abort()' minimized killed <<'EOT'
 {trace_ts,<0.104.0>,call,{spec,raw,[]},2200000}.
 status 6, crashed: SIGABRT, it called abort(), in trace_call
 EOT
-# ended STATE: as minimized, for an end that a replay without --on-crash does not notice.
-ended() {
-    minimized "$1" | sed '/^status 0/d; /^before/d'
-}
-expect '_exit()' ended immediate <<'EOT'
-tracehost replay: a tracer ended the program by _exit()
+expect '_exit()' minimized immediate <<'EOT'
 1 record of 1 kind
 {trace_ts,<0.101.0>,call,{spec,immediate,[]},2100000}.
+status 6, ended the program: _exit(0), in trace_call
 EOT
-expect 'a system call that ends the program' ended raw <<'EOT'
-tracehost replay: a tracer ended the program by _exit()
+expect 'a system call that ends the program' minimized raw <<'EOT'
 1 record of 1 kind
 {trace_ts,<0.104.0>,call,{spec,raw,[]},2200000}.
+status 6, ended the program: _exit(0), in trace_call
+EOT
+expect 'a signal without a handler' minimized alarm <<'EOT'
+1 record of 1 kind
+{trace_ts,<0.104.0>,call,{spec,raw,[]},2200000}.
+status 6, crashed: SIGALRM, Alarm clock, in trace_call
 EOT
 expect 'a crash in trace_status needs no record' minimized trace_status <<'EOT'
 0 records of 0 kinds

@@ -69,9 +69,10 @@ connected() {
 settle() {
     quiet=0
     last=
+    worker=$(worker_of "$reader")
     while [ $quiet -lt 12 ]; do
         sleep 0.05
-        now=$(cat "/proc/$reader/io" "/proc/$reader/stat")
+        now=$(cat "/proc/$worker/io" "/proc/$worker/stat")
         if [ "$now" = "$last" ]; then quiet=$((quiet + 1)); else quiet=0; fi
         last=$now
     done
@@ -131,10 +132,10 @@ EOF
 slow() {
     start 0 20
     reads replay -t count --fail-on-loss "tcp://localhost:$port"
-    kill -STOP $reader
+    kill -STOP "$(worker_of "$reader")"
     ask big $big
     ask calls 500
-    kill -CONT $reader
+    kill -CONT "$(worker_of "$reader")"
     settle
     stop
     ended
@@ -169,10 +170,10 @@ killed() {
     reads replay -t count,top=1 "tcp://localhost:$port"
     ask calls 10
     settle
-    kill -STOP $reader
+    kill -STOP "$(worker_of "$reader")"
     ask big $big
     murder
-    kill -CONT $reader
+    kill -CONT "$(worker_of "$reader")"
     ended
     grep ' all$' "$work/out"
 }
@@ -187,7 +188,7 @@ EOF
 within() {
     start 0 200
     reads dump "tcp://localhost:$port"
-    kill -STOP $reader
+    kill -STOP "$(worker_of "$reader")"
     ask big $big
     kill -KILL $reader
     wait $reader 2>/dev/null

@@ -46,7 +46,8 @@ expect 'deaf: a tracer that blocks all signals is reported' crash ,how=deaf,afte
 <0.79.0>   call ex:lots() [result {ex,foo,0}]
 <0.79.0>   call ex:'of'() [result {ex,foo,0}]
 -- stderr
-tracehost: a tracer hangs: it took more than 0.3 s, and has blocked all signals
+tracehost: tracer 'crash_tracer' hangs: trace_call took more than 0.3 s, and has blocked all signals
+  record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
 -- status 6
 LINES
 

@@ -261,7 +261,7 @@ static void create_d(void)
 {
     calls("d");
     assert_non_null(th_self.attachment);
-    assert_string_equal(th_trace_callback_name(), "trace_call");
+    assert_string_equal(th_trace_callback_name(&th_self), "trace_call");
     assert_true(th_trace_callback_refuses(th_local_pid(1, 0)));
 }
 

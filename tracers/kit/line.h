@@ -16,6 +16,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,12 +121,34 @@ static inline void line_drop(struct line *line)
         free(line->text);
 }
 
+/* Begins a record of SIZE bytes: the file's buffer holds whole records, as far as they fit, so that a
+ * buffer that outlives the program does. record_end() must follow. */
+static inline void record_begin(FILE *file, size_t size)
+{
+    flockfile(file);
+    if (__fpending(file) + size > __fbufsize(file))
+        fflush_unlocked(file);
+}
+
+static inline void record_end(FILE *file)
+{
+    funlockfile(file);
+}
+
+/* Writes SIZE bytes of TEXT as one record. */
+static inline void line_write(const char *text, size_t size, FILE *file)
+{
+    record_begin(file, size);
+    fwrite_unlocked(text, 1, size, file);
+    record_end(file);
+}
+
 /* Writes the line with a line feed, unless a part is missing, and discards it. */
 static inline void line_end(struct line *line, FILE *file)
 {
     line_add(line, "\n");
     if (!line->short_of_memory)
-        fwrite(line->text, 1, line->used, file);
+        line_write(line->text, line->used, file);
     line_drop(line);
 }
 

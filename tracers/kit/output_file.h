@@ -42,6 +42,7 @@ struct output_file {
     atomic_bool begun;
     atomic_int error; /* errno of the first failure; nothing is written after it */
     off_t ended;      /* offset behind the last whole record */
+    char *kept;       /* the host's buffer of `file`, which outlives the program; NULL: none */
     /* Bytes written to `file`, but not yet to the descriptor: a record without its end. */
     char *held;
     size_t held_size;
@@ -252,6 +253,8 @@ static inline ssize_t output_file_write(void *cookie, const char *data, size_t s
                             : output_file_put_records(file, data, size);
     if (error)
         output_file_fail(file, error);
+    if (file->kept && error != EBADF) /* closed by another library: the host has it open still */
+        th_output_buffer_written(file->kept, data, size, file->held_size > 0);
     return (ssize_t)size;
 }
 
@@ -285,6 +288,8 @@ static inline int output_file_end(struct output_file *file)
     free(file->held);
     if (begun && !error && file->descriptor < 0)
         error = output_file_open_beside(file);
+    if (file->kept)
+        th_output_buffer_end(file->kept);
     if (file->descriptor >= 0 && close(file->descriptor) != 0 && !error)
         error = errno;
     if (begun && !error && file->whole) {
@@ -330,6 +335,17 @@ static inline struct output_file *output_file_open(const char *path, bool whole)
     return NULL;
 }
 
+/* Gives the file a buffer that outlives the program, if the host has one and the file can be read
+ * before it is complete. */
+static inline void output_file_use_kept(struct output_file *file)
+{
+    if (file->whole || file->descriptor < 0 || !TH_HAS(th_output_buffer))
+        return;
+    file->kept = th_output_buffer(file->descriptor, BUFSIZ);
+    if (file->kept)
+        setvbuf(file->file, file->kept, isatty(file->descriptor) ? _IOLBF : _IOFBF, BUFSIZ);
+}
+
 /* Begins writing: creates or empties a file of the first kind. */
 static inline void output_file_begin(struct output_file *file)
 {
@@ -341,6 +357,8 @@ static inline void output_file_begin(struct output_file *file)
         error = output_file_open_as_is(file, O_CREAT);
     if (!error && file->regular && ftruncate(file->descriptor, 0) != 0)
         error = errno;
+    if (!error)
+        output_file_use_kept(file);
     atomic_store_explicit(&file->error, error, memory_order_relaxed);
     atomic_store_explicit(&file->begun, true, memory_order_relaxed);
 }

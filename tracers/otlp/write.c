@@ -119,7 +119,7 @@ static void end_line(struct otlp *otlp)
     if (otlp->batch.short_of_memory)
         otlp->lost += otlp->batched;
     else
-        fwrite(otlp->batch.text, 1, otlp->batch.used, otlp->file);
+        line_write(otlp->batch.text, otlp->batch.used, otlp->file);
     otlp->spans += otlp->batch.short_of_memory ? 0 : otlp->batched;
     fflush(otlp->file);
     otlp->batch.short_of_memory = 0;

@@ -52,11 +52,11 @@ static void write_record(FILE *file, unsigned char op, uint32_t size, const unsi
     const unsigned char head[HEAD] = {op, (unsigned char)(size >> 24), (unsigned char)(size >> 16),
                                       (unsigned char)(size >> 8), (unsigned char)size};
 
-    flockfile(file);
-    fwrite(head, 1, sizeof head, file);
+    record_begin(file, sizeof head + (data ? size : 0));
+    fwrite_unlocked(head, 1, sizeof head, file);
     if (data)
-        fwrite(data, 1, size, file);
-    funlockfile(file);
+        fwrite_unlocked(data, 1, size, file);
+    record_end(file);
 }
 
 static ERL_NIF_TERM clock_term(ErlNifEnv *env, int64_t ns)

@@ -1,6 +1,7 @@
 #include "top_terminal.h"
 
 #include "host/cli/interrupt.h"
+#include "host/crash/crash.h"
 #include "host/term/clock.h"
 
 #include <errno.h>
@@ -132,23 +133,25 @@ void th_top_terminal_wake(void)
         errno = error;
 }
 
-static void on_news(int number)
+static void on_news(int number, siginfo_t *info, void *context)
 {
+    (void)info, (void)context;
     if (number != SIGWINCH) /* the view is drawn again at each wake-up */
         atomic_store_explicit(number == SIGTSTP ? &stopping : &going_on, true,
                               memory_order_relaxed);
     th_top_terminal_wake();
 }
 
-static void on_quit(int number)
+static void on_quit(int number, siginfo_t *info, void *context)
 {
+    (void)info, (void)context;
     th_top_terminal_leave(); /* this also restores the signal's previous action */
     raise(number);
 }
 
 static const struct handled {
     int number;
-    void (*handler)(int);
+    void (*handler)(int number, siginfo_t *info, void *context);
 } handled[] = {{SIGWINCH, on_news}, {SIGTSTP, on_news}, {SIGCONT, on_news}, {SIGQUIT, on_quit}};
 enum { HANDLED = sizeof handled / sizeof handled[0] };
 static struct sigaction old_actions[HANDLED];
@@ -164,12 +167,14 @@ static void top_terminal_show(void)
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
     tcsetattr(terminal, TCSANOW, &raw);
+    th_crash_set_screen(true);
     top_terminal_put(terminal, ENTER, strlen(ENTER));
 }
 
 static void hide(void)
 {
     top_terminal_put(terminal, LEAVE, strlen(LEAVE));
+    th_crash_set_screen(false);
     tcsetattr(terminal, TCSANOW, &before);
 }
 

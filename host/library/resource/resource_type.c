@@ -2,6 +2,7 @@
 #include "resource_internal.h"
 
 #include "host/base/memory.h"
+#include "host/base/shared.h"
 #include "host/term/atom.h"
 
 #include <string.h>
@@ -53,6 +54,15 @@ static const char *const title_formats[TH_RESOURCE_CALLS] = {
     [TH_RESOURCE_DYNCALL] = "the dynamic call of %s",
 };
 
+/* Owner: the caller frees the title by th_shared_free(): the supervisor reads it. */
+static char *make_title(const char *format, const char *name)
+{
+    char *made = th_printf(format, name), *title = th_shared_strdup(made);
+
+    th_free(made);
+    return title;
+}
+
 static struct th_resource_callbacks set_callbacks(ErlNifResourceType *type,
                                                   const struct th_resource_callbacks *callbacks)
 {
@@ -80,7 +90,7 @@ void th_resource_type_release(ErlNifResourceType *type)
     callbacks = type->callbacks;
     pthread_mutex_destroy(&type->lock);
     for (size_t i = 0; i < TH_RESOURCE_CALLS; i++)
-        th_free(type->titles[i]);
+        th_shared_free(type->titles[i]);
     th_free(type);
     if (is_any_set(&callbacks))
         th_library_drop(callbacks.library);
@@ -140,7 +150,7 @@ ErlNifResourceType *th_resource_type_open(struct th_library *library, const char
         type = th_alloc_zero(sizeof *type);
         type->name = atom;
         for (size_t i = 0; i < TH_RESOURCE_CALLS; i++)
-            type->titles[i] = th_printf(title_formats[i], th_atom_name(atom)->text);
+            type->titles[i] = make_title(title_formats[i], th_atom_name(atom)->text);
         type->callbacks = callbacks;
         atomic_init(&type->count, 1);
         pthread_mutex_init(&type->lock, NULL);

@@ -42,6 +42,12 @@ until_so() {
     done
 }
 
+# worker_of PID: prints the worker of the supervisor PID, or PID if that has no child.
+worker_of() {
+    cat /proc/[0-9]*/stat 2>/dev/null | sed 's/(.*)/x/' |
+        awk -v parent="$1" 'BEGIN { found = parent } $4 == parent { found = $1 } END { print found }'
+}
+
 # check NAME COMMAND...: passes if the command succeeds, else prints its output.
 check() {
     checked=$1

@@ -12,19 +12,20 @@ import subprocess
 import sys
 import time
 
+from worker import worker_of
+
 process = subprocess.Popen(sys.argv[1:])
-folder = '/proc/%d/' % process.pid
 
 
 def catches_sigint():
-    with open(folder + 'status') as status:
+    with open('/proc/%d/status' % worker_of(process.pid)) as status:
         caught = next(line for line in status if line.startswith('SigCgt:'))
     return int(caught.split()[1], 16) >> (signal.SIGINT - 1) & 1
 
 
 def worked():
     """Returns the processor time of the command, in seconds."""
-    with open(folder + 'stat') as stat:
+    with open('/proc/%d/stat' % worker_of(process.pid)) as stat:
         user, system = stat.read().rpartition(')')[2].split()[11:13]
     return (int(user) + int(system)) / os.sysconf('SC_CLK_TCK')
 

@@ -16,6 +16,8 @@ import termios
 import threading
 import time
 
+from worker import worker_of
+
 signals, file, amount, *command = sys.argv[1:]
 with open(file, 'rb') as data:
     data = data.read()
@@ -27,7 +29,7 @@ def sleeps():
     """True if the command has read all input and sleeps."""
     unread = array.array('i', [0])
     fcntl.ioctl(pipe, termios.FIONREAD, unread)
-    with open('/proc/%d/stat' % process.pid) as stat:
+    with open('/proc/%d/stat' % worker_of(process.pid)) as stat:
         return unread[0] == 0 and stat.read().rpartition(')')[2].split()[0] == 'S'
 
 

@@ -192,6 +192,8 @@ TH_TRACER_TRACE(call)
         syscall(SYS_exit_group, 0);
     if (is_atom(env, state, "killed") && is_call(env, term, "spec", "raw", NULL))
         abort();
+    if (is_atom(env, state, "alarm") && is_call(env, term, "spec", "raw", NULL))
+        raise(SIGALRM);
     if (is_atom(env, state, "thread") && is_call(env, term, "spec", "threaded", NULL))
         crash();
     if (is_atom(env, state, "both") && helped && is_call(env, term, "spec", "both", NULL))

@@ -1,4 +1,4 @@
-#include "kept.h"
+#include "kept_records.h"
 
 #include "reader.h"
 

@@ -4,8 +4,8 @@
  * The bytes of the records stay as they stand in the stream. Records of a stream of another format
  * are converted: a list has one format.
  */
-#ifndef TH_KEPT_H
-#define TH_KEPT_H
+#ifndef TH_KEPT_RECORDS_H
+#define TH_KEPT_RECORDS_H
 
 #include "minimize.h"
 #include "writer.h"

@@ -1,0 +1,18 @@
+#!/bin/sh
+# Tests deaths of libraries: each report names the library, the cause and the record, and other output is complete.
+# `tests/cli/deaths.sh --update` writes the rows that differ into tests/cli/deaths/expected; --only=KIND,... and
+# --commands=NAME,... select rows.
+. tests/cli/lib/assertions.sh
+
+export TRACEHOST BUILD_DIR
+unset DIES DIES_AFTER DIES_READY
+ulimit -c 0
+# build FOLDER FLAG...
+build() {
+    mkdir "$work/$1"
+    folder=$1
+    shift
+    "$CC" -g -fPIC -shared -pthread -fstack-protector-all "$@" -Iplugin_api -o "$work/$folder/dies.so" \
+        tests/cli/deaths/deaths.c
+}
+build tracer && build library -DPLUGIN && tests/cli/deaths/table.py "$work" tests/cli/deaths/expected "$@"
