@@ -102,7 +102,7 @@ enum { TH_CRASH_NO_SLOT = -1, TH_CRASH_ANY_SLOT = -2 };
 
 /* The place of a crash. Two crashes are the same if kind, signal, slot and frame are equal. */
 struct th_crash_signature {
-    _Atomic int kind; /* enum th_crash_kind; written last: release, acquire */
+    _Atomic int kind; /* enum th_crash_kind; written before the names: release, acquire */
     int number;       /* signal, or exit status */
     int slot;         /* enum th_tracer_slot of the callback; TH_CRASH_NO_SLOT: in none;
                          TH_CRASH_ANY_SLOT: not known */

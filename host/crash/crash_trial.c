@@ -49,17 +49,18 @@ void th_crash_note(enum th_crash_kind kind, int number, const struct th_self *se
                    const void *context)
 {
     static atomic_flag begun = ATOMIC_FLAG_INIT;
-    const struct th_event *event = th_trace_callback_event();
+    const struct th_event *event;
 
     if (!wanted)
         return;
     if (!atomic_flag_test_and_set(&begun)) {
         wanted->number = number;
         wanted->slot = self->attachment ? (int)self->slot : TH_CRASH_NO_SLOT;
+        atomic_store_explicit(&wanted->kind, kind, memory_order_release);
+        event = th_trace_callback_event(); /* the rest reads memory that may be damaged */
         wanted->record = event ? event->number : 0;
         note_name(wanted->tracer, sizeof wanted->tracer, th_trace_callback_tracer(self));
         note_name(wanted->session, sizeof wanted->session, th_trace_callback_session(self));
-        atomic_store_explicit(&wanted->kind, kind, memory_order_release);
         /* The last step: a walk of a damaged stack may crash, and the report must come first. */
         if (kind != TH_CRASH_HANG && is_trial)
             wanted->frame = th_crash_innermost(context);
