@@ -132,6 +132,7 @@ static void a_page_is_seen_as_long_as_it_is_in_the_region(void **state)
 static void fork_with_page(void)
 {
     char *text = th_shared_strdup("of the worker");
+    int status = 1;
     pid_t child;
 
     th_shared_here->crash = text;
@@ -140,9 +141,10 @@ static void fork_with_page(void)
     if (child == 0) {
         strcpy(text, "of the child");
         strcpy(page, "of the child");
-        _exit(0);
+        _exit(th_shared_try_alloc(8) != NULL); /* it has no part of the region to itself */
     }
-    waitpid(child, NULL, 0);
+    if (waitpid(child, &status, 0) != child || status != 0)
+        strcpy(text, "the child failed");
 }
 
 static void a_child_of_the_worker_shares_nothing(void **state)
