@@ -67,6 +67,10 @@ static void note_function(struct th_examination *e, const char *name)
         e->unload = true;
     else if (strcmp(name, "th_upgrade_check") == 0)
         e->upgrade_check = true;
+    else if (strcmp(name, "save") == 0)
+        e->save = true;
+    else if (strcmp(name, "merge") == 0)
+        e->merge = true;
     else if (is_doubtful(name))
         th_library_names_add(&e->doubtful, name);
 }
