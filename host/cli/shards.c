@@ -1,0 +1,469 @@
+#include "shards.h"
+
+#include "interrupt.h"
+#include "replaying.h"
+
+#include "host/base/buffer.h"
+#include "host/base/memory.h"
+#include "host/library/load.h"
+#include "host/process/process.h"
+#include "host/replay/player.h"
+#include "host/replay/reader.h"
+#include "host/trace/live/live.h"
+#include "host/trace/recorded/recordings.h"
+#include "host/trace/session.h"
+#include "host/trace/share.h"
+#include "host/trace/tags.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A child, as the parent knows it. */
+struct shard {
+    pid_t pid;
+    int socket;  /* one byte comes when `results` is complete; the child ends when it is closed */
+    int results; /* struct sent, then the identifiers seen, then the saved terms */
+    int printed; /* output of the child on stdout and stderr */
+    struct th_buffer data; /* content of `results` */
+};
+
+struct th_shards {
+    size_t count, own;   /* number of shares; that of this process */
+    struct shard *items; /* `count` of them; the first is the parent's, and empty */
+    uint64_t size;       /* of the stream, in bytes */
+    struct th_tracing *tracing;
+    struct th_reader *reader;
+    struct th_player_counts *counts;
+    struct th_share_counts before; /* in a child: counts at the beginning of the share */
+    /* In the parent: the number of shares whose results it has; 0 before the end of its own. */
+    size_t merged;
+    bool failed; /* a merge has failed; the cause is in the chain */
+};
+
+/* The beginning of a child's results. */
+struct sent {
+    bool sound; /* the share can be merged */
+    struct th_player_counts counts;
+    struct th_share_counts before, after;
+    size_t seen, libraries; /* identifiers that follow; saved terms behind them, each after its
+                               size */
+};
+
+/* --- Options and streams that cannot be shared ------------------------------------------------ */
+
+static enum th_status check_options(const struct th_replaying *replay)
+{
+    const struct {
+        bool given;
+        const char *option, *why;
+    } rows[] = {
+        {replay->streams.count > 1, "several streams", "play each stream by itself"},
+        {replay->trace.control, "--control", "its commands would reach one share alone"},
+        {replay->trace.watch, "--watch", "the new tracer would get one share alone"},
+        {replay->trace.top, "--top", "the view would show one share alone"},
+        {replay->check, "--check", "it watches one process alone"},
+        {replay->play.probes, "--probes", "probes must be hit in the order of the records"},
+        {replay->wall_clock, "--clock=wall", "shares are played at the same time"},
+        {replay->play.max_events.set, "--max-events", "a share does not know the events before"},
+        {replay->play.max_records.set, "--max-records", "a share does not know where it ends"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].given)
+            return th_error_raise(TH_USAGE, "--shards cannot be used with %s: %s", rows[i].option,
+                                  rows[i].why);
+    for (size_t i = 0; i < replay->trace.sessions.count; i++) {
+        const struct th_control_session_option *session = &replay->trace.sessions.items[i];
+        if (session->patterns.count)
+            return th_error_raise(TH_USAGE, "--shards cannot be used with -p: patterns need the "
+                                            "calls that are open where a share begins");
+        if (session->chosen)
+            return th_error_raise(TH_USAGE,
+                                  "--shards cannot be used with %s: a share does not know which "
+                                  "tracees have inherited their flags",
+                                  session->chosen);
+        if (session->flag_list && session->flags & TH_FLAG_STRICT_MONOTONIC)
+            return th_error_raise(
+                TH_USAGE, "--shards cannot be used with --flags=strict_monotonic_timestamp: "
+                          "a share does not know the numbers before");
+    }
+    return TH_OK;
+}
+
+/* Finds the size of the stream. A stream that cannot be read is reported when it is played. */
+static enum th_status check_stream(const char *name, uint64_t *size)
+{
+    struct th_reader *reader;
+    const struct th_reader_info *info;
+    enum th_status status = TH_OK;
+    struct stat about;
+
+    *size = 0;
+    if (strcmp(name, "-") == 0 || strncmp(name, "tcp://", strlen("tcp://")) == 0 ||
+        (stat(name, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
+        return th_error_raise(TH_USAGE, "--shards needs a file, which can be read at several "
+                                        "places: record the stream with tracehost convert");
+    if (th_replay_reader_open(name, NULL, &reader) != TH_OK) {
+        th_error_clear();
+        return TH_OK;
+    }
+    info = th_replay_reader_info(reader);
+    if (strcmp(info->format, "trace-port") != 0)
+        status = th_error_raise(TH_USAGE, "--shards needs a trace-port file: convert the JSON "
+                                          "lines with tracehost convert");
+    else if (strcmp(info->file, info->name) != 0 || info->note)
+        status = th_error_raise(TH_USAGE, "--shards needs a single file: join the wrap set with "
+                                          "tracehost convert");
+    *size = info->size;
+    th_replay_reader_close(reader);
+    return status;
+}
+
+/* --- Step 1 ----------------------------------------------------------------------------------- */
+
+/* In the child: what is printed goes to a file, so that the parent can see that there is something.
+ * A terminal stays stdout's descriptor, as tracers look at it to choose colours. */
+static void begin_child(struct th_shards *shards, size_t own, pid_t parent)
+{
+    struct shard *shard = &shards->items[own];
+    FILE *out = fdopen(dup(shard->printed), "w");
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (!out || getppid() != parent || dup2(shard->printed, STDERR_FILENO) < 0 ||
+        (!isatty(STDOUT_FILENO) && dup2(shard->printed, STDOUT_FILENO) < 0))
+        _exit(TH_FAILED);
+    stdout = out;
+    shards->own = own;
+    th_trace_share_begin();
+}
+
+/* False, with errno, if there can be no child. */
+static bool fork_shard(struct th_shards *shards, size_t i)
+{
+    struct shard *shard = &shards->items[i];
+    pid_t parent = getpid();
+    int sockets[2];
+
+    shard->results = memfd_create("results", MFD_CLOEXEC);
+    shard->printed = memfd_create("printed", MFD_CLOEXEC);
+    if (shard->results < 0 || shard->printed < 0 ||
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
+        return false;
+    shard->pid = fork();
+    shard->socket = sockets[shard->pid == 0];
+    close(sockets[shard->pid != 0]);
+    if (shard->pid == 0) {
+        for (size_t other = 1; other < i; other++)
+            close(shards->items[other].socket);
+        begin_child(shards, i, parent);
+    }
+    return shard->pid >= 0;
+}
+
+enum th_status th_cli_shards_fork(const struct th_replaying *replay, struct th_shards **shards)
+{
+    enum th_status status = TH_OK;
+    struct th_shards *made;
+    uint64_t size = 0;
+
+    *shards = NULL;
+    if (replay->shards < 2)
+        return TH_OK;
+    status = check_options(replay);
+    if (status == TH_OK)
+        status = check_stream(replay->streams.items[0], &size);
+    if (status != TH_OK || size == 0)
+        return status;
+    made = th_alloc_zero(sizeof *made);
+    made->count = (size_t)replay->shards;
+    made->items = th_alloc_zero(made->count * sizeof *made->items);
+    made->size = size;
+    for (size_t i = 0; i < made->count; i++)
+        made->items[i].socket = made->items[i].results = made->items[i].printed = -1;
+    for (size_t i = 1; i < made->count && made->own == 0; i++)
+        if (!fork_shard(made, i)) {
+            th_error_raise(TH_FAILED, "%s", strerror(errno));
+            status = th_error_context("cannot make %zu processes for --shards", made->count);
+            th_cli_shards_end(made);
+            return status;
+        }
+    *shards = made;
+    return TH_OK;
+}
+
+enum th_status th_cli_shards_check(const struct th_shards *shards, const struct th_tracing *tracing)
+{
+    for (size_t i = 0; shards && i < th_trace_sessions(tracing); i++) {
+        const struct th_session *session = th_trace_session(tracing, i);
+        const struct th_library *library = th_trace_session_library(session);
+        if (library && !th_library_can_merge(library))
+            return th_error_raise(TH_USAGE,
+                                  "--shards cannot be used with the tracer '%s': it has no save() "
+                                  "and merge(); replay without --shards",
+                                  th_trace_session_name(session));
+    }
+    return TH_OK;
+}
+
+/* --- Step 3 ----------------------------------------------------------------------------------- */
+
+static void add_seen(void *context, th_term id)
+{
+    th_buffer_add(context, &id, sizeof id);
+}
+
+/* Returns the library of session I; NULL if an earlier session has the same, or there is none. */
+static struct th_library *library_of(const struct th_tracing *tracing, size_t i)
+{
+    struct th_library *library = th_trace_session_library(th_trace_session(tracing, i));
+
+    for (size_t before = 0; before < i; before++)
+        if (th_trace_session_library(th_trace_session(tracing, before)) == library)
+            return NULL;
+    return library;
+}
+
+/* Appends the saved terms. False if a tracer cannot save. */
+static bool add_saved(const struct th_tracing *tracing, struct th_buffer *out, size_t *count)
+{
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
+        struct th_library *library = library_of(tracing, i);
+        struct th_buffer saved = {0};
+        bool done = !library || th_library_save(library, &saved) == TH_OK;
+        if (library) {
+            th_buffer_add(out, &saved.size, sizeof saved.size);
+            th_buffer_add(out, saved.data, saved.size);
+            ++*count;
+        }
+        th_buffer_free(&saved);
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether the share had only events that its parent need not see. */
+static bool is_sound(const struct th_shards *shards)
+{
+    const struct th_player_counts *counts = shards->counts;
+    const struct th_live_counts live = th_live_counts(shards->tracing);
+
+    return th_trace_share_is_alone(shards->tracing) && !th_trace_share_is_spoiled() &&
+           !counts->malformed && !counts->damages && !counts->interrupted &&
+           !th_process_mail_dropped() && !live.suppressed && !live.strangers;
+}
+
+static bool write_results(int fd, const struct th_buffer *data)
+{
+    for (size_t done = 0; done < data->size;) {
+        ssize_t written = write(fd, data->data + done, data->size - done);
+        if (written <= 0)
+            return false;
+        done += (size_t)written;
+    }
+    return true;
+}
+
+static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
+{
+    const struct shard *shard = &shards->items[shards->own];
+    struct sent *sent = th_alloc_zero(sizeof *sent);
+    struct th_buffer data = {0}, tail = {0};
+    struct stat printed;
+    char byte = 0;
+
+    sent->sound = is_sound(shards) && th_process_world_each_seen(add_seen, &tail);
+    sent->seen = tail.size / sizeof(th_term);
+    sent->counts = *shards->counts;
+    sent->before = shards->before;
+    th_trace_share_counts(shards->tracing, &sent->after);
+    sent->sound = sent->sound && add_saved(shards->tracing, &tail, &sent->libraries);
+    fflush(NULL);
+    sent->sound &= fstat(shard->printed, &printed) == 0 && printed.st_size == 0;
+    th_buffer_add(&data, sent, sizeof *sent);
+    th_buffer_add(&data, tail.data, tail.size);
+    if (write_results(shard->results, &data) && write(shard->socket, &byte, 1) == 1)
+        while (read(shard->socket, &byte, 1) < 0 && errno == EINTR)
+            ;
+    _exit(TH_OK);
+}
+
+enum th_status th_cli_shards_deliver(struct th_shards *shards)
+{
+    if (shards && shards->own)
+        deliver_share(shards);
+    return shards && shards->failed ? th_error_status() : TH_OK;
+}
+
+/* --- Step 4 ----------------------------------------------------------------------------------- */
+
+/* Waits for the child's results. False if it has died, or the program is to stop. */
+static bool await_shard(const struct shard *shard)
+{
+    struct pollfd wait = {.fd = shard->socket, .events = POLLIN};
+    char byte;
+
+    while (!th_cli_interrupt_came()) {
+        if (poll(&wait, 1, 500) > 0)
+            return read(shard->socket, &byte, 1) == 1;
+    }
+    return false;
+}
+
+static bool read_results(struct shard *shard)
+{
+    struct stat about;
+    size_t size;
+
+    if (fstat(shard->results, &about) != 0 || about.st_size < (off_t)sizeof(struct sent))
+        return false;
+    size = (size_t)about.st_size;
+    th_buffer_reserve(&shard->data, size);
+    if (pread(shard->results, shard->data.data, size, 0) != (ssize_t)size)
+        return false;
+    shard->data.size = size;
+    return ((const struct sent *)shard->data.data)->sound;
+}
+
+static void add_times(struct th_time_span *to, const struct th_time_span *from)
+{
+    if (!from->known)
+        return;
+    if (!to->known || from->first < to->first)
+        to->first = from->first;
+    if (!to->known || from->last > to->last)
+        to->last = from->last;
+    to->known = true;
+}
+
+/* Adds the host's counts of a share. */
+static void add_counts_of_share(struct th_shards *shards, const struct sent *sent,
+                                struct th_recording *recording)
+{
+    struct th_player_counts *to = shards->counts;
+    const struct th_player_counts *from = &sent->counts;
+    const th_term *seen = (const th_term *)(sent + 1);
+
+    to->records += from->records;
+    to->played += from->played;
+    to->told += from->told;
+    to->skipped += from->skipped;
+    to->untimed += from->untimed;
+    to->drops += from->drops;
+    to->lost += from->lost;
+    to->gaps += from->gaps;
+    for (int i = 0; i < 2; i++)
+        add_times(&to->skipped_times[i], &from->skipped_times[i]);
+    for (size_t i = 0; i < sent->seen; i++)
+        th_process_world_see(seen[i]);
+    th_trace_share_add(shards->tracing, &sent->after, &sent->before);
+    th_replay_reader_count(shards->reader, from->records, from->lost, from->gaps);
+    th_recorded_streams_count(&recording->records, from->records);
+    th_recorded_streams_count(&recording->lost, from->lost);
+    th_recorded_streams_count(&recording->gaps, from->gaps);
+}
+
+static enum th_status merge_share(struct th_shards *shards, const struct shard *shard,
+                                  struct th_recording *recording)
+{
+    const struct sent *sent = (const struct sent *)shard->data.data;
+    const unsigned char *p = (const unsigned char *)(sent + 1) + sent->seen * sizeof(th_term);
+    enum th_status status = TH_OK;
+    size_t size;
+
+    add_counts_of_share(shards, sent, recording);
+    for (size_t i = 0; i < th_trace_sessions(shards->tracing) && status == TH_OK; i++) {
+        struct th_library *library = library_of(shards->tracing, i);
+        if (!library)
+            continue;
+        memcpy(&size, p, sizeof size);
+        status = th_library_merge(library, p + sizeof size, size);
+        p += sizeof size + size;
+    }
+    return status;
+}
+
+bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recording)
+{
+    bool sound;
+
+    if (shards->own || shards->merged)
+        return false;
+    sound = th_trace_share_is_alone(shards->tracing);
+    shards->merged = 1;
+    for (size_t i = 1; i < shards->count && sound; i++)
+        sound = await_shard(&shards->items[i]) && read_results(&shards->items[i]);
+    if (!sound) {
+        for (size_t i = 1; i < shards->count; i++)
+            kill(shards->items[i].pid, SIGKILL);
+        th_replay_reader_limit(shards->reader, 0);
+        return !th_cli_interrupt_came();
+    }
+    while (shards->merged < shards->count && !shards->failed)
+        shards->failed = merge_share(shards, &shards->items[shards->merged++], recording) != TH_OK;
+    return false;
+}
+
+size_t th_cli_shards_merged(const struct th_shards *shards)
+{
+    return shards && shards->merged ? shards->merged : 1;
+}
+
+/* --- Step 2 ----------------------------------------------------------------------------------- */
+
+/* A share is smaller than the one before: to pass over a byte takes about an eighth of the time to
+ * play it. So all shares end at about the same time. */
+static uint64_t begin_of(const struct th_shards *shards, size_t i)
+{
+    double part = 1, before = 0, all = 0;
+
+    for (size_t k = 0; k < shards->count; k++, part *= 7.0 / 8) {
+        before += k < i ? part : 0;
+        all += part;
+    }
+    return (uint64_t)((double)shards->size * (before / all));
+}
+
+void th_cli_shards_limit(struct th_shards *shards, struct th_tracing *tracing,
+                         struct th_reader *reader, struct th_player_options *options,
+                         struct th_player_counts *counts)
+{
+    size_t own = shards->own;
+
+    shards->tracing = tracing;
+    shards->reader = reader;
+    shards->counts = counts;
+    th_trace_share_counts(tracing, &shards->before);
+    if (own + 1 < shards->count)
+        th_replay_reader_limit(reader, begin_of(shards, own + 1));
+    options->begin_at = begin_of(shards, own);
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+void th_cli_shards_end(struct th_shards *shards)
+{
+    for (size_t i = 1; shards && i < shards->count; i++) {
+        struct shard *shard = &shards->items[i];
+        if (shard->pid > 0) {
+            kill(shard->pid, SIGKILL);
+            waitpid(shard->pid, NULL, 0);
+        }
+        close(shard->socket);
+        close(shard->results);
+        close(shard->printed);
+        th_buffer_free(&shard->data);
+    }
+    if (shards)
+        th_free(shards->items);
+    th_free(shards);
+}
