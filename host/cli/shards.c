@@ -43,7 +43,10 @@ struct th_shards {
     struct th_tracing *tracing;
     struct th_reader *reader;
     struct th_player_counts *counts;
-    struct th_share_counts before; /* in a child: counts at the beginning of the share */
+    unsigned past; /* time of an event before the share, in percent of one in it; 0: not played */
+    bool begun;    /* in a child: the share has begun */
+    struct th_share_counts before;  /* in a child: counts at the beginning of the share */
+    struct th_player_counts passed; /* likewise */
     /* In the parent: the number of shares whose results it has; 0 before the end of its own. */
     size_t merged;
     bool failed; /* a merge has failed; the cause is in the chain */
@@ -51,8 +54,8 @@ struct th_shards {
 
 /* The beginning of a child's results. */
 struct sent {
-    bool sound; /* the share can be merged */
-    struct th_player_counts counts;
+    bool sound;                             /* the share can be merged */
+    struct th_player_counts counts, passed; /* at the end and at the beginning of the share */
     struct th_share_counts before, after;
     size_t seen, libraries; /* identifiers that follow; saved terms behind them, each after its
                                size */
@@ -281,9 +284,10 @@ static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
     struct stat printed;
     char byte = 0;
 
-    sent->sound = is_sound(shards) && th_process_world_each_seen(add_seen, &tail);
+    sent->sound = shards->begun && is_sound(shards) && th_process_world_each_seen(add_seen, &tail);
     sent->seen = tail.size / sizeof(th_term);
     sent->counts = *shards->counts;
+    sent->passed = shards->passed;
     sent->before = shards->before;
     th_trace_share_counts(shards->tracing, &sent->after);
     sent->sound = sent->sound && add_saved(shards->tracing, &tail, &sent->libraries);
@@ -350,26 +354,29 @@ static void add_counts_of_share(struct th_shards *shards, const struct sent *sen
                                 struct th_recording *recording)
 {
     struct th_player_counts *to = shards->counts;
-    const struct th_player_counts *from = &sent->counts;
+    const struct th_player_counts *from = &sent->counts, *before = &sent->passed;
+    const struct th_player_counts more = {.records = from->records - before->records,
+                                          .lost = from->lost - before->lost,
+                                          .gaps = from->gaps - before->gaps};
     const th_term *seen = (const th_term *)(sent + 1);
 
-    to->records += from->records;
-    to->played += from->played;
-    to->told += from->told;
-    to->skipped += from->skipped;
-    to->untimed += from->untimed;
-    to->drops += from->drops;
-    to->lost += from->lost;
-    to->gaps += from->gaps;
+    to->records += more.records;
+    to->played += from->played - before->played;
+    to->told += from->told - before->told;
+    to->skipped += from->skipped - before->skipped;
+    to->untimed += from->untimed - before->untimed;
+    to->drops += from->drops - before->drops;
+    to->lost += more.lost;
+    to->gaps += more.gaps;
     for (int i = 0; i < 2; i++)
         add_times(&to->skipped_times[i], &from->skipped_times[i]);
     for (size_t i = 0; i < sent->seen; i++)
         th_process_world_see(seen[i]);
     th_trace_share_add(shards->tracing, &sent->after, &sent->before);
-    th_replay_reader_count(shards->reader, from->records, from->lost, from->gaps);
-    th_recorded_streams_count(&recording->records, from->records);
-    th_recorded_streams_count(&recording->lost, from->lost);
-    th_recorded_streams_count(&recording->gaps, from->gaps);
+    th_replay_reader_count(shards->reader, more.records, more.lost, more.gaps);
+    th_recorded_streams_count(&recording->records, more.records);
+    th_recorded_streams_count(&recording->lost, more.lost);
+    th_recorded_streams_count(&recording->gaps, more.gaps);
 }
 
 static enum th_status merge_share(struct th_shards *shards, const struct shard *shard,
@@ -392,11 +399,93 @@ static enum th_status merge_share(struct th_shards *shards, const struct shard *
     return status;
 }
 
+size_t th_cli_shards_merged(const struct th_shards *shards)
+{
+    return shards && shards->merged ? shards->merged : 1;
+}
+
+/* --- Step 2 ----------------------------------------------------------------------------------- */
+
+/* A share is smaller than the one before, so that all end at about the same time: each process
+ * first passes over the events before its share, or plays them, which takes some time, too. */
+static uint64_t begin_of(const struct th_shards *shards, size_t i)
+{
+    const double rest = shards->past ? 1 - shards->past / 100.0 : 7.0 / 8;
+    double part = 1, before = 0, all = 0;
+
+    for (size_t k = 0; k < shards->count; k++, part *= rest) {
+        before += k < i ? part : 0;
+        all += part;
+    }
+    return (uint64_t)((double)shards->size * (before / all));
+}
+
+/* Sets th_tracer_past of all tracers to NOW. Returns the largest of their values before. */
+static unsigned set_past(const struct th_tracing *tracing, unsigned char now)
+{
+    unsigned most = 0;
+
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
+        struct th_library *library = library_of(tracing, i);
+        unsigned char *past = library ? th_library_past(library) : NULL;
+        if (past) {
+            most = *past > most ? *past : most;
+            *past = now;
+        }
+    }
+    return most < 100 ? most : 99;
+}
+
+/* Ends the reader behind the share. */
+static void limit_to_share(struct th_shards *shards)
+{
+    bool last = shards->own + 1 == shards->count;
+
+    th_replay_reader_limit(shards->reader, last ? 0 : begin_of(shards, shards->own + 1));
+}
+
+void th_cli_shards_limit(struct th_shards *shards, struct th_tracing *tracing,
+                         struct th_reader *reader, struct th_player_options *options,
+                         struct th_player_counts *counts)
+{
+    shards->tracing = tracing;
+    shards->reader = reader;
+    shards->counts = counts;
+    shards->past = set_past(tracing, shards->own > 0);
+    shards->begun = shards->own == 0 || !shards->past;
+    th_trace_share_counts(tracing, &shards->before);
+    if (!shards->begun) {
+        th_replay_reader_limit(reader, begin_of(shards, shards->own));
+        return;
+    }
+    options->begin_at = begin_of(shards, shards->own);
+    limit_to_share(shards);
+}
+
+/* Begins a share whose tracers have got the events before. False if the share has begun. */
+static bool begin_share(struct th_shards *shards)
+{
+    struct th_buffer dropped = {0};
+    size_t count = 0;
+
+    if (shards->begun || !is_sound(shards) || !add_saved(shards->tracing, &dropped, &count))
+        return false;
+    th_buffer_free(&dropped);
+    set_past(shards->tracing, 0);
+    shards->passed = *shards->counts;
+    th_trace_share_counts(shards->tracing, &shards->before);
+    limit_to_share(shards);
+    shards->begun = true;
+    return true;
+}
+
 bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recording)
 {
     bool sound;
 
-    if (shards->own || shards->merged)
+    if (shards->own)
+        return begin_share(shards);
+    if (shards->merged)
         return false;
     sound = th_trace_share_is_alone(shards->tracing);
     shards->merged = 1;
@@ -411,41 +500,6 @@ bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recor
     while (shards->merged < shards->count && !shards->failed)
         shards->failed = merge_share(shards, &shards->items[shards->merged++], recording) != TH_OK;
     return false;
-}
-
-size_t th_cli_shards_merged(const struct th_shards *shards)
-{
-    return shards && shards->merged ? shards->merged : 1;
-}
-
-/* --- Step 2 ----------------------------------------------------------------------------------- */
-
-/* A share is smaller than the one before: to pass over a byte takes about an eighth of the time to
- * play it. So all shares end at about the same time. */
-static uint64_t begin_of(const struct th_shards *shards, size_t i)
-{
-    double part = 1, before = 0, all = 0;
-
-    for (size_t k = 0; k < shards->count; k++, part *= 7.0 / 8) {
-        before += k < i ? part : 0;
-        all += part;
-    }
-    return (uint64_t)((double)shards->size * (before / all));
-}
-
-void th_cli_shards_limit(struct th_shards *shards, struct th_tracing *tracing,
-                         struct th_reader *reader, struct th_player_options *options,
-                         struct th_player_counts *counts)
-{
-    size_t own = shards->own;
-
-    shards->tracing = tracing;
-    shards->reader = reader;
-    shards->counts = counts;
-    th_trace_share_counts(tracing, &shards->before);
-    if (own + 1 < shards->count)
-        th_replay_reader_limit(reader, begin_of(shards, own + 1));
-    options->begin_at = begin_of(shards, own);
 }
 
 /* --- The end ---------------------------------------------------------------------------------- */

@@ -115,6 +115,9 @@ enum th_status th_library_upgrade_check(struct th_library *library, struct th_li
 /* True if LIBRARY defines save() and merge() (erl_tracer.h). */
 bool th_library_can_merge(const struct th_library *library);
 
+/* Returns the address of LIBRARY's th_tracer_past (erl_tracer.h); NULL: none. */
+unsigned char *th_library_past(const struct th_library *library);
+
 /* Appends the result of LIBRARY's save() to OUT, as an external term. LIBRARY is loaded, and can
  * merge.
  * Thread: any; no callback of LIBRARY runs.

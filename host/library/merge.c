@@ -11,6 +11,11 @@ bool th_library_can_merge(const struct th_library *library)
     return library->facts.save && library->facts.merge;
 }
 
+unsigned char *th_library_past(const struct th_library *library)
+{
+    return library->facts.past ? dlsym(library->handle, "th_tracer_past") : NULL;
+}
+
 static enum th_status could_not(const struct th_library *library, const char *act)
 {
     return th_error_context("%s cannot %s the figures of a share", library->facts.path, act);

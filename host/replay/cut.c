@@ -76,12 +76,10 @@ void th_replay_reader_limit(struct th_reader *reader, uint64_t position)
     size_t most = position > input->offset ? (size_t)(position - input->offset) : 0;
 
     input->limit = position;
-    if (!position)
-        input->ended = false;
+    input->ended = false;
     if (!position || most >= input->end)
         return;
     input->end = most > input->begin ? most : input->begin;
-    input->ended = false;
     if (lseek(input->fd, (off_t)(input->offset + input->end), SEEK_SET) < 0)
         input->error = errno;
 }

@@ -296,6 +296,8 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
                         enif_make_uint64(env, slot->calls), enif_make_uint64(env, slot->errors)),
                     list);
         }
+        if (part->output == output)
+            counts_clear(&part->own);
     }
     return list;
 }

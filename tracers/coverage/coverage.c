@@ -189,6 +189,8 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
                                                             enif_make_uint(env, slot->arity)),
                                            list);
         }
+        if (part->output == output)
+            counts_clear(&part->own);
     }
     return list;
 }

@@ -83,6 +83,13 @@ static inline void counts_insert(struct counts *counts, const struct count *new)
     counts->used++;
 }
 
+static inline void counts_clear(struct counts *counts)
+{
+    for (size_t i = 0; i < counts->size; i++)
+        counts->slots[i] = (struct count){0};
+    counts->used = 0;
+}
+
 /* Adds the figures of MORE to its slot. False if the table lacks it. */
 static inline int counts_add(struct counts *counts, const struct count *more)
 {

@@ -51,7 +51,7 @@ struct output_file {
     unsigned char head[8];
     size_t head_used;
     uint64_t left;
-    off_t written;
+    off_t written, saved; /* `saved`: of a share, bytes that a merge has got */
     char path[];
 };
 

@@ -89,12 +89,13 @@ static inline struct part *share_part(struct output *output)
 
 /* --- Files that are written while events come ------------------------------------------------- */
 
-/* Returns {Path} of the share's file of OUTPUT, {} if an earlier output has the same file; 0 if it
- * cannot be read. */
+/* Returns {Path, From}, the share's file of OUTPUT from byte From on, where the last save() ended;
+ * {} if an earlier output has the same file; 0 if the file cannot be read. */
 static inline ERL_NIF_TERM share_save_file(ErlNifEnv *env, const struct output *output)
 {
     const struct output *other = atomic_load_explicit(&outputs.first, memory_order_relaxed);
     char path[64];
+    off_t from;
 
     for (; other != output; other = other->next)
         if (other->to == output->to)
@@ -103,13 +104,17 @@ static inline ERL_NIF_TERM share_save_file(ErlNifEnv *env, const struct output *
         output_file_error(output->to) || output->to->held_size > 0)
         return 0;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), output->to->descriptor);
-    return enif_make_tuple1(env, enif_make_string(env, path, ERL_NIF_LATIN1));
+    from = output->to->saved;
+    output->to->saved = output->to->written;
+    return enif_make_tuple2(env, enif_make_string(env, path, ERL_NIF_LATIN1),
+                            enif_make_int64(env, from));
 }
 
-/* Opens the file that share_save_file() has named. True without a *FILE if there is none to read. */
+/* Opens the file that share_save_file() has named, at its byte. True without a *FILE if there is none to read. */
 static inline bool share_open_file(ErlNifEnv *env, ERL_NIF_TERM saved, FILE **file)
 {
     const ERL_NIF_TERM *elements;
+    ErlNifSInt64 from;
     char path[64];
     int size;
 
@@ -118,8 +123,9 @@ static inline bool share_open_file(ErlNifEnv *env, ERL_NIF_TERM saved, FILE **fi
         return false;
     if (size == 0)
         return true;
-    return size == 1 && enif_get_string(env, elements[0], path, sizeof path, ERL_NIF_LATIN1) > 0 &&
-           (*file = fopen(path, "re"));
+    return size == 2 && enif_get_string(env, elements[0], path, sizeof path, ERL_NIF_LATIN1) > 0 &&
+           enif_get_int64(env, elements[1], &from) && (*file = fopen(path, "re")) &&
+           fseeko(*file, (off_t)from, SEEK_SET) == 0;
 }
 
 /* Appends the file that share_save_file() has named to that of OUTPUT. */

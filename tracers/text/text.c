@@ -216,7 +216,7 @@ TH_TRACER_TRACE(generic)
 static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
 {
     struct settings *settings = &output->settings;
-    ERL_NIF_TERM file = share_save_file(env, output), widths;
+    ERL_NIF_TERM file = share_save_file(env, output), widths, dateless;
     int size;
     const ERL_NIF_TERM *elements;
 
@@ -224,8 +224,10 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
         settings->time == TIME_DELTA || settings->began != NONE)
         return 0;
     widths = columns_save(env, settings->columns);
-    return widths ? enif_make_tuple3(env, file, widths, enif_make_uint64(env, settings->dateless))
-                  : 0;
+    dateless = enif_make_uint64(env, settings->dateless);
+    settings->columns = NULL;
+    settings->dateless = 0;
+    return widths ? enif_make_tuple3(env, file, widths, dateless) : 0;
 }
 
 static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
