@@ -121,7 +121,8 @@ enum {
 
 /* Registers and unregisters names before the event is delivered. A spawn needs no action: an unseen
  * process counts as alive. */
-static enum th_status world_before(struct th_player *player, struct th_event *event)
+static inline __attribute__((always_inline)) enum th_status world_before(struct th_player *player,
+                                                                         struct th_event *event)
 {
     enum th_status status;
 
@@ -138,7 +139,8 @@ static enum th_status world_before(struct th_player *player, struct th_event *ev
 }
 
 /* Ends a tracee after its last event was delivered. */
-static void world_after(struct th_player *player, const struct th_event *event)
+static inline __attribute__((always_inline)) void world_after(struct th_player *player,
+                                                              const struct th_event *event)
 {
     if (event->tag != TH_TAG_exit && event->tag != TH_TAG_closed)
         return;
@@ -306,7 +308,7 @@ static inline enum th_status play_next(struct th_player *player)
 }
 
 /* Applies the next record before options->begin_at to the world, and to the clocks' zeros. */
-static enum th_status pass_next(struct th_player *player)
+static __attribute__((cold)) enum th_status pass_next(struct th_player *player)
 {
     struct th_event *event = &player->event;
     enum th_status status = th_replay_reader_pass(player->reader, player->options->begin_at, event);

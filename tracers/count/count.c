@@ -291,8 +291,8 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
                 list = enif_make_list_cell(
                     env,
                     enif_make_tuple6(
-                        env, slot->module ? slot->module : enif_make_uint(env, 0), slot->function,
-                        enif_make_uint(env, slot->arity), enif_make_uint64(env, slot->events),
+                        env, slot->module ? slot->module : enif_make_uint64(env, 0), slot->function,
+                        enif_make_uint64(env, slot->arity), enif_make_uint64(env, slot->events),
                         enif_make_uint64(env, slot->calls), enif_make_uint64(env, slot->errors)),
                     list);
         }

@@ -85,9 +85,8 @@ static inline void counts_insert(struct counts *counts, const struct count *new)
 
 static inline void counts_clear(struct counts *counts)
 {
-    for (size_t i = 0; i < counts->size; i++)
-        counts->slots[i] = (struct count){0};
-    counts->used = 0;
+    free(counts->slots);
+    *counts = (struct counts){.lost = counts->lost};
 }
 
 /* Adds the figures of MORE to its slot. False if the table lacks it. */
