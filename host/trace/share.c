@@ -64,24 +64,44 @@ void th_trace_share_begin(void)
     share.begun = true;
 }
 
+/* Returns a new file without a name; -1, with errno. */
+static int open_nameless(void)
+{
+    const char *given = getenv("TMPDIR"), *folder = given && *given ? given : "/tmp";
+    char name[4096];
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0 || snprintf(name, sizeof name, "%s/tracehost.XXXXXX", folder) >= (int)sizeof name)
+        return fd;
+    fd = mkostemp(name, O_CLOEXEC); /* for file systems without O_TMPFILE */
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
+static bool is_terminal(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    bool terminal = fd >= 0 && isatty(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return terminal;
+}
+
 int th_trace_share_file(const char *path)
 {
-    const char *folder = getenv("TMPDIR");
     bool is_stdout = strcmp(path, "-") == 0;
-    char name[4096];
     struct stat about;
-    int fd = -1;
+    int fd;
 
     if (!share.begun)
         return -1;
-    if (snprintf(name, sizeof name, "%s/tracehost.XXXXXX", folder && *folder ? folder : "/tmp") <
-        (int)sizeof name)
-        fd = mkostemp(name, O_CLOEXEC);
-    if (fd >= 0)
-        unlink(name);
+    fd = open_nameless();
     /* A tracer may write to a terminal in another form than to a file. */
-    share.spoiled |= fd < 0 || (is_stdout && share.stdout_taken) ||
-                     (!is_stdout && stat(path, &about) == 0 && S_ISCHR(about.st_mode));
+    share.spoiled |=
+        fd < 0 || (is_stdout && share.stdout_taken) ||
+        (!is_stdout && stat(path, &about) == 0 && S_ISCHR(about.st_mode) && is_terminal(path));
     share.stdout_taken |= is_stdout;
     return fd;
 }

@@ -48,12 +48,28 @@ all_equal() {
 }
 
 for tracer in count count,by=process,format=json count,by=tag coverage coverage,format=lcov text text,color=always \
-    text,time=absolute,args=full jsonl jsonl,ts=string trace_port "$tracers/listing.so"; do
+    text,time=absolute,args=full jsonl jsonl,ts=string trace_port time time,by=process,format=json time,frames=4 \
+    "$tracers/listing.so"; do
     check "shares of all recordings: $tracer" all_equal -t "$tracer"
 done
 for tracer in count coverage text jsonl trace_port; do
     check "into a file: $tracer" all_equal -t "$tracer,output=$work/output"
 done
+
+# Without time stamps these read the clock of the host.
+timed_equal() {
+    for stream in "$recordings"/*.trace; do
+        replay_in 1 "$@" "$stream"
+        cp "$work/1.out" "$work/again.out"
+        replay_in 1 "$@" "$stream"
+        cmp -s "$work/1.out" "$work/again.out" || continue
+        equal "$stream" "$@" || { echo "$stream"; return 1; }
+    done
+}
+for tracer in chrome otlp otlp,args=full,traces=messages,batch=3 "chrome,output=$work/output"; do
+    check "shares of all recordings with times: $tracer" timed_equal -t "$tracer"
+done
+check 'tracers with and without the past' timed_equal -t count,by=process -t chrome
 check 'two tracers' all_equal -t count -t "jsonl,output=$work/output"
 check 'flags' all_equal -t text --flags=call,procs,arity
 check 'bounds of times' all_equal -t text --from=100us --to=1ms
@@ -62,7 +78,7 @@ check 'two sessions of a tracer' all_equal --session one -t count,by=tag --sessi
 
 if [ -d "$large" ]; then
     for stream in "$large"/*.trace; do
-        for tracer in count coverage text jsonl trace_port; do
+        for tracer in count coverage text jsonl trace_port time; do
             check "a large recording: $tracer, ${stream##*/}" equal "$stream" -t "$tracer"
         done
     done
@@ -85,16 +101,28 @@ check 'a merge in the wrong order is noticed' broken turn
 
 # Shares that cannot be merged are played again.
 again() {
-    replay_in 1 -t "$1" "$2"
     LISTING_BREAKS=$3
     export LISTING_BREAKS
+    replay_in 1 -t "$1" "$2"
     replay_in 3 -t "$1" "$2"
     unset LISTING_BREAKS
     same_in 3 && grep -q ', in 1 share$' "$work/3.raw"
 }
 check 'a tracer that cannot save' again "$tracers/listing.so" "$one" refuse
 check 'a tracer that crashes in a share' again "$tracers/listing.so" "$one" crash
+check 'a tracer that prints a line in a share' again "$tracers/listing.so" "$one" tell
+crashes() {
+    for shares in 1 3; do
+        LISTING_BREAKS=exit "$tracehost" replay --shards=$shares -t text -t "$tracers/listing.so" "$one" \
+            >"$work/$shares.out" 2>"$work/$shares.err"
+        [ $? = 6 ] || return 1
+        sed -i '/^  at /d; /addr2line/d' "$work/$shares.err"
+    done
+    same_in 3
+}
+check 'a tracer that crashes at an event in a share' crashes
 check 'times since the line before' again text,time=delta "$one"
+check 'spans of open calls' again otlp,open=write "$recordings/s03_exceptions_return_to.trace"
 cp "$one" "$work/damaged.trace"
 printf '\377' | dd of="$work/damaged.trace" bs=1 seek=60000 conv=notrunc 2>"$work/dd"
 check 'damage inside of a record' again count "$work/damaged.trace"

@@ -1,6 +1,7 @@
 /* Lists events, in memory until it is unloaded, and joins the lists of shares. LISTING_BREAKS in the
  * environment makes it wrong: `forget` forgets a share, `turn` joins shares in the wrong order,
- * `refuse` cannot save, `fail` cannot merge, `crash` crashes at the last event of each share. */
+ * `refuse` cannot save, `fail` cannot merge, `crash` crashes in save(), `exit` crashes at the exit of a
+ * process, `tell` prints a line on stderr at this event. */
 #include <erl_tracer.h>
 
 #include <stdio.h>
@@ -38,7 +39,13 @@ TH_TRACER_ENABLED(generic)
 TH_TRACER_TRACE(generic)
 {
     char line[4096];
-    int size = enif_snprintf(line, sizeof line - 1, "%T %T %T", tracee, tag, term);
+    int size;
+
+    if (tag == TH_TRACER_ATOM(env, exit) && breaks("exit"))
+        abort();
+    if (tag == TH_TRACER_ATOM(env, exit) && breaks("tell"))
+        fputs("an exit\n", stderr);
+    size = enif_snprintf(line, sizeof line - 1, "%T %T %T", tracee, tag, term);
 
     if (size < 0 || (size_t)size > sizeof line - 2)
         size = sizeof line - 2;
