@@ -2,6 +2,7 @@
 
 #include "interrupt.h"
 #include "replaying.h"
+#include "share_process.h"
 
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
@@ -16,24 +17,14 @@
 #include "host/trace/tags.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-/* A child, as the parent knows it. */
 struct shard {
-    pid_t pid;
-    int socket;  /* one byte comes when `results` is complete; the child ends when it is closed */
-    int results; /* struct sent, then the identifiers seen, then the saved terms */
-    int printed; /* output of the child on stdout and stderr */
-    struct th_buffer data; /* content of `results` */
+    struct th_share_process process;
+    struct th_buffer data; /* in the parent: struct sent, then the identifiers seen, then the saved
+                              terms */
 };
 
 struct th_shards {
@@ -133,45 +124,6 @@ static enum th_status check_stream(const char *name, uint64_t *size)
 
 /* --- Step 1 ----------------------------------------------------------------------------------- */
 
-/* In the child: what is printed goes to a file, so that the parent can see that there is something.
- * A terminal stays stdout's descriptor, as tracers look at it to choose colours. */
-static void begin_child(struct th_shards *shards, size_t own, pid_t parent)
-{
-    struct shard *shard = &shards->items[own];
-    FILE *out = fdopen(dup(shard->printed), "w");
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (!out || getppid() != parent || dup2(shard->printed, STDERR_FILENO) < 0 ||
-        (!isatty(STDOUT_FILENO) && dup2(shard->printed, STDOUT_FILENO) < 0))
-        _exit(TH_FAILED);
-    stdout = out;
-    shards->own = own;
-    th_trace_share_begin();
-}
-
-/* False, with errno, if there can be no child. */
-static bool fork_shard(struct th_shards *shards, size_t i)
-{
-    struct shard *shard = &shards->items[i];
-    pid_t parent = getpid();
-    int sockets[2];
-
-    shard->results = memfd_create("results", MFD_CLOEXEC);
-    shard->printed = memfd_create("printed", MFD_CLOEXEC);
-    if (shard->results < 0 || shard->printed < 0 ||
-        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
-        return false;
-    shard->pid = fork();
-    shard->socket = sockets[shard->pid == 0];
-    close(sockets[shard->pid != 0]);
-    if (shard->pid == 0) {
-        for (size_t other = 1; other < i; other++)
-            close(shards->items[other].socket);
-        begin_child(shards, i, parent);
-    }
-    return shard->pid >= 0;
-}
-
 enum th_status th_cli_shards_fork(const struct th_replaying *replay, struct th_shards **shards)
 {
     enum th_status status = TH_OK;
@@ -190,15 +142,20 @@ enum th_status th_cli_shards_fork(const struct th_replaying *replay, struct th_s
     made->count = (size_t)replay->shards;
     made->items = th_alloc_zero(made->count * sizeof *made->items);
     made->size = size;
-    for (size_t i = 0; i < made->count; i++)
-        made->items[i].socket = made->items[i].results = made->items[i].printed = -1;
-    for (size_t i = 1; i < made->count && made->own == 0; i++)
-        if (!fork_shard(made, i)) {
+    for (size_t i = 1; i < made->count && made->own == 0; i++) {
+        bool child;
+        if (!th_cli_share_process_fork(&made->items[i].process, &child)) {
             th_error_raise(TH_FAILED, "%s", strerror(errno));
             status = th_error_context("cannot make %zu processes for --shards", made->count);
+            made->count = i + 1;
             th_cli_shards_end(made);
             return status;
         }
+        if (child) {
+            made->own = i;
+            th_trace_share_begin();
+        }
+    }
     *shards = made;
     return TH_OK;
 }
@@ -265,24 +222,11 @@ static bool is_sound(const struct th_shards *shards)
            !th_process_mail_dropped() && !live.suppressed && !live.strangers;
 }
 
-static bool write_results(int fd, const struct th_buffer *data)
-{
-    for (size_t done = 0; done < data->size;) {
-        ssize_t written = write(fd, data->data + done, data->size - done);
-        if (written <= 0)
-            return false;
-        done += (size_t)written;
-    }
-    return true;
-}
-
 static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
 {
-    const struct shard *shard = &shards->items[shards->own];
+    const struct th_share_process *process = &shards->items[shards->own].process;
     struct sent *sent = th_alloc_zero(sizeof *sent);
     struct th_buffer data = {0}, tail = {0};
-    struct stat printed;
-    char byte = 0;
 
     sent->sound = shards->begun && is_sound(shards) && th_process_world_each_seen(add_seen, &tail);
     sent->seen = tail.size / sizeof(th_term);
@@ -291,14 +235,10 @@ static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
     sent->before = shards->before;
     th_trace_share_counts(shards->tracing, &sent->after);
     sent->sound = sent->sound && add_saved(shards->tracing, &tail, &sent->libraries);
-    fflush(NULL);
-    sent->sound &= fstat(shard->printed, &printed) == 0 && printed.st_size == 0;
+    sent->sound &= !th_cli_share_process_has_printed(process);
     th_buffer_add(&data, sent, sizeof *sent);
     th_buffer_add(&data, tail.data, tail.size);
-    if (write_results(shard->results, &data) && write(shard->socket, &byte, 1) == 1)
-        while (read(shard->socket, &byte, 1) < 0 && errno == EINTR)
-            ;
-    _exit(TH_OK);
+    th_cli_share_process_send(process, &data);
 }
 
 enum th_status th_cli_shards_deliver(struct th_shards *shards)
@@ -310,32 +250,12 @@ enum th_status th_cli_shards_deliver(struct th_shards *shards)
 
 /* --- Step 4 ----------------------------------------------------------------------------------- */
 
-/* Waits for the child's results. False if it has died, or the program is to stop. */
-static bool await_shard(const struct shard *shard)
+/* Waits for the results of a share. False if they cannot be merged. */
+static bool receive_share(struct shard *shard)
 {
-    struct pollfd wait = {.fd = shard->socket, .events = POLLIN};
-    char byte;
-
-    while (!th_cli_interrupt_came()) {
-        if (poll(&wait, 1, 500) > 0)
-            return read(shard->socket, &byte, 1) == 1;
-    }
-    return false;
-}
-
-static bool read_results(struct shard *shard)
-{
-    struct stat about;
-    size_t size;
-
-    if (fstat(shard->results, &about) != 0 || about.st_size < (off_t)sizeof(struct sent))
-        return false;
-    size = (size_t)about.st_size;
-    th_buffer_reserve(&shard->data, size);
-    if (pread(shard->results, shard->data.data, size, 0) != (ssize_t)size)
-        return false;
-    shard->data.size = size;
-    return ((const struct sent *)shard->data.data)->sound;
+    return th_cli_share_process_receive(&shard->process, &shard->data) &&
+           shard->data.size >= sizeof(struct sent) &&
+           ((const struct sent *)shard->data.data)->sound;
 }
 
 static void add_times(struct th_time_span *to, const struct th_time_span *from)
@@ -490,10 +410,10 @@ bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recor
     sound = th_trace_share_is_alone(shards->tracing);
     shards->merged = 1;
     for (size_t i = 1; i < shards->count && sound; i++)
-        sound = await_shard(&shards->items[i]) && read_results(&shards->items[i]);
+        sound = receive_share(&shards->items[i]);
     if (!sound) {
         for (size_t i = 1; i < shards->count; i++)
-            kill(shards->items[i].pid, SIGKILL);
+            th_cli_share_process_end(&shards->items[i].process);
         th_replay_reader_limit(shards->reader, 0);
         return !th_cli_interrupt_came();
     }
@@ -506,16 +426,11 @@ bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recor
 
 void th_cli_shards_end(struct th_shards *shards)
 {
+    if (shards && shards->own)
+        _exit(TH_FAILED); /* its tracers must not write their output */
     for (size_t i = 1; shards && i < shards->count; i++) {
-        struct shard *shard = &shards->items[i];
-        if (shard->pid > 0) {
-            kill(shard->pid, SIGKILL);
-            waitpid(shard->pid, NULL, 0);
-        }
-        close(shard->socket);
-        close(shard->results);
-        close(shard->printed);
-        th_buffer_free(&shard->data);
+        th_cli_share_process_end(&shards->items[i].process);
+        th_buffer_free(&shards->items[i].data);
     }
     if (shards)
         th_free(shards->items);

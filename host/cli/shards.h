@@ -56,7 +56,8 @@ enum th_status th_cli_shards_deliver(struct th_shards *shards);
  * be NULL. */
 size_t th_cli_shards_merged(const struct th_shards *shards);
 
-/* Ends the children. SHARDS may be NULL. */
+/* Ends the children. In a child, which has then failed to deliver its share: ends the process. SHARDS
+ * may be NULL. */
 void th_cli_shards_end(struct th_shards *shards);
 
 #endif
