@@ -345,10 +345,10 @@ extern const char th_tracer_functions_only __attribute__((visibility("default"))
  *
  *     unsigned char th_tracer_past = 5;
  *
- * whose value is the time that the tracer needs for such an event, in percent of the time for an
- * event of the part. Then each part gets all events before it, too, while th_tracer_past is 1; then
- * the host drops the result of a first save(), and sets th_tracer_past to 0. While it is 1, the
- * tracer need not format anything.
+ * whose value, from 2 to 99, is the time that the tracer needs for such an event, in percent of the
+ * time for an event of the part. Then each part but the first gets all events before it, too, while
+ * th_tracer_past is 1; then the host drops the result of a first save(), and sets th_tracer_past to
+ * 0. While it is 1, the tracer need not format anything.
  *
  * Owner: the terms belong to ENV, and end with the call. The term of save() passes to another
  * process as an external term, so pids, atoms and binaries keep their meaning, and pointers do not.
@@ -356,8 +356,8 @@ extern const char th_tracer_functions_only __attribute__((visibility("default"))
  * tracer that writes while events come another file. unload() is not called there.
  * Thread: the one that replays; no callback runs, nor comes after save().
  * Order: save() after the last event of the part; it hands over what the tracer has gathered since
- * the last save(). merge() once for each part but the first,
- * after the last event of the first part, before unload().
+ * the last save(). merge() once for each part but the first, after the last event of the first
+ * part, before unload().
  * Errors: if save() returns 0, or the tracer fails or prints anything in its part, the program
  * plays the rest of the recording again in the first process: for states that cannot be merged.
  * merge() returns 0; any other value ends the command with status 1.

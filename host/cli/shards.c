@@ -349,7 +349,7 @@ static unsigned set_past(const struct th_tracing *tracing, unsigned char now)
         struct th_library *library = library_of(tracing, i);
         unsigned char *past = library ? th_library_past(library) : NULL;
         if (past) {
-            most = *past > most ? *past : most;
+            most = *past > most ? *past : most > 0 ? most : 1;
             *past = now;
         }
     }

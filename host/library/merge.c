@@ -16,6 +16,16 @@ unsigned char *th_library_past(const struct th_library *library)
     return library->facts.past ? dlsym(library->handle, "th_tracer_past") : NULL;
 }
 
+enum th_status th_library_past_check(const struct th_library *library)
+{
+    const struct th_memory_part *part =
+        th_library_memory_part_at(&library->memory, (uintptr_t)th_library_past(library));
+
+    if (!library->facts.past || (part && part->rights & TH_MEMORY_WRITABLE))
+        return TH_OK;
+    return th_error_raise(TH_REFUSED, "th_tracer_past cannot be written: declare it without const");
+}
+
 static enum th_status could_not(const struct th_library *library, const char *act)
 {
     return th_error_context("%s cannot %s the figures of a share", library->facts.path, act);

@@ -1,7 +1,6 @@
 /* Tests save() and merge() of tracers: found in both forms, with terms that pass as external ones. */
 #include "files.h"
 
-#include "host/base/buffer.h"
 #include "host/library/library.h"
 #include "host/self/self.h"
 
@@ -81,11 +80,25 @@ static void a_tracer_without_them_cannot_merge(void **state)
     th_library_release(library);
 }
 
+static void a_constant_past_is_refused(void **state)
+{
+    struct th_library *library;
+
+    (void)state;
+    compile(in_folder("constant.so"), "-shared",
+            BEGIN "asm(\".globl th_tracer_past\\n.type th_tracer_past, @object\\n"
+                  ".section .rodata\\nth_tracer_past: .byte 5\\n"
+                  ".size th_tracer_past, 1\\n.text\");\n");
+    assert_int_equal(th_library_open_copy(in_folder("constant.so"), &library), TH_REFUSED);
+    assert_error_has("th_tracer_past cannot be written: declare it without const");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracers_of_both_forms_save_and_merge),
         cmocka_unit_test(a_tracer_without_them_cannot_merge),
+        cmocka_unit_test(a_constant_past_is_refused),
     };
 
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
