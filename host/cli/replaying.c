@@ -406,6 +406,8 @@ int th_cli_replaying_run(struct th_replaying *replay)
 
     if (check_streams(replay) != TH_OK || th_cli_shards_fork(replay, &replay->shares) != TH_OK)
         return th_cli_command_fail(replay->command);
+    if (th_cli_shards_is_child(replay->shares))
+        replay->stream.progress = TH_PROGRESS_NEVER;
     tracing = th_trace_create();
     th_trace_check_outputs(tracing, check_output, replay);
     if (replay->check)

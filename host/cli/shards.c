@@ -36,6 +36,7 @@ struct th_shards {
     struct th_player_counts *counts;
     unsigned past; /* time of an event before the share, in percent of one in it; 0: not played */
     bool begun;    /* in a child: the share has begun */
+    off_t printed; /* in a child: bytes printed before the share, as by all processes */
     struct th_share_counts before;  /* in a child: counts at the beginning of the share */
     struct th_player_counts passed; /* likewise */
     /* In the parent: the number of shares whose results it has; 0 before the end of its own. */
@@ -235,7 +236,7 @@ static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
     sent->before = shards->before;
     th_trace_share_counts(shards->tracing, &sent->after);
     sent->sound = sent->sound && add_saved(shards->tracing, &tail, &sent->libraries);
-    sent->sound &= !th_cli_share_process_has_printed(process);
+    sent->sound &= th_cli_share_process_printed(process) == shards->printed;
     th_buffer_add(&data, sent, sizeof *sent);
     th_buffer_add(&data, tail.data, tail.size);
     th_cli_share_process_send(process, &data);
@@ -373,6 +374,8 @@ void th_cli_shards_limit(struct th_shards *shards, struct th_tracing *tracing,
     shards->counts = counts;
     shards->past = set_past(tracing, shards->own > 0);
     shards->begun = shards->own == 0 || !shards->past;
+    if (shards->own)
+        shards->printed = th_cli_share_process_printed(&shards->items[shards->own].process);
     th_trace_share_counts(tracing, &shards->before);
     if (!shards->begun) {
         th_replay_reader_limit(reader, begin_of(shards, shards->own));
@@ -393,6 +396,7 @@ static bool begin_share(struct th_shards *shards)
     th_buffer_free(&dropped);
     set_past(shards->tracing, 0);
     shards->passed = *shards->counts;
+    shards->printed = th_cli_share_process_printed(&shards->items[shards->own].process);
     th_trace_share_counts(shards->tracing, &shards->before);
     limit_to_share(shards);
     shards->begun = true;
@@ -420,6 +424,11 @@ bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recor
     while (shards->merged < shards->count && !shards->failed)
         shards->failed = merge_share(shards, &shards->items[shards->merged++], recording) != TH_OK;
     return false;
+}
+
+bool th_cli_shards_is_child(const struct th_shards *shards)
+{
+    return shards && shards->own > 0;
 }
 
 /* --- The end ---------------------------------------------------------------------------------- */

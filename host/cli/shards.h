@@ -35,6 +35,9 @@ struct th_tracing;
  * Errors: TH_USAGE with the reason if the stream cannot be cut, or options need the whole of it. */
 enum th_status th_cli_shards_fork(const struct th_replaying *replay, struct th_shards **shards);
 
+/* True in a child. SHARDS may be NULL. */
+bool th_cli_shards_is_child(const struct th_shards *shards);
+
 /* Checks that the tracers can be merged. Errors: TH_USAGE with the name of one that cannot. */
 enum th_status th_cli_shards_check(const struct th_shards *shards,
                                    const struct th_tracing *tracing);

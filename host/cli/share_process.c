@@ -50,12 +50,12 @@ bool th_cli_share_process_fork(struct th_share_process *process, bool *child)
     return process->pid >= 0;
 }
 
-bool th_cli_share_process_has_printed(const struct th_share_process *process)
+off_t th_cli_share_process_printed(const struct th_share_process *process)
 {
     struct stat about;
 
     fflush(NULL);
-    return fstat(process->printed, &about) != 0 || about.st_size > 0;
+    return fstat(process->printed, &about) == 0 ? about.st_size : -1;
 }
 
 static bool write_results(int fd, const struct th_buffer *data)

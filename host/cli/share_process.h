@@ -28,8 +28,8 @@ struct th_share_process {
  * Errors: false, with errno. */
 bool th_cli_share_process_fork(struct th_share_process *process, bool *child);
 
-/* In the child: returns whether it has printed anything. */
-bool th_cli_share_process_has_printed(const struct th_share_process *process);
+/* In the child: returns how many bytes it has printed; -1, with errno. */
+off_t th_cli_share_process_printed(const struct th_share_process *process);
 
 /* In the child: sends DATA, waits for its end, and ends. */
 __attribute__((noreturn)) void th_cli_share_process_send(const struct th_share_process *process,

@@ -110,6 +110,15 @@ again() {
 }
 check 'a tracer that cannot save' again "$tracers/listing.so" "$one" refuse
 check 'a tracer that crashes in a share' again "$tracers/listing.so" "$one" crash
+prints_before() {
+    LISTING_BREAKS=load
+    export LISTING_BREAKS
+    equal "$one" --progress=always -t "$tracers/listing.so"
+    status=$?
+    unset LISTING_BREAKS
+    return $status
+}
+check 'a tracer may print before the share' prints_before
 check 'a tracer that prints a line in a share' again "$tracers/listing.so" "$one" tell
 crashes() {
     for shares in 1 3; do

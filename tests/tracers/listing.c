@@ -1,7 +1,7 @@
 /* Lists events, in memory until it is unloaded, and joins the lists of shares. LISTING_BREAKS in the
  * environment makes it wrong: `forget` forgets a share, `turn` joins shares in the wrong order,
  * `refuse` cannot save, `fail` cannot merge, `crash` crashes in save(), `exit` crashes at the exit of a
- * process, `tell` prints a line on stderr at this event. */
+ * process, `tell` prints a line on stderr at this event, `load` when it is loaded. */
 #include <erl_tracer.h>
 
 #include <stdio.h>
@@ -29,6 +29,13 @@ static void insert(size_t at, const char *text, size_t size)
     memmove(list + at + size, list + at, used - at);
     memcpy(list + at, text, size);
     used += size;
+}
+
+TH_TRACER_LOAD()
+{
+    if (breaks("load"))
+        fputs("loaded\n", stderr);
+    return 0;
 }
 
 TH_TRACER_ENABLED(generic)

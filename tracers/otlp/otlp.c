@@ -40,7 +40,7 @@
 #include "../kit/tracee.h"
 #include "otlp.h"
 
-unsigned char th_tracer_past = 40;
+unsigned char th_tracer_past = 20;
 
 /* --- State --- */
 
