@@ -29,12 +29,14 @@ struct th_replaying {
     struct th_execution_options execution;
     struct th_texts streams;
     struct th_minimize *minimize; /* --on-crash=minimize (smallest_crash.h); NULL: not given */
+    int64_t shards;               /* number of shares; 0: 1 */
 
     /* Set by th_cli_replaying_run(). */
     size_t opened;    /* number of streams that were opened */
     bool interrupted; /* a stream that can be read again (a file) was not read to its end */
 
     /* Internal. */
+    struct th_shards *shares; /* NULL: one share */
     struct th_control_host control;
     struct th_control_main_thread main_thread; /* tasks for the thread that replays */
     /* Position, for other threads. Written by the thread that replays; relaxed, as each number

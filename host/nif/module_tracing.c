@@ -7,6 +7,7 @@
 #include "host/term/text.h"
 #include "host/trace/callback.h"
 #include "host/trace/recorded/recordings.h"
+#include "host/trace/share.h"
 #include "plugin_api/nif_module.h"
 
 #include <string.h>
@@ -55,6 +56,11 @@ void th_output_buffer_written(char *buffer, const char *data, size_t size, int t
 void th_output_buffer_end(char *buffer)
 {
     th_kept_end(buffer);
+}
+
+int th_share_file(const char *path)
+{
+    return th_trace_share_file(path);
 }
 
 int th_attach_pending(ErlNifEnv *env)
