@@ -48,6 +48,7 @@ static void note_name(char *to, size_t size, const char *name)
 void th_crash_note(enum th_crash_kind kind, int number, const struct th_self *self,
                    const void *context)
 {
+    /* Sequentially consistent, the default: the first of several threads writes alone. */
     static atomic_flag begun = ATOMIC_FLAG_INIT;
     const struct th_event *event;
 
