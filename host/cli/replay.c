@@ -1,4 +1,5 @@
 /* tracehost replay: plays recorded streams into tracers. */
+#include "isolation.h"
 #include "replaying.h"
 #include "subcommand.h"
 
@@ -71,6 +72,7 @@ static const struct th_argument_set sets[] = {
     {.items = arguments},
     {.items = th_cli_supervisor_arguments},
     {.items = th_cli_encoding_arguments},
+    {.items = th_cli_isolation_arguments, .check = th_cli_isolation_check},
     {0},
 };
 
@@ -90,8 +92,9 @@ int th_cli_command_replay(int argc, char **argv)
     int status;
 
     th_options_trace_options_init(&replay.trace, false);
+    th_cli_isolation_init(&replay);
     th_cli_command_parse(&usage, argc, argv, &replay);
-    th_cli_command_supervise("replay");
+    th_cli_isolation_begin(&replay);
     status = th_cli_replaying_run(&replay);
     th_options_trace_options_free(&replay.trace);
     th_free(replay.streams.items);

@@ -72,15 +72,29 @@ const struct th_argument th_cli_bounds_arguments[] = {
 static void complain(void *context)
 {
     struct playing *playing = context;
+    bool common = th_crash_set_common(true);
 
     if (th_error_status() != TH_USAGE) {
         th_cli_stream_complain(&playing->stream);
-        return;
+    } else {
+        playing->refused = true;
+        th_cli_command_flush();
+        th_cli_progress_hide(&playing->stream.progress);
+        th_cli_command_fail(playing->stream.command);
     }
-    playing->refused = true;
-    th_cli_command_flush();
-    th_cli_progress_hide(&playing->stream.progress);
-    th_cli_command_fail(playing->stream.command);
+    th_crash_set_common(common);
+}
+
+/* Tells the supervisor that the stream number STREAM begins, and leaves out the events that a process
+ * before this one has played. */
+static void begin_place(struct th_replaying *replay, size_t stream)
+{
+    uint64_t place = th_crash_stream_place(stream), after = th_crash_resumed_after();
+
+    th_crash_set_place(place);
+    replay->play.delivered = after < place                          ? 0
+                             : after <= place + TH_CRASH_STREAM_END ? after - place
+                                                                    : UINT64_MAX;
 }
 
 /* Checks that the files are readable, and of one node, before a tracer is loaded. A single stream
@@ -235,17 +249,20 @@ static void show_stats(const struct th_tracing *tracing, const struct th_player_
         {played->tracees, "tracees seen", true},
     };
 
+    th_crash_set_common(true);
     fprintf(stderr, "played in %.3f s, %.0f records/s\n", seconds,
             seconds > 0 ? (double)played->records / seconds : 0);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].always || rows[i].count)
             th_cli_trace_stats_row(rows[i].count, rows[i].what);
+    th_crash_set_common(false);
     th_cli_trace_summary(NULL, tracing);
 }
 
-static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, const char *name,
+static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t number,
                        struct th_player_counts *played)
 {
+    const char *name = replay->streams.items[number];
     struct playing playing = {
         .stream = {.command = replay->command, .name = name, .options = &replay->stream},
         .replay = replay,
@@ -261,7 +278,10 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         stream->idle_context = &playing;
     }
     atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
+    begin_place(replay, number);
+    th_crash_set_common(true);
     status = th_cli_stream_open(stream);
+    th_crash_set_common(false);
     if (status != TH_OK)
         return status;
     replay->opened++;
@@ -271,6 +291,8 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
                    played);
     th_crash_set_stream(NULL);
     th_crash_end_child();
+    th_crash_set_place(th_crash_stream_place(number) | TH_CRASH_STREAM_END);
+    th_crash_set_common(true);
     replay->interrupted |= played->interrupted && th_replay_reader_info(stream->reader)->size > 0;
     show_position(&playing);
     info = th_replay_reader_info(stream->reader);
@@ -281,7 +303,29 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         th_cli_stream_say(stream, "an unknown number of events was lost in %llu place%s",
                           (unsigned long long)info->gaps, th_log_plural(info->gaps));
     status = th_cli_stream_close(stream);
+    th_crash_set_common(false);
     return playing.refused ? TH_USAGE : status;
+}
+
+/* Each warning has a place of its own, as several processes may give it for their sessions. */
+static void warn_at_end(struct th_replaying *replay, struct th_tracing *tracing,
+                        const struct th_player_counts *played)
+{
+    const struct th_control_session_options *sessions = &replay->trace.sessions;
+
+    th_crash_next_place();
+    th_crash_set_common(true);
+    tell_unplayed(replay, played);
+    th_crash_set_common(false);
+    th_crash_next_place();
+    th_control_session_options_report_uncalled(sessions, tracing);
+    th_crash_next_place();
+    if (!sessions->items[sessions->count - 1].follows)
+        th_control_sessions_report_unmet(tracing);
+    th_crash_next_place();
+    if (played->played)
+        th_control_session_options_report_unmatched(sessions, tracing);
+    th_crash_next_place();
 }
 
 /* Plays the streams in order. If one cannot be read, the others are still played. */
@@ -296,7 +340,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     for (size_t i = 0; i < replay->streams.count && !th_cli_interrupt_came() &&
                        (i == 0 || !limit->set || played.told < limit->count);
          i++) {
-        int status = play_stream(replay, tracing, replay->streams.items[i], &played);
+        int status = play_stream(replay, tracing, i, &played);
         if (worst == TH_OK || status == TH_MALFORMED || status == TH_USAGE)
             worst = status;
         if (status == TH_USAGE)
@@ -306,13 +350,10 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_top_wait();
     th_top_end();
-    th_cli_trace_results(tracing, replay->trace.json);
+    th_crash_set_place(TH_CRASH_RESULTS);
+    th_cli_trace_results(tracing, replay->trace.json, replay->is_part);
     th_cli_command_flush();
-    tell_unplayed(replay, &played);
-    th_control_session_options_report_uncalled(&replay->trace.sessions, tracing);
-    th_control_sessions_report_unmet(tracing);
-    if (played.played)
-        th_control_session_options_report_unmatched(&replay->trace.sessions, tracing);
+    warn_at_end(replay, tracing, &played);
     if (replay->trace.stats)
         show_stats(tracing, &played, seconds);
     else
@@ -383,8 +424,10 @@ int th_cli_replaying_run(struct th_replaying *replay)
     struct th_tracing *tracing;
     int status;
 
-    if (check_streams(replay) != TH_OK)
+    if (check_streams(replay) != TH_OK) {
+        th_crash_set_common(true);
         return th_cli_command_fail(replay->command);
+    }
     tracing = th_trace_create();
     th_trace_check_outputs(tracing, check_output, replay);
     if (replay->check)
@@ -417,6 +460,7 @@ int th_cli_replaying_run(struct th_replaying *replay)
         status = th_cli_command_fail(replay->command);
     th_control_host_end(&replay->control);
     th_cli_interrupt_explain(replay->command);
+    th_crash_set_place(UINT64_MAX);
     th_library_halt();
     th_poll_select_end();   /* a selected descriptor keeps its tracer loaded */
     th_trace_free(tracing); /* tracers write their last data */
