@@ -5,8 +5,8 @@
 #include "host/base/buffer.h"
 #include "host/base/log.h"
 #include "host/base/memory.h"
-#include "host/base/output.h"
 #include "host/crash/supervisor.h"
+#include "host/trace/session.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -114,29 +114,16 @@ static enum th_status check_files(const struct th_replaying *replay)
     return TH_OK;
 }
 
-/* Returns the path of the value of `output` in a -t TEXT; NULL: stdout, or not known here. Owner: the
- * caller frees the path by th_free(). */
+/* Returns the value of `output` in a -t TEXT; NULL: none, or an expression gives it. Owner: the caller
+ * frees the value by th_free(). */
 static char *output_of(const char *text)
 {
     const char *found = strstr(text, ",output=");
-    char *name, *path;
 
     if (!found || strcspn(text, "=") < strcspn(text, ","))
         return NULL;
     found += strlen(",output=");
-    name = th_printf("%.*s", (int)strcspn(found, ","), found);
-    path = strcmp(name, "-") == 0 ? NULL : th_output_target(name);
-    th_free(name);
-    return path;
-}
-
-static bool is_one_file(const char *path, const char *other)
-{
-    struct stat first, second;
-
-    if (stat(path, &first) != 0 || stat(other, &second) != 0)
-        return strcmp(path, other) == 0;
-    return S_ISREG(first.st_mode) && first.st_dev == second.st_dev && first.st_ino == second.st_ino;
+    return th_printf("%.*s", (int)strcspn(found, ","), found);
 }
 
 /* The processes do not know each other's files. */
@@ -148,7 +135,7 @@ static enum th_status check_outputs(const struct th_texts *tracers)
         char *path = output_of(tracers->items[i]);
         for (size_t k = 0; path && k < i && status == TH_OK; k++) {
             char *other = output_of(tracers->items[k]);
-            if (other && is_one_file(path, other))
+            if (other && th_trace_output_is_one_file(path, other))
                 status = th_error_raise(TH_USAGE,
                                         "two tracers write the file %s: give each tracer an output "
                                         "of its own",

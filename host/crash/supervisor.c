@@ -406,6 +406,7 @@ static void handled_signals(sigset_t *signals)
 /* Allocates what TEAM needs. */
 static void begin_team(struct team *team)
 {
+    team->looked = th_clock_real_monotonic();
     team->workers = th_alloc_zero(team->count * sizeof team->workers[0]);
     team->polled = th_alloc_zero((2 * team->count + 2) * sizeof team->polled[0]);
     if (team->policy)

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void end_output(struct th_crash_worker *worker, const struct th_kept *kept)
@@ -97,10 +99,20 @@ static void find_lost_thread(void *context, const void *page)
         worker->lost_thread = self;
 }
 
+/* All threads of a process that ends seem lost for a moment: a short time later such a process can be
+ * waited for. */
 void th_crash_look_for_lost_thread(struct th_crash_worker *worker)
 {
+    enum { MOMENT_NS = 20 * 1000 * 1000 };
+    siginfo_t end = {0};
+
     th_shared_pages_each(worker->region, find_lost_thread, worker);
-    if (worker->lost_thread)
+    if (!worker->lost_thread)
+        return;
+    nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
+    if (waitid(P_PID, (id_t)worker->id, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid)
+        worker->lost_thread = NULL;
+    else
         kill(worker->id, SIGKILL);
 }
 
