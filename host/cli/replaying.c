@@ -454,10 +454,13 @@ int th_cli_replaying_run(struct th_replaying *replay)
         .context = replay,
     };
     status = th_options_trace_options_begin(&replay->trace, &replay->control);
-    if (status == TH_OK)
+    if (status == TH_OK) {
         status = play_all(replay, tracing);
-    else
+    } else {
+        th_crash_set_common(true); /* without --isolate the first failure is the only one */
         status = th_cli_command_fail(replay->command);
+        th_crash_set_common(false);
+    }
     th_control_host_end(&replay->control);
     th_cli_interrupt_explain(replay->command);
     th_crash_set_place(UINT64_MAX);
