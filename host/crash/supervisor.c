@@ -212,6 +212,7 @@ static bool prepare_worker(const struct team *team, struct th_crash_worker *work
     if (team->merge)
         fcntl(pipes[0], F_SETFL, O_NONBLOCK);
     worker->region = th_shared_here;
+    worker->mark = worker->region->mark;
     worker->page = th_shared_alloc(sizeof *worker->page);
     worker->page->facts.kind = "tracer";
     worker->region->crash = worker->page;
@@ -287,6 +288,13 @@ static bool goes_on(const struct team *team, size_t number, uint64_t place)
     if (!policy || !policy->continues || !worker->end.crashed || record == 0 ||
         record == TH_CRASH_STREAM_END || place >= TH_CRASH_RESULTS)
         return false;
+    if (worker->region->mark != worker->mark) {
+        th_write_text(STDERR_FILENO,
+                      "%s: tracer '%s' gets no more events: the crash has overwritten the number of "
+                      "its record\n",
+                      team->name, policy->tracers[number]);
+        return false;
+    }
     if (worker->deaths++ == policy->max_crashes) {
         th_write_text(STDERR_FILENO,
                       "%s: tracer '%s' has crashed %llu times, and gets no more events: see "
