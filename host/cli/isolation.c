@@ -43,14 +43,16 @@ static enum th_status take_max_crashes(const struct th_argument *argument, const
 }
 
 const struct th_argument th_cli_isolation_arguments[] = {
-    TH_OPTION("isolate", NULL, FLAG, TRACERS,
-              "Run each tracer in a process of its own, which reads the files for itself: the death "
-              "of a tracer does not affect the others",
-              TH_INTO(struct th_replaying, isolate)),
-    TH_OPTION("on-crash", "ACTION", CHOICE, LIMITS,
-              "If a tracer crashes: stop, or continue after the record with the tracer loaded again "
-              "(default: stop; with --isolate continue)",
-              .words = TH_WORDS("stop", "continue"), .take = take_on_crash),
+    TH_OPTION(
+        "isolate", NULL, FLAG, TRACERS,
+        "Run each tracer in a process of its own, which reads the files for itself: the death "
+        "of a tracer does not affect the others",
+        TH_INTO(struct th_replaying, isolate)),
+    TH_OPTION(
+        "on-crash", "ACTION", CHOICE, LIMITS,
+        "If a tracer crashes: stop, or continue after the record with the tracer loaded again "
+        "(default: stop; with --isolate continue)",
+        .words = TH_WORDS("stop", "continue"), .take = take_on_crash),
     TH_OPTION("max-crashes", "N", NUMBER, LIMITS,
               "Load a tracer that crashes at most N times again (default: 10)",
               .how = TH_ARGUMENT_RARE, .take = take_max_crashes),

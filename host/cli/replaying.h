@@ -16,7 +16,7 @@
 #include "host/cli/options/trace_options.h"
 #include "host/control/commands/commands.h"
 
-/* What follows the death of a tracer. */
+/* Reaction to the death of a tracer (isolation.h). */
 enum th_on_crash { TH_ON_CRASH_DEFAULT, TH_ON_CRASH_STOP, TH_ON_CRASH_CONTINUE };
 
 enum { TH_REPLAYING_SHOWN = 16 }; /* number of counts; replaying.c has their names */
@@ -29,10 +29,10 @@ struct th_replaying {
     bool wall_clock, fail_on_loss, recorded_callers, check;
     struct th_execution_options execution;
     struct th_texts streams;
-    bool isolate;                  /* isolation.h */
-    enum th_on_crash on_crash;     /* likewise */
-    uint64_t max_crashes;          /* likewise */
-    bool is_part;                  /* other processes play the same streams for other tracers */
+    bool isolate;              /* isolation.h */
+    enum th_on_crash on_crash; /* likewise */
+    uint64_t max_crashes;      /* likewise */
+    bool is_part;              /* other processes play the same streams for other tracers */
 
     /* Set by th_cli_replaying_run(). */
     size_t opened;    /* number of streams that were opened */

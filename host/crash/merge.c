@@ -36,10 +36,10 @@ enum {
 };
 
 struct source {
-    int pipe;    /* -1: closed */
-    bool ended;  /* nothing comes any more */
-    bool wrote;  /* to stdout */
-    char *data;  /* frames; the last one may be incomplete */
+    int pipe;   /* -1: closed */
+    bool ended; /* nothing comes any more */
+    bool wrote; /* to stdout */
+    char *data; /* frames; the last one may be incomplete */
     size_t begin, end, capacity;
     uint64_t last;   /* place of the last frame that was taken */
     uint64_t passed; /* later frames are of this place or a later one */
@@ -51,7 +51,7 @@ struct th_crash_merge {
     char out[WRITE_BYTES + PIPE_BUF];
     size_t out_begin, out_end;
     int descriptor;
-    int error; /* errno of the first write to stdout that failed */
+    int error;                             /* errno of the first write to stdout that failed */
     size_t write_limit[STDERR_FILENO + 1]; /* bytes that a ready descriptor takes without a wait */
     uint64_t common_place;                 /* of the last frame of TH_CRASH_COMMON */
     size_t common_worker;                  /* its sender; the number of workers: none yet */
@@ -60,8 +60,7 @@ struct th_crash_merge {
 
 struct th_crash_merge *th_crash_merge_begin(size_t count)
 {
-    struct th_crash_merge *merge =
-        th_alloc_zero(sizeof *merge + count * sizeof merge->sources[0]);
+    struct th_crash_merge *merge = th_alloc_zero(sizeof *merge + count * sizeof merge->sources[0]);
 
     merge->count = merge->common_worker = count;
     for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
@@ -219,8 +218,8 @@ static bool write_out(struct th_crash_merge *merge)
 }
 
 /* Returns whether the frame of WORKER is written: a common message is written once. */
-static bool is_wanted(struct th_crash_merge *merge, size_t worker,
-                      const struct th_crash_frame *frame)
+static bool is_frame_wanted(struct th_crash_merge *merge, size_t worker,
+                            const struct th_crash_frame *frame)
 {
     if (frame->channel == TH_CRASH_STDOUT)
         return !merge->error;
@@ -247,7 +246,7 @@ bool th_crash_merge_write(struct th_crash_merge *merge)
         if ((merge->descriptor != descriptor || merge->out_end > WRITE_BYTES) && !write_out(merge))
             return true;
         merge->descriptor = descriptor;
-        if (is_wanted(merge, worker, &frame)) {
+        if (is_frame_wanted(merge, worker, &frame)) {
             memcpy(merge->out + merge->out_end, source->data + source->begin + sizeof frame,
                    frame.size);
             merge->out_end += frame.size;

@@ -33,7 +33,7 @@
 
 enum {
     LOOK_MS = 1000, /* between two looks at the threads of the workers */
-    MERGE_MS = 2    /* between two looks at the places of the workers, while output waits for them */
+    MERGE_MS = 2 /* between two looks at the places of the workers, while output waits for them */
 };
 
 /* --- All workers ------------------------------------------------------------------------------ */
@@ -98,8 +98,8 @@ static void look_at_workers(struct team *team)
     for (size_t i = 0; i < team->count; i++) {
         struct th_crash_worker *worker = &team->workers[i];
         siginfo_t end = {0};
-        if (worker->id &&
-            waitid(P_PID, (id_t)worker->id, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid) {
+        if (worker->id && waitid(P_PID, (id_t)worker->id, &end, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            end.si_pid) {
             th_crash_read_name(worker->id, name);
             worker->replaced |= strcmp(name, worker->comm) != 0;
         }
@@ -289,10 +289,11 @@ static bool goes_on(const struct team *team, size_t number, uint64_t place)
         record == TH_CRASH_STREAM_END || place >= TH_CRASH_RESULTS)
         return false;
     if (worker->region->mark != worker->mark) {
-        th_write_text(STDERR_FILENO,
-                      "%s: tracer '%s' gets no more events: the crash has overwritten the number of "
-                      "its record\n",
-                      team->name, policy->tracers[number]);
+        th_write_text(
+            STDERR_FILENO,
+            "%s: tracer '%s' gets no more events: the crash has overwritten the number of "
+            "its record\n",
+            team->name, policy->tracers[number]);
         return false;
     }
     if (worker->deaths++ == policy->max_crashes) {
@@ -426,8 +427,8 @@ static void begin_team(struct team *team)
         worker->has_terminal = tcgetattr(STDIN_FILENO, &worker->terminal) == 0;
         th_crash_read_name(team->supervisor, worker->comm);
         if (team->count > 1)
-            snprintf(worker->title, sizeof worker->title, "tracer '%.60s': ",
-                     team->policy->tracers[i]);
+            snprintf(worker->title, sizeof worker->title,
+                     "tracer '%.60s': ", team->policy->tracers[i]);
     }
 }
 

@@ -66,7 +66,8 @@ size_t th_crash_supervise_several(const char *name, size_t count,
  */
 enum { TH_CRASH_NUMBER_BITS = 48 };
 #define TH_CRASH_STREAM_END (((uint64_t)1 << TH_CRASH_NUMBER_BITS) - 1)
-#define TH_CRASH_RESULTS (UINT64_MAX - 64) /* after all streams; its successors are steps of the end */
+#define TH_CRASH_RESULTS \
+    (UINT64_MAX - 64) /* after all streams; its successors are steps of the end */
 static inline uint64_t th_crash_stream_place(size_t stream)
 {
     return (uint64_t)(stream + 1) << TH_CRASH_NUMBER_BITS;

@@ -29,10 +29,10 @@ struct th_crash_output {
 };
 
 struct th_crash_worker {
-    const char *name; /* of the command, for messages */
-    char title[80];   /* "tracer 'x': " if there are others, else "" */
-    pid_t id;         /* 0: the worker has ended, and no other follows it */
-    int socket;       /* -1: the worker has closed its end */
+    const char *name;                /* of the command, for messages */
+    char title[80];                  /* "tracer 'x': " if there are others, else "" */
+    pid_t id;                        /* 0: the worker has ended, and no other follows it */
+    int socket;                      /* -1: the worker has closed its end */
     struct th_shared_region *region; /* NULL: the worker has ended */
     uint64_t mark;                   /* that of REGION, unless a library has overwritten it */
     struct th_crash_page *page;

@@ -21,7 +21,8 @@ enum { FRAME_BYTES = PIPE_BUF - sizeof(struct th_crash_frame) };
 
 static int to_merge = -1; /* written before there are threads */
 static const struct th_self *player;
-static volatile bool common; /* main thread only; another thread that writes may read either value */
+static volatile bool
+    common; /* main thread only; another thread that writes may read either value */
 static _Atomic uint64_t last_place; /* relaxed: only keeps a thread's places in order */
 
 uint64_t th_crash_place_of(const struct th_shared_region *region, const struct th_self *main)
@@ -52,8 +53,7 @@ void th_crash_set_place(uint64_t place)
 void th_crash_next_place(void)
 {
     if (th_shared_here)
-        th_crash_set_place(
-            atomic_load_explicit(&th_shared_here->place, memory_order_relaxed) + 1);
+        th_crash_set_place(atomic_load_explicit(&th_shared_here->place, memory_order_relaxed) + 1);
 }
 
 bool th_crash_set_common(bool on)
@@ -92,7 +92,7 @@ static ssize_t send_or_write(const struct th_crash_frame *frame, const char *dat
     return child || sent < 0 ? sent : (ssize_t)frame->size;
 }
 
-static ssize_t write_frames(void *cookie, const char *data, size_t size)
+static ssize_t send_text(void *cookie, const char *data, size_t size)
 {
     struct th_crash_frame frame = {.place = place_now(), .channel = TH_CRASH_STDOUT};
     size_t done = 0;
@@ -110,9 +110,9 @@ static ssize_t write_frames(void *cookie, const char *data, size_t size)
     return (ssize_t)done;
 }
 
-static FILE *open_stream(void *cookie, int descriptor)
+static FILE *open_frame_stream(void *cookie, int descriptor)
 {
-    static const cookie_io_functions_t functions = {.write = write_frames};
+    static const cookie_io_functions_t functions = {.write = send_text};
     FILE *file = fopencookie(cookie, "w", functions);
 
     if (!file)
@@ -125,7 +125,8 @@ static FILE *open_stream(void *cookie, int descriptor)
 void th_crash_send_output(int pipe)
 {
     static char is_stderr;
-    FILE *out = open_stream(NULL, STDOUT_FILENO), *errors = open_stream(&is_stderr, STDERR_FILENO);
+    FILE *out = open_frame_stream(NULL, STDOUT_FILENO),
+         *errors = open_frame_stream(&is_stderr, STDERR_FILENO);
 
     to_merge = pipe;
     player = &th_self;

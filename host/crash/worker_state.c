@@ -56,7 +56,8 @@ static bool take_worker_message(struct th_crash_worker *worker)
     if (descriptor < 0)
         end_output(worker, message.kept);
     else if (worker->output_count < TH_CRASH_OUTPUTS)
-        worker->outputs[worker->output_count++] = (struct th_crash_output){message.kept, descriptor};
+        worker->outputs[worker->output_count++] =
+            (struct th_crash_output){message.kept, descriptor};
     else
         close(descriptor);
     return true;

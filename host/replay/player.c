@@ -80,7 +80,7 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
 
 /* Returns true if the event is between from and to, or has no time, and was not delivered before.
  * *STATUS becomes TH_MALFORMED if its time is damaged. */
-static bool is_inside(struct th_player *player, struct th_event *event, enum th_status *status)
+static bool is_delivered(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
@@ -235,7 +235,7 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
 
     if (event->kind > TH_EVENT_SEQ_TRACE)
         return play_other(player, event);
-    inside = is_inside(player, event, &status);
+    inside = is_delivered(player, event, &status);
     if (__builtin_expect(status != TH_OK, 0))
         return malformed(player);
 

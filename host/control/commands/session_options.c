@@ -182,8 +182,8 @@ size_t th_control_session_options_sessions(const struct th_control_session_optio
 }
 
 /* Returns the item of SESSION; SESSION becomes the number within the item. */
-static struct th_control_session_option *
-item_of(const struct th_control_session_options *options, size_t *session)
+static struct th_control_session_option *item_of(const struct th_control_session_options *options,
+                                                 size_t *session)
 {
     struct th_control_session_option *option = &options->items[skips_first(options)];
 

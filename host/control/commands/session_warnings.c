@@ -110,7 +110,8 @@ void th_control_session_options_report_uncalled(const struct th_control_session_
                                                 const struct th_tracing *tracing)
 {
     for (size_t i = 0; i < options->count; i++)
-        for (size_t k = 0; k < options->items[i].patterns.count && !options->items[i].follows; k++) {
+        for (size_t k = 0; k < options->items[i].patterns.count && !options->items[i].follows;
+             k++) {
             const struct th_control_pattern_option *option = &options->items[i].patterns.items[k];
             if (option->object == TH_PATTERN_FUNCTIONS &&
                 !th_control_pattern_option_clears(option) &&

@@ -2,7 +2,7 @@
  * A tracer that writes a line for each event, and dies. Settings: `output`; `at`, the event of its
  * process in which it dies; `how`, the number of the signal that it raises, or 0 for _exit().
  */
-#define TRACER_DECLARES                                                                \
+#define TRACER_DECLARES                                                                  \
     {"at", TH_SETTING_NUMBER, NULL, "0", "the event in which the tracer dies; 0: none"}, \
         {"how", TH_SETTING_NUMBER, NULL, "0", "the signal; 0: the tracer calls _exit()"},
 #define TRACER_SETTINGS read_settings
