@@ -321,6 +321,59 @@ extern const char th_tracer_functions_only __attribute__((visibility("default"))
 }
 #endif
 
+/* --- Shares of a recording -------------------------------------------------------------------- */
+
+/*
+ * `tracehost replay --shards=N` plays a recording in N processes: each delivers one contiguous part
+ * of the records to a tracer of its own. Then the tracer of the first part takes over what the
+ * others have gathered, one after the other, in the order of the recording, and is unloaded as if
+ * it had seen all events. A tracer supports this by two functions, which are found by their names,
+ * also in a library with nif_init():
+ *
+ *     TH_TRACER_SAVE() { ... }     returns a term: all that the tracer has gathered in its part
+ *     TH_TRACER_MERGE() { ... }    adds SAVED, which save() returned in the part that follows
+ *
+ *     ERL_NIF_TERM save(ErlNifEnv *env);
+ *     int merge(ErlNifEnv *env, ERL_NIF_TERM saved);
+ *
+ * After all merges the tracer must give exactly the result that it gives for the whole recording.
+ * What began before a part is unknown in that part: a return without its call is the part's left
+ * end, and merge() joins it to the call that is open at the end of the parts before. All parts have
+ * the same sessions and states.
+ *
+ * If a part needs the events before it, the tracer declares
+ *
+ *     unsigned char th_tracer_past = 5;
+ *
+ * whose value, from 2 to 99, is the time that the tracer needs for such an event, in percent of the
+ * time for an event of the part. Then each part but the first gets all events before it, too, while
+ * th_tracer_past is 1; then the host drops the result of a first save(), and sets th_tracer_past to
+ * 0. While it is 1, the tracer need not format anything.
+ *
+ * Owner: the terms belong to ENV, and end with the call. The term of save() passes to another
+ * process as an external term, so pids, atoms and binaries keep their meaning, and pointers do not.
+ * In all parts but the first the tracer writes no output: th_share_file() of nif_module.h gives a
+ * tracer that writes while events come another file. unload() is not called there.
+ * Thread: the one that replays; no callback runs, nor comes after save().
+ * Order: save() after the last event of the part; it hands over what the tracer has gathered since
+ * the last save(). merge() once for each part but the first, after the last event of the first
+ * part, before unload().
+ * Errors: if save() returns 0, or the tracer fails or prints anything in its part, the program
+ * plays the rest of the recording again in the first process: for states that cannot be merged.
+ * merge() returns 0; any other value ends the command with status 1.
+ */
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern unsigned char th_tracer_past __attribute__((visibility("default")));
+#ifdef __cplusplus
+}
+#endif
+#define TH_TRACER_SAVE() TH_TRACER_FUNCTION(ERL_NIF_TERM, save, (TH_TRACER_ARG(ErlNifEnv *, env)))
+#define TH_TRACER_MERGE()          \
+    TH_TRACER_FUNCTION(int, merge, \
+                       (TH_TRACER_ARG(ErlNifEnv *, env), TH_TRACER_ARG(ERL_NIF_TERM, saved)))
+
 /*
  * Internals of the macros above.
  *

@@ -37,7 +37,7 @@ extern "C" {
  *
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
- *   3  th_output_buffer() and its companions, th_output_continued()
+ *   3  th_output_buffer() and its companions, th_output_continued(), th_share_file()
  *
  * th_host_present(), behind the functions, shows how a library checks which functions a host has.
  */
@@ -286,6 +286,17 @@ TH_MODULE_API void th_output_buffer_end(char *buffer);
  * Thread: any.
  * Since: 3; see th_host_present(). */
 TH_MODULE_API int th_output_continued(const char *path);
+
+/** Returns a descriptor of a new, empty file without a name, if this process plays another share of
+ * the recording than the first one (`tracehost replay --shards`). A tracer that writes while events
+ * come writes to this file in place of PATH ("-": stdout), and its save() names the file:
+ * "/proc/PID/fd/DESCRIPTOR" can be opened until merge() has returned. Errors and losses that the
+ * tracer reports in a share lead to a replay without shares. See TH_TRACER_SAVE() in erl_tracer.h.
+ * Owner: the tracer; it may leave the descriptor open.
+ * Thread: any.
+ * Errors: -1 if the process plays the first share or the whole recording: PATH is to be written.
+ * Since: 3 */
+TH_MODULE_API int th_share_file(const char *path);
 
 /** @} */
 

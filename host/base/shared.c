@@ -32,6 +32,7 @@ enum {
 
 struct th_shared_region *th_shared_here;
 static int to_supervisor = -1;
+static bool has_left; /* a child of the worker has a copy of the part that was used at the fork */
 
 /* A block of the heap; its memory follows. Blocks keep their class for ever. */
 struct block {
@@ -84,6 +85,7 @@ static void leave_to_parent(void)
     own_page = NULL;
     close(to_supervisor);
     to_supervisor = -1;
+    has_left = true;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
@@ -136,7 +138,7 @@ void *th_shared_try_alloc(size_t size)
     size_t class = 0, whole;
     struct block *block = NULL;
 
-    if (!th_shared_here || size > HEAP_BYTES)
+    if (!th_shared_here || has_left || size > HEAP_BYTES)
         return NULL;
     while ((size_t)32 << class < size + sizeof *block)
         class ++;

@@ -43,16 +43,13 @@ static enum th_status take_max_crashes(const struct th_argument *argument, const
 }
 
 const struct th_argument th_cli_isolation_arguments[] = {
-    TH_OPTION(
-        "isolate", NULL, FLAG, TRACERS,
-        "Run each tracer in a process of its own, which reads the files for itself: the death "
-        "of a tracer does not affect the others",
-        TH_INTO(struct th_replaying, isolate)),
+    TH_OPTION("isolate", NULL, FLAG, TRACERS, "Run each tracer in a process of its own",
+              TH_INTO(struct th_replaying, isolate)),
     TH_OPTION(
         "on-crash", "ACTION", CHOICE, LIMITS,
         "If a tracer crashes: stop, or continue after the record with the tracer loaded again "
         "(default: stop; with --isolate continue)",
-        .words = TH_WORDS("stop", "continue"), .take = take_on_crash),
+        .how = TH_ARGUMENT_RARE, .words = TH_WORDS("stop", "continue"), .take = take_on_crash),
     TH_OPTION("max-crashes", "N", NUMBER, LIMITS,
               "Load a tracer that crashes at most N times again (default: 10)",
               .how = TH_ARGUMENT_RARE, .take = take_max_crashes),
@@ -84,6 +81,7 @@ static enum th_status check_options(const struct th_replaying *replay)
         {replay->trace.watch, "--watch", one},
         {replay->trace.top > 0, "--top", one},
         {replay->check, "--check", one},
+        {replay->shards > 1, "--shards", "each process reads the whole stream"},
         {replay->play.probes, "--probes", "each process would hit them"},
         {replay->play.max_events.set, "--max-events",
          "the events of all tracers count together; use --max-records or --to"},

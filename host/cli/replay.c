@@ -41,6 +41,11 @@ static const struct th_argument arguments[] = {
               "real time",
               .how = TH_ARGUMENT_RARE, .words = TH_WORDS("recorded", "wall"),
               TH_INTO(struct th_replaying, wall_clock)),
+    TH_OPTION(
+        "shards", "N", NUMBER, INPUT,
+        "Play the stream in N parts at the same time, each in a process of its own, and merge "
+        "the results of the tracers",
+        .how = TH_ARGUMENT_RARE, .least = 1, .most = 256, TH_INTO(struct th_replaying, shards)),
     TH_OPTION("fail-on-loss", NULL, FLAG, LIMITS,
               "Exit with 4 if events were dropped or calls forgotten",
               TH_INTO(struct th_replaying, fail_on_loss)),

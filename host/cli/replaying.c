@@ -2,6 +2,7 @@
 #include "replaying.h"
 
 #include "interrupt.h"
+#include "shards.h"
 #include "subcommand.h"
 #include "trace_summary.h"
 
@@ -30,6 +31,7 @@ struct playing {
     const struct th_tracing *tracing;
     const struct th_player_counts *played;
     bool refused; /* refused as a stream of another node */
+    bool failed;  /* shares could not be merged */
 };
 
 /* --- --from, --to, --max-events, --max-records ------------------------------------------------ */
@@ -190,6 +192,13 @@ static void progress(void *context)
     th_cli_stream_step(&playing->stream);
 }
 
+static bool replaying_has_more(void *context, struct th_recording *recording)
+{
+    const struct playing *playing = context;
+
+    return th_cli_shards_has_more(playing->replay->shares, recording);
+}
+
 /* Appends a time to TEXT in the form of the options: "1.5s", "@1795233754.349". */
 static const char *print_time(struct th_buffer *text, bool relative, int64_t ns)
 {
@@ -230,9 +239,10 @@ static void tell_unplayed(const struct th_replaying *replay, const struct th_pla
 }
 
 /* Prints the counts of all events (--stats); the replay took SECONDS. */
-static void show_stats(const struct th_tracing *tracing, const struct th_player_counts *played,
-                       double seconds)
+static void show_stats(const struct th_replaying *replay, const struct th_tracing *tracing,
+                       const struct th_player_counts *played, double seconds)
 {
+    size_t shares = th_cli_shards_merged(replay->shares);
     const struct {
         uint64_t count;
         const char *what;
@@ -250,8 +260,11 @@ static void show_stats(const struct th_tracing *tracing, const struct th_player_
     };
 
     th_crash_set_common(true);
-    fprintf(stderr, "played in %.3f s, %.0f records/s\n", seconds,
+    fprintf(stderr, "played in %.3f s, %.0f records/s", seconds,
             seconds > 0 ? (double)played->records / seconds : 0);
+    if (replay->shards > 1)
+        fprintf(stderr, ", in %zu share%s", shares, th_log_plural(shares));
+    fputc('\n', stderr);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].always || rows[i].count)
             th_cli_trace_stats_row(rows[i].count, rows[i].what);
@@ -287,10 +300,16 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     replay->opened++;
     th_trace_go(tracing);
     th_crash_set_stream(&th_replay_reader_info(stream->reader)->file);
+    if (replay->shares) {
+        th_cli_shards_limit(replay->shares, tracing, stream->reader, &replay->play, played);
+        replay->play.has_more = replaying_has_more;
+    }
     th_replay_play(tracing, stream->reader, &replay->play, &th_cli_interrupted, complain, &playing,
                    played);
     th_crash_set_stream(NULL);
     th_crash_end_child();
+    if (th_cli_shards_deliver(replay->shares) != TH_OK)
+        playing.failed = th_cli_command_fail(replay->command);
     th_crash_set_place(th_crash_stream_place(number) | TH_CRASH_STREAM_END);
     th_crash_set_common(true);
     replay->interrupted |= played->interrupted && th_replay_reader_info(stream->reader)->size > 0;
@@ -304,6 +323,8 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
                           (unsigned long long)info->gaps, th_log_plural(info->gaps));
     status = th_cli_stream_close(stream);
     th_crash_set_common(false);
+    if (playing.failed)
+        return TH_FAILED;
     return playing.refused ? TH_USAGE : status;
 }
 
@@ -355,7 +376,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     th_cli_command_flush();
     warn_at_end(replay, tracing, &played);
     if (replay->trace.stats)
-        show_stats(tracing, &played, seconds);
+        show_stats(replay, tracing, &played, seconds);
     else
         th_cli_trace_summary(replay->command, tracing);
     if (worst == TH_OK && replay->fail_on_loss &&
@@ -424,10 +445,12 @@ int th_cli_replaying_run(struct th_replaying *replay)
     struct th_tracing *tracing;
     int status;
 
-    if (check_streams(replay) != TH_OK) {
+    if (check_streams(replay) != TH_OK || th_cli_shards_fork(replay, &replay->shares) != TH_OK) {
         th_crash_set_common(true);
         return th_cli_command_fail(replay->command);
     }
+    if (th_cli_shards_is_child(replay->shares))
+        replay->stream.progress = TH_PROGRESS_NEVER;
     tracing = th_trace_create();
     th_trace_check_outputs(tracing, check_output, replay);
     if (replay->check)
@@ -454,6 +477,8 @@ int th_cli_replaying_run(struct th_replaying *replay)
         .context = replay,
     };
     status = th_options_trace_options_begin(&replay->trace, &replay->control);
+    if (status == TH_OK)
+        status = th_cli_shards_check(replay->shares, tracing);
     if (status == TH_OK) {
         status = play_all(replay, tracing);
     } else {
@@ -462,6 +487,7 @@ int th_cli_replaying_run(struct th_replaying *replay)
         th_crash_set_common(false);
     }
     th_control_host_end(&replay->control);
+    th_cli_shards_end(replay->shares);
     th_cli_interrupt_explain(replay->command);
     th_crash_set_place(UINT64_MAX);
     th_library_halt();

@@ -29,6 +29,7 @@ struct th_replaying {
     bool wall_clock, fail_on_loss, recorded_callers, check;
     struct th_execution_options execution;
     struct th_texts streams;
+    int64_t shards;            /* number of shares; 0: 1 */
     bool isolate;              /* isolation.h */
     enum th_on_crash on_crash; /* likewise */
     uint64_t max_crashes;      /* likewise */
@@ -39,6 +40,7 @@ struct th_replaying {
     bool interrupted; /* a stream that can be read again (a file) was not read to its end */
 
     /* Internal. */
+    struct th_shards *shares; /* NULL: one share */
     struct th_control_host control;
     struct th_control_main_thread main_thread; /* tasks for the thread that replays */
     /* Position, for other threads. Written by the thread that replays; relaxed, as each number

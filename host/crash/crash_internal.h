@@ -34,8 +34,8 @@ struct th_crash_page {
     volatile sig_atomic_t finished; /* th_crash_finish(): the end is no death */
     volatile int status;            /* the status that was announced */
     volatile sig_atomic_t reported; /* the guard has written the first line of a report */
-    volatile sig_atomic_t sent;     /* the last signal of the guard came from another process */
-    volatile sig_atomic_t screen;   /* th_crash_set_screen() */
+    volatile sig_atomic_t sent;   /* the guard's last signal, if another process sent it, else 0 */
+    volatile sig_atomic_t screen; /* th_crash_set_screen() */
     char did[120]; /* "crashed: SIGSEGV, ...": what the guard reports; "": it reports nothing */
 };
 

@@ -308,7 +308,7 @@ void th_crash_write_frames(int output)
 
 /* Returns the next line of FILE, without its end, in BUFFER, of SIZE bytes; NULL: there is none.
  * *FILLED bytes of BUFFER are read already, of which *USED belong to earlier lines. */
-static char *next_line(int file, char *buffer, size_t size, size_t *filled, size_t *used)
+static char *next_mapping(int file, char *buffer, size_t size, size_t *filled, size_t *used)
 {
     char *end, *line;
     ssize_t more;
@@ -340,7 +340,7 @@ static bool write_bare_frame(int output, uintptr_t at)
     char *line;
 
     program[length > 0 ? length : 0] = '\0';
-    while (file >= 0 && (line = next_line(file, buffer, sizeof buffer, &filled, &used))) {
+    while (file >= 0 && (line = next_mapping(file, buffer, sizeof buffer, &filled, &used))) {
         unsigned long from, to, offset;
         int name = 0;
         if (sscanf(line, "%lx-%lx %*s %lx %*s %*s %n", &from, &to, &offset, &name) < 3 ||

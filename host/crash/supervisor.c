@@ -342,6 +342,7 @@ static _Noreturn void end_supervisor(const struct team *team)
 {
     struct th_crash_end end = {0};
     int error = team->merge ? th_crash_merge_error(team->merge) : 0;
+    struct sigaction pipe;
 
     for (size_t i = 0; i < team->count && !end.crashed; i++) {
         const struct th_crash_end *one = &team->workers[i].end;
@@ -350,7 +351,10 @@ static _Noreturn void end_supervisor(const struct team *team)
         else if (!end.status)
             end = *one;
     }
-    if (error && error != EPIPE && !end.signal && !end.crashed) {
+    sigaction(SIGPIPE, NULL, &pipe);
+    if (error == EPIPE && pipe.sa_handler != SIG_IGN && !end.status) {
+        end = (struct th_crash_end){.status = 128 + SIGPIPE, .signal = SIGPIPE};
+    } else if (error && !end.signal && !end.crashed) {
         th_write_text(STDERR_FILENO, "%s: cannot write to stdout: %s\n", team->name,
                       strerror(error));
         end.status = TH_FAILED;

@@ -41,8 +41,8 @@ static void find_suspects(void *context)
 /* Returns whether the worker was ended from outside, or by nobody that can be named. */
 static bool is_from_outside(const struct th_crash_worker *worker)
 {
-    return WIFSIGNALED(worker->status) && !worker->lost_thread &&
-           (WTERMSIG(worker->status) == SIGKILL || worker->page->sent);
+    return worker->page->sent || (WIFSIGNALED(worker->status) && !worker->lost_thread &&
+                                  WTERMSIG(worker->status) == SIGKILL);
 }
 
 /* Writes how the worker ended, to TEXT, of SIZE bytes. */
@@ -89,9 +89,10 @@ static void write_report(void *context)
 static void write_outside(void *context)
 {
     const struct th_crash_worker *worker = context;
+    int number = worker->page->sent ? worker->page->sent : WTERMSIG(worker->status);
     char signal[80];
 
-    th_crash_describe_signal(WTERMSIG(worker->status), signal, sizeof signal);
+    th_crash_describe_signal(number, signal, sizeof signal);
     th_write_text(STDERR_FILENO, "%s: %s%s: %s", worker->name, worker->title,
                   is_from_outside(worker) ? "killed from outside" : "crashed outside of libraries",
                   signal);
@@ -177,7 +178,9 @@ struct th_crash_end th_crash_account_for(struct th_crash_worker *worker)
 {
     const struct th_crash_page *page = worker->page;
     bool killed = worker->replaced || worker->lost_thread; /* by this process */
-    int number = WIFSIGNALED(worker->status) && !killed ? WTERMSIG(worker->status) : 0;
+    int number = page->sent                               ? page->sent
+                 : WIFSIGNALED(worker->status) && !killed ? WTERMSIG(worker->status)
+                                                          : 0;
     bool crashed;
 
     if (page->finished && !worker->replaced && WIFEXITED(worker->status) &&

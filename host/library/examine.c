@@ -67,6 +67,10 @@ static void note_function(struct th_examination *e, const char *name)
         e->unload = true;
     else if (strcmp(name, "th_upgrade_check") == 0)
         e->upgrade_check = true;
+    else if (strcmp(name, "save") == 0)
+        e->save = true;
+    else if (strcmp(name, "merge") == 0)
+        e->merge = true;
     else if (is_doubtful(name))
         th_library_names_add(&e->doubtful, name);
 }
@@ -90,6 +94,8 @@ static void note_symbol(struct th_examination *e, const GElf_Sym *symbol, const 
     if (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT &&
         strcmp(name, "th_tracer_functions_only") == 0)
         e->functions_only = symbol->st_size == sizeof(char);
+    if (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && strcmp(name, "th_tracer_past") == 0)
+        e->past = symbol->st_size == sizeof(char);
     if (GELF_ST_BIND(symbol->st_info) == STB_GNU_UNIQUE && !e->unique)
         e->unique = th_strdup(name);
     if (overridable && GELF_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT &&

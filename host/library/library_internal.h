@@ -107,6 +107,9 @@ enum th_status th_library_declared_check(const struct th_tracer_setting *setting
  * Errors: TH_REFUSED if there is no memory at PROMISE. */
 enum th_status th_library_promise_read(const char *promise, bool *promised);
 
+/* Errors: TH_REFUSED if LIBRARY declares a th_tracer_past that cannot be written. */
+enum th_status th_library_past_check(const struct th_library *library);
+
 /* Reads the memory and the map of LIBRARY, whose constructors have run, and calls the watcher. */
 void th_library_map(struct th_library *library, bool threads_started);
 

@@ -38,6 +38,7 @@
 
 #include <stdatomic.h>
 
+struct th_buffer;
 struct th_search;
 struct th_library;
 
@@ -110,6 +111,24 @@ enum th_status th_library_load(struct th_library *library, struct th_library *ol
  */
 enum th_status th_library_upgrade_check(struct th_library *library, struct th_library *old,
                                         th_term info);
+
+/* True if LIBRARY defines save() and merge() (erl_tracer.h). */
+bool th_library_can_merge(const struct th_library *library);
+
+/* Returns the address of LIBRARY's th_tracer_past (erl_tracer.h); NULL: none. */
+unsigned char *th_library_past(const struct th_library *library);
+
+/* Appends the result of LIBRARY's save() to OUT, as an external term. LIBRARY is loaded, and can
+ * merge.
+ * Thread: any; no callback of LIBRARY runs.
+ * Errors: TH_FAILED if save() returns no term, or one that cannot be written; OUT is unchanged. */
+enum th_status th_library_save(struct th_library *library, struct th_buffer *out);
+
+/* Calls LIBRARY's merge() with the term in SIZE bytes at DATA, which th_library_save() of the same
+ * library has written. LIBRARY is loaded, and can merge.
+ * Thread: as th_library_save().
+ * Errors: TH_MALFORMED if DATA holds no term, TH_FAILED if merge() returns anything but 0. */
+enum th_status th_library_merge(struct th_library *library, const void *data, size_t size);
 
 /*
  * Undoes th_library_load(LIBRARY, NULL, ...): forgets the resource types, as after a load() that

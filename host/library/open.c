@@ -211,6 +211,8 @@ static enum th_status open_fill_in(struct th_library *library)
         th_library_promise_read(dlsym(library->handle, "th_tracer_functions_only"),
                                 &library->slots.functions_only))
         return th_error_status();
+    if (th_library_past_check(library))
+        return th_error_status();
     th_library_examination_remarks(&library->facts, &library->remarks);
     if (library->slots.functions[TH_SLOT_enabled] || library->slots.functions[TH_SLOT_trace])
         th_library_slots_remarks(&library->entry, &library->remarks);

@@ -8,6 +8,7 @@
 #include "host/term/text.h"
 #include "host/trace/callback.h"
 #include "host/trace/recorded/recordings.h"
+#include "host/trace/share.h"
 #include "plugin_api/nif_module.h"
 
 #include <string.h>
@@ -67,6 +68,11 @@ int th_output_continued(const char *path)
         return th_crash_continues_stdout();
     return th_crash_resumed_after() && stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
            about.st_size > 0;
+}
+
+int th_share_file(const char *path)
+{
+    return th_trace_share_file(path);
 }
 
 int th_attach_pending(ErlNifEnv *env)

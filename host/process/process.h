@@ -128,6 +128,11 @@ struct th_world_counts {
 };
 struct th_world_counts th_process_world_counts(void);
 
+/* Calls SEEN for each pid and port of this node that the world has seen, ended ones included.
+ * Returns false if the world has also seen identifiers that are out of a BEAM's range.
+ * Thread: the world's. */
+bool th_process_world_each_seen(void (*seen)(void *context, th_term id), void *context);
+
 /* Returns whether ID is alive. Terms that are no pid or port of this node are not alive; there is
  * no distribution.
  * Thread: any, without a lock. */

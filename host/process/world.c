@@ -334,6 +334,31 @@ struct th_world_counts th_process_world_counts(void)
     return (struct th_world_counts){world.processes.count, world.seen, world.ended};
 }
 
+/* The inverse of th_process_life_place(). */
+static th_term life_id(const struct th_life_page *page, uint32_t bit)
+{
+    uint64_t number = (page->key >> 1) * TH_LIFE_PAGE_BITS + bit;
+
+    if (page->key & 1)
+        return th_local_port(number);
+    return (number & 0x1FFFFFFF) << 35 | (number >> 28 & 0x7FFFFFFF0) | TH_TAG_PID;
+}
+
+bool th_process_world_each_seen(void (*seen)(void *context, th_term id), void *context)
+{
+    uint64_t count = 0;
+
+    for (const struct th_life_page *page = all_pages; page; page = page->next)
+        for (uint32_t bit = 0; bit < TH_LIFE_PAGE_BITS; bit++)
+            if (atomic_load_explicit(&page->bits[TH_LIFE_SEEN][bit / 64], memory_order_relaxed) >>
+                    bit % 64 &
+                1) {
+                seen(context, life_id(page, bit));
+                count++;
+            }
+    return count == world.seen;
+}
+
 void th_process_world_set_node(struct th_etf_node node)
 {
     uint64_t index = node.node ? th_atom_index(node.node) : 0; /* 0 is `false`: no name */

@@ -76,6 +76,20 @@ static bool make_input_room(struct th_input *input, size_t wanted)
     return true;
 }
 
+/* Returns the number of bytes to read into the room of INPUT, of which WANTED must be available. 0:
+ * the limit is reached, and no piece lies across it. */
+static size_t input_room(const struct th_input *input, size_t wanted)
+{
+    size_t room = input->capacity - input->end, there = th_replay_input_there(input);
+    uint64_t reached = input->offset + input->end;
+
+    if (!input->limit)
+        return room;
+    if (reached >= input->limit)
+        return there == 0 ? 0 : wanted - there < room ? wanted - there : room;
+    return input->limit - reached < room ? (size_t)(input->limit - reached) : room;
+}
+
 /*
  * Waits for bytes. Returns false if *stop is set. The wait is in poll(), not in read(), as a signal
  * ends poll() even if its handler was installed with SA_RESTART; poll() has a timeout, as the
@@ -104,6 +118,7 @@ static bool wait_for_input(struct th_input *input)
 void th_replay_input_fill(struct th_input *input, size_t wanted)
 {
     while (th_replay_input_there(input) < wanted && !input->ended) {
+        size_t room;
         ssize_t got;
         if (!wait_for_input(input)) {
             input->ended = true;
@@ -114,7 +129,8 @@ void th_replay_input_fill(struct th_input *input, size_t wanted)
             input->ended = true;
             return;
         }
-        got = read(input->fd, input->data + input->end, input->capacity - input->end);
+        room = input_room(input, wanted);
+        got = room ? read(input->fd, input->data + input->end, room) : 0;
         if (got > 0) {
             input->end += (size_t)got;
         } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {

@@ -126,7 +126,8 @@ enum {
 
 /* Registers and unregisters names before the event is delivered. A spawn needs no action: an unseen
  * process counts as alive. */
-static enum th_status world_before(struct th_player *player, struct th_event *event)
+static inline __attribute__((always_inline)) enum th_status world_before(struct th_player *player,
+                                                                         struct th_event *event)
 {
     enum th_status status;
 
@@ -143,7 +144,8 @@ static enum th_status world_before(struct th_player *player, struct th_event *ev
 }
 
 /* Ends a tracee after its last event was delivered. */
-static void world_after(struct th_player *player, const struct th_event *event)
+static inline __attribute__((always_inline)) void world_after(struct th_player *player,
+                                                              const struct th_event *event)
 {
     if (event->tag != TH_TAG_exit && event->tag != TH_TAG_closed)
         return;
@@ -310,11 +312,53 @@ static inline enum th_status play_next(struct th_player *player)
     return status;
 }
 
-void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
-                    const struct th_player_options *options, const volatile int *stop,
-                    void (*complain)(void *context), void *context, struct th_player_counts *counts)
+/* Applies the next record before options->begin_at to the world, and to the clocks' zeros. */
+static __attribute__((cold)) enum th_status pass_next(struct th_player *player)
 {
-    struct th_player *player = th_replay_player_begin(tracing, reader, options, counts);
+    struct th_event *event = &player->event;
+    enum th_status status = th_replay_reader_pass(player->reader, player->options->begin_at, event);
+
+    if (status != TH_OK)
+        return status;
+    if (!player->placed)
+        status = place_node(player);
+    if (player->read++ == 0)
+        tell_node(player);
+    note_time(player, event);
+    if (status != TH_OK || event->kind > TH_EVENT_SEQ_TRACE ||
+        !(1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee)))
+        return status;
+    status = world_before(player, event);
+    th_trace_skip(player->tracing, event);
+    world_after(player, event);
+    th_env_clear(&player->env);
+    return status;
+}
+
+/* Passes over the records before the share. False: they are damaged. */
+static bool pass_over_others(struct th_player *player)
+{
+    enum th_status status = player->options->begin_at ? TH_OK : TH_END;
+
+    while (status == TH_OK)
+        status = pass_next(player);
+    if (player->options->begin_at) {
+        player->read = th_replay_reader_info(player->reader)->records;
+        th_recorded_streams_count(&player->recording->records, player->read);
+    }
+    if (status == TH_END)
+        return true;
+    th_error_clear();
+    count_damage(player, &player->counts->damages);
+    return false;
+}
+
+/* Plays to the end of the reader, or until *STOP is set. Returns false if *STOP is set. */
+static bool play_on(struct th_player *player, const volatile int *stop,
+                    void (*complain)(void *context), void *context)
+{
+    const struct th_player_options *options = player->options;
+    const struct th_player_counts *counts = player->counts;
     enum th_status status = TH_OK;
 
     while (!(stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) &&
@@ -327,6 +371,19 @@ void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
         if (counts->records % PROGRESS_RECORDS == 0 && options->progress)
             options->progress(context);
     }
+    return !(stop && __atomic_load_n(stop, __ATOMIC_RELAXED));
+}
+
+void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
+                    const struct th_player_options *options, const volatile int *stop,
+                    void (*complain)(void *context), void *context, struct th_player_counts *counts)
+{
+    struct th_player *player = th_replay_player_begin(tracing, reader, options, counts);
+
+    if (pass_over_others(player))
+        while (play_on(player, stop, complain, context) && options->has_more &&
+               options->has_more(context, player->recording))
+            ;
     if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) { /* *stop also ends the reader */
         counts->interrupted++;
         th_recorded_streams_count(&player->recording->interrupted, 1);

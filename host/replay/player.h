@@ -12,6 +12,7 @@
 struct th_tracing;
 struct th_reader;
 struct th_event;
+struct th_recording;
 
 struct th_limit {
     bool set; /* false: no limit */
@@ -39,6 +40,13 @@ struct th_player_options {
      * do not count as played. */
     bool stays;
     void (*progress)(void *context); /* called every few records; NULL: none */
+
+    /* For th_replay_play() of a share of the stream (replay/cut.c). */
+    uint64_t begin_at; /* records before this byte only change the world; damage among them counts
+                          as a damaged place, and ends the stream */
+    /* NULL, or called with CONTEXT at the end, unless *stop is set. True: the reader has more. The
+     * function may add what others have played to the counts of this stream, RECORDING. */
+    bool (*has_more)(void *context, struct th_recording *recording);
 };
 
 /* Counts of records. The player adds to them: several streams add up. */

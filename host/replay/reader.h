@@ -75,6 +75,25 @@ bool th_replay_reader_would_read(const char *name, const char *file);
  */
 enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event);
 
+/*
+ * Passes over the records that begin before byte POSITION of a trace-port file, and returns TH_OK,
+ * with the event in EVENT, for each record that may change what later events mean: the first one,
+ * those that register, unregister or end a tracee, the first one with a time of a clock, and those
+ * that only th_replay_reader_next() can judge. TH_END: the next record begins at POSITION or behind
+ * it, or the file has ended. The other statuses are those of th_replay_reader_next(); damage inside
+ * of a record that is passed over is not found. Source: facts/workers.md, 7.
+ */
+enum th_status th_replay_reader_pass(struct th_reader *reader, uint64_t position,
+                                     struct th_event *event);
+
+/* Ends the stream, one file that can be read again, before the first record that begins at byte
+ * POSITION or behind it. POSITION 0: removes the limit, and reading goes on. */
+void th_replay_reader_limit(struct th_reader *reader, uint64_t position);
+
+/* Adds the counts of records that other readers of the same stream have read. */
+void th_replay_reader_count(struct th_reader *reader, uint64_t records, uint64_t drops,
+                            uint64_t gaps);
+
 /* State of the whole stream; counts are updated by each call of th_replay_reader_next(). */
 struct th_reader_info {
     const char *format;      /* "trace-port", "jsonl" */

@@ -23,6 +23,7 @@ struct th_input {
     size_t capacity;   /* of data, without slack */
     size_t most;     /* upper bound of the capacity, unless more bytes are required in one piece */
     uint64_t offset; /* position of data[0] in the file */
+    uint64_t limit;  /* see th_replay_reader_limit(); 0: none */
     int fd;
     bool ended;   /* no bytes follow data[end - 1] */
     bool stopped; /* ended because *stop was set */
@@ -48,7 +49,8 @@ void th_replay_input_attach(struct th_input *input, int fd, const char *name);
 /* Closes the input, which is then at its end. An input of zeros is allowed. */
 void th_replay_input_close(struct th_input *input);
 
-/* Reads until WANTED bytes are available, or to the end. Waits only for these bytes. */
+/* Reads until WANTED bytes are available, or to the end. Waits only for these bytes. Behind the
+ * limit, reads no byte that is not wanted, and nothing if no byte is available. */
 void th_replay_input_fill(struct th_input *input, size_t wanted);
 
 /* Consumes SIZE bytes as they arrive. Returns false if the input ends before; then all bytes were

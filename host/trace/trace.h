@@ -15,6 +15,7 @@
  *                      tracers declare
  *   callback.h         the callback that a thread is in; failures that tracers report
  *   tags.h             names of tags and flags
+ *   share.h            shares of a recording, each played by a process of its own
  *
  * Thread: a tracing belongs to the thread that made it, until th_trace_share(). From then on any
  * thread controls sessions and raises live events, one thread replays, and an event with all its
@@ -31,6 +32,7 @@
 #include "named_tracer.h"
 #include "pattern.h"
 #include "session.h"
+#include "share.h"
 #include "tags.h"
 #include "tracees.h"
 

@@ -68,9 +68,7 @@ Tracers:
                          text; repeatable; `tracehost tracers` lists names)
   -L DIR                 Search DIR first for tracers
       --watch            Replace a tracer when its file changes
-      --isolate          Run each tracer in a process of its own, which reads
-                         the files for itself: the death of a tracer does not
-                         affect the others
+      --isolate          Run each tracer in a process of its own
 
 Output:
       --stats            Print counts of all events on stderr at the end
@@ -85,9 +83,6 @@ Limits and exit status:
       --max-records=N    Stop after N records of each stream
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --fail-on-loss     Exit with 4 if events were dropped or calls forgotten
-      --on-crash=ACTION  If a tracer crashes: stop, or continue after the
-                         record with the tracer loaded again (default: stop;
-                         with --isolate continue)
 
 Other:
       --control=SOCKET   Accept commands of `tracehost ctl SOCKET`

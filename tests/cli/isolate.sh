@@ -181,7 +181,7 @@ refused() {
     head -1 "$work/err"
     [ $status = 2 ] && [ ! -s "$work/out" ] && head -1 "$work/err" | grep -qF -e "$text"
 }
-for option in control=x watch check probes max-events=3; do
+for option in control=x watch check probes max-events=3 shards=2; do
     check "--$option is refused" refused "--isolate cannot be combined with --${option%=*}: " "--$option" "$pingpong"
 done
 check 'stdin is refused' refused 'stdin is none: record the stream with tracehost convert' -

@@ -266,6 +266,30 @@ static void identifiers_that_differ_in_one_bit_are_distinct(void **state)
     }
 }
 
+static void count_seen(void *context, th_term id)
+{
+    size_t *counts = context;
+
+    counts[0]++;
+    counts[1] += id == th_local_port(5) || id == th_local_pid(0x7FFFFFF, 0x12345) ||
+                 (th_is_local_pid(id) && th_local_pid_number(id) < 1000 && id != pid(7));
+}
+
+static void all_seen_identifiers_are_listed(void **state)
+{
+    size_t counts[2] = {0};
+
+    (void)state;
+    for (uint32_t i = 8; i < 1000; i++)
+        th_process_world_see(pid(i));
+    th_process_world_see(th_local_port(5));
+    th_process_world_end(th_local_pid(0x7FFFFFF, 0x12345));
+    th_process_world_expect(pid(7));
+    assert_true(th_process_world_each_seen(count_seen, counts));
+    assert_int_equal(counts[0], 994);
+    assert_int_equal(counts[1], 994);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +309,7 @@ int main(void)
         cmocka_unit_test_setup(a_known_process_costs_no_memory, begin),
         cmocka_unit_test_setup(the_ends_of_many_processes_are_remembered, begin),
         cmocka_unit_test_setup(identifiers_that_differ_in_one_bit_are_distinct, begin),
+        cmocka_unit_test_setup(all_seen_identifiers_are_listed, begin),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

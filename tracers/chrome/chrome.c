@@ -14,9 +14,11 @@
  * State: see ../output.h. One lock for each state protects all its data.
  */
 #include "../kit/moment.h"
-#include "../kit/output.h"
+#include "../kit/share.h"
 #include "../kit/tracee.h"
 #include "chrome.h"
+
+unsigned char th_tracer_past = 12;
 
 /* TIME is never before an earlier one; the sender's clock may be behind. */
 static void write_waiting(struct process *process, int64_t time)
@@ -35,6 +37,10 @@ static void write_call(struct process *process, char kind, const struct mfa *mfa
 {
     struct line name;
 
+    if (past_is_played()) {
+        process->chrome->begun = true;
+        return;
+    }
     line_start(&name);
     line_add(&name, "%#T:%#T/%u", mfa->module, mfa->function, mfa->arity);
     write_slice(process, kind, "call", name.text);
@@ -357,6 +363,145 @@ TRACED(procs)
 /* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {
+}
+
+/* --- shares --- */
+
+enum { NONE, MINOR, MAJOR }; /* open collection of a process */
+
+/* {Pid, Tid, Last, Collection, Functions}: the drawn functions, the lowest first. */
+static ERL_NIF_TERM save_process(ErlNifEnv *env, const struct process *process)
+{
+    ERL_NIF_TERM functions = enif_make_list(env, 0);
+    int collection = !process->collection                           ? NONE
+                     : strcmp(process->collection, "gc minor") == 0 ? MINOR
+                                                                    : MAJOR;
+
+    for (size_t i = process->stack.used; i > 0; i--) {
+        const struct frame *frame = &process->stack.frames[i - 1];
+        if (!frame->gone && frame->mark)
+            functions = enif_make_list_cell(env, past_save_mfa(env, &frame->mfa), functions);
+    }
+    return enif_make_tuple5(env, process->tracee.term, enif_make_uint(env, process->tid),
+                            enif_make_int64(env, process->last), enif_make_int(env, collection),
+                            functions);
+}
+
+/* The last process first: each goes to the front of its slot when it is taken over. */
+static ERL_NIF_TERM save_processes(ErlNifEnv *env, const struct tracees *processes)
+{
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+
+    for (size_t slot = 0; slot < processes->size; slot++)
+        for (const struct tracee *tracee = processes->slots[slot]; tracee; tracee = tracee->next)
+            list =
+                enif_make_list_cell(env, save_process(env, (const struct process *)tracee), list);
+    return list;
+}
+
+enum { NUMBERS = 5 };
+
+static void numbers_of(struct chrome *chrome, uint64_t *numbers[NUMBERS])
+{
+    uint64_t *const all[NUMBERS] = {&chrome->others, &chrome->untimed, &chrome->undrawn,
+                                    &chrome->forgotten, &chrome->lost};
+
+    memcpy(numbers, all, sizeof all);
+}
+
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    struct chrome *chrome = output->kept;
+    ERL_NIF_TERM file = share_save_file(env, output);
+    uint64_t *numbers[NUMBERS];
+
+    if (!file || !chrome || chrome->lost)
+        return 0;
+    numbers_of(chrome, numbers);
+    return enif_make_tuple6(env, file, enif_make_int(env, chrome->begun),
+                            past_save_numbers(env, NUMBERS, (const uint64_t *const *)numbers),
+                            past_save_repairs(env, &chrome->repairs),
+                            enif_make_uint64(env, chrome->processes.size),
+                            save_processes(env, &chrome->processes));
+}
+
+static bool take_process(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM saved)
+{
+    static const char *const collections[] = {[MINOR] = "gc minor", [MAJOR] = "gc major"};
+    const ERL_NIF_TERM *elements;
+    struct process *process;
+    ErlNifSInt64 last;
+    ERL_NIF_TERM functions, head;
+    int size, collection;
+    struct mfa mfa;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != 5 ||
+        !(process = process_of(chrome, elements[0])) ||
+        !enif_get_uint(env, elements[1], &process->tid) ||
+        !enif_get_int64(env, elements[2], &last) || !enif_get_int(env, elements[3], &collection))
+        return false;
+    process->last = last;
+    process->collection = collections[collection];
+    functions = elements[4];
+    process->stack.entered = NULL;
+    while (enif_get_list_cell(env, functions, &head, &functions)) {
+        if (!past_take_mfa(env, head, &mfa))
+            return false;
+        stack_call(&process->stack, &mfa, &(struct mfa){0});
+        process->stack.frames[process->stack.used - 1].mark = 1;
+    }
+    return true;
+}
+
+/* Replaces the processes, without drawing the ends of their calls. */
+static bool take_processes(ErlNifEnv *env, struct chrome *chrome, uint64_t size, ERL_NIF_TERM list)
+{
+    struct tracees *processes = &chrome->processes;
+    struct process *process;
+    ERL_NIF_TERM head;
+    size_t slot = 0;
+
+    while ((process = tracees_any(processes, &slot))) {
+        process->collection = NULL;
+        process->stack.used = 0;
+        free_process(process);
+    }
+    free(processes->slots);
+    *processes =
+        (struct tracees){.slots = calloc(size + !size, sizeof(struct tracee *)), .size = size};
+    while (processes->slots && enif_get_list_cell(env, list, &head, &list))
+        if (!take_process(env, chrome, head))
+            return false;
+    return processes->slots;
+}
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    struct chrome *chrome = chrome_of(env, output->state ? output->state : enif_make_list(env, 0));
+    const ERL_NIF_TERM *elements;
+    uint64_t *numbers[NUMBERS];
+    ErlNifUInt64 slots;
+    int size, begun;
+
+    if (!chrome || !enif_get_tuple(env, saved, &size, &elements) || size != 6 ||
+        !enif_get_int(env, elements[1], &begun) || !enif_get_uint64(env, elements[4], &slots) ||
+        !share_merge_file(env, output, elements[0]))
+        return false;
+    numbers_of(chrome, numbers);
+    chrome->begun = begun;
+    return past_take_numbers(env, elements[2], NUMBERS, numbers) &&
+           past_take_repairs(env, elements[3], &chrome->repairs) &&
+           take_processes(env, chrome, slots, elements[5]);
+}
+
+TH_TRACER_SAVE()
+{
+    return share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
 }
 
 /* --- the end --- */

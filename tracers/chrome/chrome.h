@@ -4,6 +4,7 @@
 
 #include "../kit/escape.h"
 #include "../kit/names.h"
+#include "../kit/past.h"
 #include "../kit/receivers.h"
 #include "../kit/stack.h"
 

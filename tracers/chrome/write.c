@@ -16,6 +16,13 @@ static void add_term(struct line *line, const char *format, ERL_NIF_TERM term)
     line_drop(&text);
 }
 
+/* Returns whether the event belongs to a share before. */
+static bool is_past(struct chrome *chrome)
+{
+    chrome->begun |= past_is_played();
+    return past_is_played();
+}
+
 static void begin(struct chrome *chrome, struct line *line, const char *kind, unsigned tid)
 {
     line_start(line);
@@ -40,6 +47,8 @@ void write_name(struct process *process)
 {
     struct line line;
 
+    if (is_past(process->chrome))
+        return;
     begin(process->chrome, &line, "M", process->tid);
     line_add(&line, ",\"name\":\"thread_name\",\"args\":{\"name\":\"");
     if (process->tracee.name) {
@@ -66,6 +75,8 @@ void write_slice(struct process *process, char kind, const char *category, const
 {
     struct line line;
 
+    if (is_past(process->chrome))
+        return;
     begin(process->chrome, &line, kind == 'B' ? "B" : "E", process->tid);
     line_add(&line, ",\"ts\":");
     add_time(&line, process->last);
@@ -79,6 +90,8 @@ void write_arrow(struct process *process, const char *kind, unsigned long long i
 {
     struct line line;
 
+    if (is_past(process->chrome))
+        return;
     begin(process->chrome, &line, kind, process->tid);
     line_add(&line, ",\"ts\":");
     add_time(&line, process->last);
@@ -92,6 +105,8 @@ void write_counter(struct process *process, const char *name, int64_t time, cons
 {
     struct line line;
 
+    if (is_past(process->chrome))
+        return;
     begin(process->chrome, &line, "C", 0);
     line_add(&line, ",\"ts\":");
     add_time(&line, time);

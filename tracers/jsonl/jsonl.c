@@ -17,7 +17,7 @@ struct settings {
 
 #include <nif_module.h>
 
-#include "../kit/output.h"
+#include "../kit/share.h"
 #include "../kit/stamp.h"
 #include "value.h"
 
@@ -89,7 +89,7 @@ static void begin(ErlNifEnv *env, struct output *output)
     if (atomic_load_explicit(&output->settings.begun, memory_order_acquire))
         return;
     pthread_mutex_lock(&outputs.lock);
-    if (!has_header(output) && !output_is_continued(output))
+    if (!has_header(output) && !output_is_continued(output) && !(output->to && output->to->share))
         write_header(env, output->file);
     atomic_store_explicit(&output->settings.begun, true, memory_order_release);
     pthread_mutex_unlock(&outputs.lock);
@@ -219,6 +219,29 @@ TH_TRACER_TRACE(generic)
         line_drop(&line);
         fputs("{\"drop\":1}\n", output->file);
     }
+}
+
+/* --- Shares --- */
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    begin(env, output);
+    return share_merge_file(env, output, saved);
+}
+
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    return share_save_file(env, output);
+}
+
+TH_TRACER_SAVE()
+{
+    return share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
 }
 
 TH_TRACER_UNLOAD()

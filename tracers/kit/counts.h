@@ -83,6 +83,12 @@ static inline void counts_insert(struct counts *counts, const struct count *new)
     counts->used++;
 }
 
+static inline void counts_clear(struct counts *counts)
+{
+    free(counts->slots);
+    *counts = (struct counts){.lost = counts->lost};
+}
+
 /* Adds the figures of MORE to its slot. False if the table lacks it. */
 static inline int counts_add(struct counts *counts, const struct count *more)
 {

@@ -1,6 +1,8 @@
 /* A hash table with open addressing, of figures whose addresses do not change. */
 #include "figures.h"
 
+#include <string.h>
+
 static struct figures **place(const struct figures_table *table, const struct figures *wanted)
 {
     uint64_t sum = (wanted->module >> 6) * 0x2545F491 + (wanted->process >> 4) * 0x9FB21C65 +
@@ -133,6 +135,134 @@ void figures_sort(struct figures_table *table)
         }
     if (used)
         qsort(table->slots, used, sizeof(struct figures *), compare);
+}
+
+/* --- Shares --- */
+
+/* An octave of a histogram, in the binary of a saved histogram. */
+struct saved_octave {
+    uint64_t octave;
+    struct bucket buckets[SUB_COUNT];
+};
+
+static ERL_NIF_TERM save_histogram(ErlNifEnv *env, const struct histogram *histogram)
+{
+    struct saved_octave saved;
+    unsigned char *bytes;
+    ERL_NIF_TERM binary;
+    size_t count = 0;
+
+    for (unsigned i = 0; i < OCTAVES; i++)
+        count += histogram->octaves[i] != NULL;
+    bytes = enif_make_new_binary(env, count * sizeof saved, &binary);
+    for (unsigned i = 0; i < OCTAVES && bytes; i++)
+        if (histogram->octaves[i]) {
+            saved.octave = i;
+            memcpy(saved.buckets, histogram->octaves[i], sizeof saved.buckets);
+            memcpy(bytes, &saved, sizeof saved);
+            bytes += sizeof saved;
+        }
+    return bytes || !count ? binary : 0;
+}
+
+/* Adds a saved histogram to HISTOGRAM. */
+static bool take_histogram(ErlNifEnv *env, struct histogram *histogram, ERL_NIF_TERM binary)
+{
+    struct saved_octave saved;
+    ErlNifBinary bytes;
+    size_t octave_size = sizeof saved.buckets;
+
+    if (!enif_inspect_binary(env, binary, &bytes))
+        return false;
+    for (size_t at = 0; at + sizeof saved <= bytes.size; at += sizeof saved) {
+        struct bucket **buckets;
+        memcpy(&saved, bytes.data + at, sizeof saved);
+        if (saved.octave >= OCTAVES)
+            return false;
+        buckets = &histogram->octaves[saved.octave];
+        if (!*buckets && !(*buckets = calloc(1, octave_size)))
+            return false;
+        for (unsigned i = 0; i < SUB_COUNT; i++) {
+            (*buckets)[i].count += saved.buckets[i].count;
+            (*buckets)[i].sum += saved.buckets[i].sum;
+        }
+    }
+    return true;
+}
+
+enum { FIGURES = 8 };
+
+static void numbers_of(struct figures *figures, uint64_t *numbers[FIGURES])
+{
+    uint64_t *const all[FIGURES] = {&figures->calls,       &figures->errors,   &figures->ended,
+                                    &figures->untold,      &figures->total,    &figures->own,
+                                    &figures->times.count, &figures->times.max};
+
+    memcpy(numbers, all, sizeof all);
+}
+
+ERL_NIF_TERM figures_save(ErlNifEnv *env, const struct figures_table *table)
+{
+    ERL_NIF_TERM list = enif_make_list(env, 0), none = enif_make_uint(env, 0);
+
+    for (size_t i = 0; i < table->size; i++) {
+        struct figures *figures = table->slots[i];
+        ERL_NIF_TERM terms[FIGURES], times;
+        uint64_t *numbers[FIGURES];
+        if (!figures)
+            continue;
+        times = save_histogram(env, &figures->times);
+        if (!times)
+            return 0;
+        numbers_of(figures, numbers);
+        for (int k = 0; k < FIGURES; k++)
+            terms[k] = enif_make_uint64(env, *numbers[k]);
+        list = enif_make_list_cell(
+            env,
+            enif_make_tuple6(env, figures->process ? figures->process : none, figures->module,
+                             figures->function, enif_make_uint(env, figures->arity),
+                             enif_make_tuple_from_array(env, terms, FIGURES), times),
+            list);
+    }
+    return list;
+}
+
+static bool take_one(ErlNifEnv *env, struct figures_table *table, ERL_NIF_TERM saved)
+{
+    struct figures more = {0}, *figures;
+    const ERL_NIF_TERM *elements, *terms;
+    uint64_t *numbers[FIGURES];
+    ErlNifUInt64 number;
+    int size;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != 6 ||
+        !enif_get_uint(env, elements[3], &more.arity) ||
+        !enif_get_tuple(env, elements[4], &size, &terms) || size != FIGURES)
+        return false;
+    more.process = enif_is_number(env, elements[0]) ? 0 : elements[0];
+    more.module = elements[1];
+    more.function = elements[2];
+    numbers_of(&more, numbers);
+    for (int k = 0; k < FIGURES; k++) {
+        if (!enif_get_uint64(env, terms[k], &number))
+            return false;
+        *numbers[k] = number;
+    }
+    figures = figures_of(env, table, &more);
+    if (!figures || !take_histogram(env, &figures->times, elements[5]))
+        return false;
+    add(figures, &more);
+    return true;
+}
+
+bool figures_take(ErlNifEnv *env, struct figures_table *table, ERL_NIF_TERM list)
+{
+    ERL_NIF_TERM head;
+
+    while (enif_get_list_cell(env, list, &head, &list))
+        if (!take_one(env, table, head))
+            return false;
+    return true;
 }
 
 void figures_free(struct figures_table *table)

@@ -42,6 +42,11 @@ TRACER_LOCAL void figures_move(struct figures_table *to, struct figures_table *f
  * the table can only be freed. */
 TRACER_LOCAL void figures_sort(struct figures_table *table);
 
+/* Returns the figures as a list, for a share of a recording; 0 if there is no memory. `most` is
+ * 0. figures_take() adds such a list to TABLE; false if it is damaged, or there is no memory. */
+TRACER_LOCAL ERL_NIF_TERM figures_save(ErlNifEnv *env, const struct figures_table *table);
+TRACER_LOCAL bool figures_take(ErlNifEnv *env, struct figures_table *table, ERL_NIF_TERM list);
+
 TRACER_LOCAL void figures_free(struct figures_table *table);
 
 #endif

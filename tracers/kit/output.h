@@ -257,17 +257,23 @@ static inline void output_report_lost(ErlNifEnv *env, const char *what, uint64_t
     output_fail(env, text);
 }
 
-/* Finds or opens the file PATH. NULL, with errno, on failure.
+/* Finds or opens the file PATH; "" is stdout, which has a file in a share of a recording alone.
+ * NULL, with errno, on failure.
  * Thread: the holder of the lock. */
 static inline struct output_file *output_file_of(const char *path)
 {
     struct output_file *file = outputs.files;
+    int share = -1;
 
     while (file && strcmp(file->path, path) != 0)
         file = file->next;
     if (file)
         return file;
-    file = output_file_open(path, OUTPUT_WHOLE);
+    if (!OUTPUT_WHOLE && TH_HAS(th_share_file))
+        share = th_share_file(*path ? path : "-");
+    if (!*path && share < 0)
+        return NULL;
+    file = output_file_open(path, OUTPUT_WHOLE, share);
     if (file) {
         file->next = outputs.files;
         outputs.files = file;
@@ -281,14 +287,15 @@ static inline struct output_file *output_file_of(const char *path)
 static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
 {
     char path[4096];
-    struct output_file *to = NULL;
+    struct output_file *to;
     struct output *output;
 
     if (!output_path(env, state, path, sizeof path)) {
         output_fail(env, "the setting 'output' must be the name of a file");
         return NULL;
     }
-    if (*path && !(to = output_file_of(path))) {
+    to = output_file_of(path);
+    if (*path && !to) {
         output_report(env, path, errno);
         return NULL;
     }
@@ -302,7 +309,7 @@ static inline struct output *output_add(ErlNifEnv *env, ERL_NIF_TERM state)
     if (state)
         output_check_keys(output->env, output->state);
     output->colour =
-        output_wants_colour(output->env, output->state, to ? to->descriptor : STDOUT_FILENO);
+        output_wants_colour(output->env, output->state, *path ? to->descriptor : STDOUT_FILENO);
 #ifdef TRACER_SETTINGS
     TRACER_SETTINGS(output->env, output->state, &output->settings);
 #endif

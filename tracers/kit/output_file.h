@@ -37,6 +37,7 @@ struct output_file {
     bool regular;    /* can be truncated */
     bool told;       /* the failure was reported; for the end */
     bool continued;  /* the output of a process that died comes first */
+    bool share;      /* stands for `path` in a share of a recording: th_share_file() */
     char *temporary; /* present name of an incomplete file of the second kind */
     /* Relaxed: the threads that write hold stdio's lock, and `begun` was set before; other threads
      * only read `error`. */
@@ -51,7 +52,7 @@ struct output_file {
     unsigned char head[8];
     size_t head_used;
     uint64_t left;
-    off_t written;
+    off_t written, saved; /* `saved`: of a share, bytes that a merge has got */
     char path[];
 };
 
@@ -306,22 +307,31 @@ static inline int output_file_end(struct output_file *file)
     return error;
 }
 
-/* Opens PATH; WHOLE: the second kind. NULL, with errno, if it cannot be written. */
-static inline struct output_file *output_file_open(const char *path, bool whole)
+/* Finds out how PATH is written, and opens it if it is there and written directly. 0 or errno. */
+static inline int output_file_open_path(struct output_file *file, bool whole)
+{
+    struct stat about;
+    bool there = stat(file->path, &about) == 0;
+
+    file->whole =
+        whole && strncmp(file->path, "/dev/", 5) != 0 && (!there || S_ISREG(about.st_mode));
+    return there && !file->whole ? output_file_open_as_is(file, 0) : output_file_check_place(file);
+}
+
+/* Opens PATH; WHOLE: the second kind. SHARE, if not -1, is a file of the first kind that takes the
+ * place of PATH. NULL, with errno, if it cannot be written. */
+static inline struct output_file *output_file_open(const char *path, bool whole, int share)
 {
     static const cookie_io_functions_t functions = {.write = output_file_write};
     struct output_file *file = calloc(1, sizeof *file + strlen(path) + 1);
-    struct stat about;
-    bool there;
     int error;
 
     if (!file)
         return NULL;
     strcpy(file->path, path);
-    file->descriptor = -1;
-    there = stat(path, &about) == 0;
-    file->whole = whole && strncmp(path, "/dev/", 5) != 0 && (!there || S_ISREG(about.st_mode));
-    error = there && !file->whole ? output_file_open_as_is(file, 0) : output_file_check_place(file);
+    file->descriptor = share;
+    file->share = file->regular = share >= 0;
+    error = file->share ? 0 : output_file_open_path(file, whole);
     if (!error) {
         file->file = fopencookie(file, "w", functions);
         error = file->file ? 0 : errno;

@@ -9,15 +9,27 @@ static struct figures *figures_here(const struct timing *timing, const struct co
                                         .arity = function->arity});
 }
 
+/* Counts a call. False if it is not kept. */
+static bool count_call(const struct timing *timing)
+{
+    struct figures *figures;
+
+    if (timing->past)
+        return enif_is_atom(timing->env, timing->function.module) &&
+               enif_is_atom(timing->env, timing->function.function);
+    figures = figures_here(timing, &timing->function);
+    if (figures)
+        figures->calls++;
+    return figures;
+}
+
 bool timing_begin(const struct timing *timing, uint32_t mark)
 {
-    struct figures *figures = figures_here(timing, &timing->function);
     struct shard *shard;
     bool begun;
 
-    if (!figures) /* names that are no atoms */
+    if (!count_call(timing)) /* names that are no atoms */
         return false;
-    figures->calls++;
     shard = calls_enter(timing->calls, timing->process);
     begun =
         calls_begin(shard, timing->process, &timing->function, &timing->caller, timing->now, mark);
@@ -28,11 +40,13 @@ bool timing_begin(const struct timing *timing, uint32_t mark)
 static void add(const struct timing *timing, const struct ended *ended)
 {
     const struct mfa *mfa = &ended->frame.mfa;
-    struct figures *figures = figures_here(
-        timing,
-        &(struct count){.module = mfa->module, .function = mfa->function, .arity = mfa->arity});
     uint64_t took = (uint64_t)ended->took;
+    struct figures *figures = NULL;
 
+    if (!timing->past)
+        figures = figures_here(
+            timing,
+            &(struct count){.module = mfa->module, .function = mfa->function, .arity = mfa->arity});
     if (timing->ended)
         timing->ended(timing->of, ended);
     if (!figures)
@@ -57,7 +71,7 @@ bool timing_end(const struct timing *timing, bool error)
     while (!ended.told && calls_end(shard, timing->process, &timing->function, timing->now, &ended))
         add(timing, &ended);
     calls_leave(shard);
-    figures = error ? figures_here(timing, &timing->function) : NULL;
+    figures = error && !timing->past ? figures_here(timing, &timing->function) : NULL;
     if (figures)
         figures->errors++;
     return ended.told;

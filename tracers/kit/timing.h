@@ -16,6 +16,7 @@ struct timing {
     struct calls *calls;
     struct figures_table *figures; /* table of one thread, or of the holder of a lock */
     bool by_process;               /* separate figures for each process and function */
+    bool past;                     /* the event begins and ends calls, and has no figures */
     ERL_NIF_TERM process;
     struct count function;
     struct mfa caller; /* module 0: unknown */

@@ -36,9 +36,11 @@
         {"traces", TH_SETTING_WORD, "calls messages", "calls",                             \
          "a trace is of one process, or follows messages and spawning"},
 #include "../kit/term.h"
-#include "../kit/output.h"
+#include "../kit/share.h"
 #include "../kit/tracee.h"
 #include "otlp.h"
+
+unsigned char th_tracer_past = 20;
 
 /* --- State --- */
 
@@ -68,6 +70,7 @@ static struct otlp *new_otlp(const struct output *output)
     }
     pthread_mutex_init(&otlp->lock, NULL);
     otlp->file = output->file;
+    otlp->share = output->to && output->to->share;
     otlp->options.service = service;
     otlp->options.args = output_choice(env, state, "args");
     otlp->options.batch = output_number(env, state, "batch");
@@ -411,6 +414,125 @@ TH_TRACER_TRACE(generic)
 {
 }
 
+/* --- Shares --- */
+
+enum { NUMBERS = 14 };
+
+static void numbers_of(struct otlp *otlp, uint64_t *numbers[NUMBERS])
+{
+    struct messages *messages = &otlp->messages;
+    uint64_t *const all[NUMBERS] = {
+        &otlp->calls,          &otlp->open,           &otlp->links_dropped, &otlp->links_unused,
+        &otlp->events_dropped, &otlp->untimed,        &otlp->others,        &otlp->lost,
+        &messages->sent,       &messages->matched,    &messages->unsent,    &messages->forgotten,
+        &messages->lost,       &otlp->repairs.beyond,
+    };
+
+    memcpy(numbers, all, sizeof all);
+}
+
+/* Counts what stays open if this share is the last one: *OPEN calls, and *UNUSED links. */
+static void count_open(const struct otlp *otlp, uint64_t *open, uint64_t *unused)
+{
+    for (size_t slot = 0; slot < otlp->processes.size; slot++)
+        for (const struct tracee *tracee = otlp->processes.slots[slot]; tracee;
+             tracee = tracee->next) {
+            const struct process *process = (const struct process *)tracee;
+            *unused += process->links.count + process->links.dropped;
+            for (const struct span *span = process->span; span; span = span->below) {
+                *unused += span->links.count + span->links.dropped;
+                ++*open;
+            }
+        }
+}
+
+/* {File, Numbers, Repairs, Told, Relative, Open, Unused}. Spans of calls that have not ended are
+ * written at the end of the recording, and are known in the last share alone. */
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    struct otlp *otlp = output->kept;
+    ERL_NIF_TERM file = share_save_file(env, output);
+    uint64_t *numbers[NUMBERS], open = 0, unused = 0;
+
+    if (!file || !otlp || otlp->options.open || otlp->lost || otlp->messages.lost)
+        return 0;
+    numbers_of(otlp, numbers);
+    count_open(otlp, &open, &unused);
+    return enif_make_tuple7(env, file,
+                            past_save_numbers(env, NUMBERS, (const uint64_t *const *)numbers),
+                            past_save_repairs(env, &otlp->repairs), enif_make_int(env, otlp->told),
+                            enif_make_int(env, otlp->relative), enif_make_uint64(env, open),
+                            enif_make_uint64(env, unused));
+}
+
+/* Drops the processes with their spans, which a later share has ended. */
+static void drop_processes(struct otlp *otlp)
+{
+    struct process *process;
+    size_t slot = 0;
+
+    while ((process = tracees_any(&otlp->processes, &slot))) {
+        process->stack.left = NULL;
+        while (process->span)
+            span_drop(process);
+        free_process(process, END_OPEN);
+    }
+}
+
+/* Writes the spans, a line each, of a share's file. */
+static bool take_spans(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM saved)
+{
+    char *text = NULL;
+    size_t room = 0;
+    ssize_t size;
+    FILE *file;
+    bool read;
+
+    if (!share_open_file(env, saved, &file) || !file)
+        return false;
+    while ((size = getline(&text, &room, file)) > 0)
+        write_taken(otlp, text, (size_t)size - 1);
+    read = !ferror(file);
+    free(text);
+    fclose(file);
+    return read;
+}
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    struct otlp *otlp = otlp_of(env, output->state ? output->state : enif_make_list(env, 0));
+    uint64_t *numbers[NUMBERS];
+    const ERL_NIF_TERM *elements;
+    ErlNifUInt64 open, unused;
+    int size, told, relative;
+
+    if (!otlp || !enif_get_tuple(env, saved, &size, &elements) || size != 7 ||
+        !enif_get_int(env, elements[3], &told) || !enif_get_int(env, elements[4], &relative) ||
+        !enif_get_uint64(env, elements[5], &open) || !enif_get_uint64(env, elements[6], &unused) ||
+        !take_spans(env, otlp, elements[0]))
+        return false;
+    drop_processes(otlp);
+    numbers_of(otlp, numbers);
+    otlp->told = told;
+    otlp->relative = relative;
+    if (!past_take_numbers(env, elements[1], NUMBERS, numbers) ||
+        !past_take_repairs(env, elements[2], &otlp->repairs))
+        return false;
+    otlp->open_at_end = open;
+    otlp->unused_at_end = unused;
+    return true;
+}
+
+TH_TRACER_SAVE()
+{
+    return share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
+}
+
 /* --- The end --- */
 
 static void finish(ErlNifEnv *env, struct otlp *otlp)
@@ -420,6 +542,8 @@ static void finish(ErlNifEnv *env, struct otlp *otlp)
 
     while ((process = tracees_any(&otlp->processes, &slot)))
         free_process(process, END_OPEN);
+    otlp->open += otlp->open_at_end;
+    otlp->links_unused += otlp->unused_at_end;
     names_free(&otlp->names);
     write_end(otlp);
     output_report_lost(env, "events", otlp->lost + otlp->messages.lost);

@@ -6,6 +6,7 @@
 #include "../kit/escape.h"
 #include "../kit/moment.h"
 #include "../kit/names.h"
+#include "../kit/past.h"
 #include "../kit/receivers.h"
 #include "../kit/stack.h"
 #include "../kit/term.h"
@@ -67,6 +68,7 @@ struct otlp {
     pthread_mutex_t lock;
     FILE *file;
     struct options options;
+    bool share;        /* a share of a recording: each span has a line, without a batch */
     struct line batch; /* the current line */
     unsigned batched;  /* spans in the line */
     uint64_t seed, ids;
@@ -87,6 +89,7 @@ struct otlp {
     struct aliases aliases;
     struct receivers receivers;
     struct repairs repairs;
+    uint64_t open_at_end, unused_at_end; /* calls and links in the last share */
     uint64_t calls, spans, open, links_dropped, links_unused, events_dropped, untimed, lost;
 };
 
@@ -116,6 +119,9 @@ OTLP_LOCAL void span_message(struct process *process, ERL_NIF_TERM peer);
 
 OTLP_LOCAL void items_free(struct items *items);
 
+/* Drops the top span of PROCESS. */
+OTLP_LOCAL void span_drop(struct process *process);
+
 /* --- write.c --- */
 
 /* Add an object {"key":KEY,"value":...}, and the comma that it needs. */
@@ -135,6 +141,9 @@ OTLP_LOCAL void add_comma(struct line *line);
 
 /* Writes FRAME's span, the top one of PROCESS. */
 OTLP_LOCAL void write_span(struct process *process, const struct frame *frame);
+
+/* Writes a span that a share of a recording has written: SIZE bytes of TEXT. */
+OTLP_LOCAL void write_taken(struct otlp *otlp, const char *text, size_t size);
 
 /* Writes the rest, and a last line with the counts; the counts also to stderr. */
 OTLP_LOCAL void write_end(struct otlp *otlp);

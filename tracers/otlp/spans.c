@@ -193,7 +193,7 @@ static void add_exception(struct process *process)
     items_add(&process->span->events, &line, UINT32_MAX);
 }
 
-static void pop(struct process *process)
+void span_drop(struct process *process)
 {
     struct span *span = process->span;
 
@@ -225,5 +225,5 @@ void span_end(void *of, struct frame *frame)
         otlp->events_dropped += process->span->events.dropped;
         write_span(process, frame);
     }
-    pop(process);
+    span_drop(process);
 }

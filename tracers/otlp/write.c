@@ -126,22 +126,30 @@ static void end_line(struct otlp *otlp)
     otlp->batched = 0;
 }
 
-static void add_to_batch(struct otlp *otlp, struct line *line)
+void write_taken(struct otlp *otlp, const char *text, size_t size)
 {
-    if (line->short_of_memory) {
-        otlp->lost++;
-        return;
-    }
-    if (otlp->batched && otlp->batch.used + line->used > LINE_MOST)
+    if (otlp->batched && otlp->batch.used + size > LINE_MOST)
         end_line(otlp);
     if (!otlp->batched++) {
         begin_line(otlp);
         add(&otlp->batch, "},\"spans\":[");
     }
     add_comma(&otlp->batch);
-    line_add_bytes(&otlp->batch, line->text, line->used);
+    line_add_bytes(&otlp->batch, text, size);
     if (otlp->batched >= otlp->options.batch)
         end_line(otlp);
+}
+
+static void add_to_batch(struct otlp *otlp, struct line *line)
+{
+    if (line->short_of_memory) {
+        otlp->lost++;
+    } else if (otlp->share) {
+        fwrite(line->text, 1, line->used, otlp->file);
+        fputc('\n', otlp->file);
+    } else {
+        write_taken(otlp, line->text, line->used);
+    }
 }
 
 /* --- A span --- */
@@ -249,6 +257,8 @@ void write_span(struct process *process, const struct frame *frame)
     struct span *span = process->span;
     struct line line;
 
+    if (past_is_played())
+        return;
     line_start(&line);
     add_ids(&line, span);
     add_name(&line, &frame->mfa);

@@ -38,10 +38,12 @@ struct settings {
     _Atomic(int64_t) before[MOMENT_CLOCKS]; /* microseconds of the previous event of each clock */
     _Atomic(uint64_t) dateless;             /* events with a time but no date */
     atomic_size_t time_width, tracee_width; /* 0: no event with a time yet */
+    struct columns *columns;                /* in a share of a recording: see columns.h */
 };
 
 #include "../kit/term.h"
-#include "../kit/output.h"
+#include "../kit/share.h"
+#include "columns.h"
 #include "event.h"
 
 #include <time.h>
@@ -159,6 +161,15 @@ static void print_option(struct event *event, ERL_NIF_TERM key, const char *name
     event_colour(event, PLAIN);
 }
 
+/* In a share: notes the widths of a line of SIZE bytes. */
+static void note_columns(struct output *output, size_t size)
+{
+    struct settings *settings = &output->settings;
+
+    columns_add(&settings->columns, (struct widths){settings->time_width, settings->tracee_width},
+                size);
+}
+
 TH_TRACER_LOAD()
 {
     event_load(env);
@@ -193,7 +204,61 @@ TH_TRACER_TRACE(generic)
     event_print(&event);
     print_option(&event, TH_TRACER_ATOM(env, match_spec_result), "result ");
     print_option(&event, TH_TRACER_ATOM(env, scheduler_id), "scheduler ");
+    if (output->to && output->to->share)
+        note_columns(output, event.line.used + 1);
     line_end(&event.line, output->file);
+}
+
+/* --- Shares --- */
+
+/* {File, [{Offset, TimeWidth, TraceeWidth}], Dateless}. The time since the line before, and lines
+ * of two outputs in one file, need the lines before the share. */
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    struct settings *settings = &output->settings;
+    ERL_NIF_TERM file = share_save_file(env, output), widths, dateless;
+    int size;
+    const ERL_NIF_TERM *elements;
+
+    if (!file || !enif_get_tuple(env, file, &size, &elements) || size == 0 ||
+        settings->time == TIME_DELTA || settings->began != NONE)
+        return 0;
+    widths = columns_save(env, settings->columns);
+    dateless = enif_make_uint64(env, settings->dateless);
+    settings->columns = NULL;
+    settings->dateless = 0;
+    return widths ? enif_make_tuple3(env, file, widths, dateless) : 0;
+}
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    struct settings *settings = &output->settings;
+    struct widths widths = {settings->time_width, settings->tracee_width};
+    const ERL_NIF_TERM *elements;
+    uint64_t dateless;
+    bool merged;
+    FILE *file;
+    int size;
+
+    if (!share_numbers(env, saved, 2, 1, (uint64_t *const[]){&dateless}) ||
+        !enif_get_tuple(env, saved, &size, &elements) || !share_open_file(env, elements[0], &file))
+        return false;
+    merged = columns_merge(env, file, elements[1], &widths, output->file);
+    fclose(file);
+    settings->time_width = widths.time;
+    settings->tracee_width = widths.tracee;
+    settings->dateless += dateless;
+    return merged;
+}
+
+TH_TRACER_SAVE()
+{
+    return share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
 }
 
 TH_TRACER_UNLOAD()

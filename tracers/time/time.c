@@ -42,7 +42,11 @@ struct gathered {
 };
 
 #include "../kit/part.h"
+#include "../kit/past.h"
+#include "../kit/share.h"
 #include "../kit/tracee.h"
+
+unsigned char th_tracer_past = 80;
 
 enum { BY_FUNCTION, BY_PROCESS };
 
@@ -86,6 +90,7 @@ static struct timing timing_of(ErlNifEnv *env, struct part *part, ERL_NIF_TERM t
                            .calls = &settings->calls,
                            .figures = &part->own.figures,
                            .by_process = settings->by == BY_PROCESS,
+                           .past = past_is_played(),
                            .process = tracee_word(env, tracee)};
 }
 
@@ -148,6 +153,89 @@ TH_TRACER_TRACE(procs)
         return;
     timing = timing_of(env, part, tracee);
     timing_exit(&timing);
+}
+
+/* --- Shares --- */
+
+/* The shards whose calls had a loss or a doubt: {Index, [Forgotten, Lost, Doubtful], Doubted}. */
+static ERL_NIF_TERM save_shards(ErlNifEnv *env, const struct calls *calls)
+{
+    ERL_NIF_TERM list = enif_make_list(env, 0);
+
+    for (unsigned i = 0; i < SHARDS; i++) {
+        const struct shard *shard = &calls->shards[i];
+        const uint64_t *const numbers[] = {&shard->forgotten, &shard->lost, &shard->doubtful};
+        if (shard->forgotten || shard->lost || shard->doubtful)
+            list = enif_make_list_cell(env,
+                                       enif_make_tuple3(env, enif_make_uint(env, i),
+                                                        past_save_numbers(env, 3, numbers),
+                                                        past_save_mfa(env, &shard->doubted)),
+                                       list);
+    }
+    return list;
+}
+
+static bool take_shards(ErlNifEnv *env, struct calls *calls, ERL_NIF_TERM list)
+{
+    const ERL_NIF_TERM *elements;
+    struct shard *shard;
+    ERL_NIF_TERM head;
+    unsigned i;
+    int size;
+
+    while (enif_get_list_cell(env, list, &head, &list)) {
+        if (!enif_get_tuple(env, head, &size, &elements) || size != 3 ||
+            !enif_get_uint(env, elements[0], &i) || i >= SHARDS)
+            return false;
+        shard = &calls->shards[i];
+        if (!past_take_numbers(
+                env, elements[1], 3,
+                (uint64_t *const[]){&shard->forgotten, &shard->lost, &shard->doubtful}) ||
+            !past_take_mfa(env, elements[2], &shard->doubted))
+            return false;
+    }
+    return true;
+}
+
+/* {Figures, [Strays, Untimed, Others], Shards}: the figures of the share, the other counts from the
+ * beginning of the recording. */
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    struct part *part = share_part(output);
+    ERL_NIF_TERM figures =
+        part && !part->own.figures.lost ? figures_save(env, &part->own.figures) : 0;
+    const uint64_t *const numbers[] = {&part->own.strays, &part->own.untimed, &part->own.others};
+
+    if (!figures)
+        return 0;
+    figures_free(&part->own.figures);
+    part->own.figures = (struct figures_table){0};
+    return enif_make_tuple3(env, figures, past_save_numbers(env, 3, numbers),
+                            save_shards(env, &output->settings.calls));
+}
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    struct part *part = share_part(output);
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    return part && enif_get_tuple(env, saved, &size, &elements) && size == 3 &&
+           figures_take(env, &part->own.figures, elements[0]) &&
+           past_take_numbers(
+               env, elements[1], 3,
+               (uint64_t *const[]){&part->own.strays, &part->own.untimed, &part->own.others}) &&
+           take_shards(env, &output->settings.calls, elements[2]);
+}
+
+TH_TRACER_SAVE()
+{
+    return parts.lost ? 0 : share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
 }
 
 /* --- The end --- */

@@ -9,7 +9,7 @@
  * State: see ../output.h.
  */
 #define TRACER_RECORDS find_records
-#include "../kit/output.h"
+#include "../kit/share.h"
 #include "../kit/stamp.h"
 
 enum { OP_MESSAGE, OP_DROP, HEAD = 5 /* bytes of op and size */ };
@@ -151,6 +151,29 @@ TH_TRACER_TRACE(generic)
     else
         drop(output);
     enif_release_binary(&bytes);
+}
+
+/* --- Shares ----------------------------------------------------------------------------------- */
+
+/* Events that the format cannot carry are counted in one process only. */
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    return dropped || plain ? 0 : share_save_file(env, output);
+}
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    return share_merge_file(env, output, saved);
+}
+
+TH_TRACER_SAVE()
+{
+    return share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
 }
 
 TH_TRACER_UNLOAD()

@@ -1,0 +1,447 @@
+#include "shards.h"
+
+#include "interrupt.h"
+#include "replaying.h"
+#include "share_process.h"
+
+#include "host/base/buffer.h"
+#include "host/base/memory.h"
+#include "host/library/load.h"
+#include "host/process/process.h"
+#include "host/replay/player.h"
+#include "host/replay/reader.h"
+#include "host/trace/live/live.h"
+#include "host/trace/recorded/recordings.h"
+#include "host/trace/session.h"
+#include "host/trace/share.h"
+#include "host/trace/tags.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct shard {
+    struct th_share_process process;
+    struct th_buffer data; /* in the parent: struct sent, then the identifiers seen, then the saved
+                              terms */
+};
+
+struct th_shards {
+    size_t count, own;   /* number of shares; that of this process */
+    struct shard *items; /* `count` of them; the first is the parent's, and empty */
+    uint64_t size;       /* of the stream, in bytes */
+    struct th_tracing *tracing;
+    struct th_reader *reader;
+    struct th_player_counts *counts;
+    unsigned past; /* time of an event before the share, in percent of one in it; 0: not played */
+    bool begun;    /* in a child: the share has begun */
+    off_t printed; /* in a child: bytes printed before the share, as by all processes */
+    struct th_share_counts before;  /* in a child: counts at the beginning of the share */
+    struct th_player_counts passed; /* likewise */
+    /* In the parent: the number of shares whose results it has; 0 before the end of its own. */
+    size_t merged;
+    bool failed; /* a merge has failed; the cause is in the chain */
+};
+
+/* The beginning of a child's results. */
+struct sent {
+    bool sound;                             /* the share can be merged */
+    struct th_player_counts counts, passed; /* at the end and at the beginning of the share */
+    struct th_share_counts before, after;
+    size_t seen, libraries; /* identifiers that follow; saved terms behind them, each after its
+                               size */
+};
+
+/* --- Options and streams that cannot be shared ------------------------------------------------ */
+
+static enum th_status check_options(const struct th_replaying *replay)
+{
+    const struct {
+        bool given;
+        const char *option, *why;
+    } rows[] = {
+        {replay->streams.count > 1, "several streams", "play each stream by itself"},
+        {replay->trace.control, "--control", "its commands would reach one share alone"},
+        {replay->trace.watch, "--watch", "the new tracer would get one share alone"},
+        {replay->trace.top, "--top", "the view would show one share alone"},
+        {replay->check, "--check", "it watches one process alone"},
+        {replay->play.probes, "--probes", "probes must be hit in the order of the records"},
+        {replay->wall_clock, "--clock=wall", "shares are played at the same time"},
+        {replay->play.max_events.set, "--max-events", "a share does not know the events before"},
+        {replay->play.max_records.set, "--max-records", "a share does not know where it ends"},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].given)
+            return th_error_raise(TH_USAGE, "--shards cannot be used with %s: %s", rows[i].option,
+                                  rows[i].why);
+    for (size_t i = 0; i < replay->trace.sessions.count; i++) {
+        const struct th_control_session_option *session = &replay->trace.sessions.items[i];
+        if (session->patterns.count)
+            return th_error_raise(TH_USAGE, "--shards cannot be used with -p: patterns need the "
+                                            "calls that are open where a share begins");
+        if (session->chosen)
+            return th_error_raise(TH_USAGE,
+                                  "--shards cannot be used with %s: a share does not know which "
+                                  "tracees have inherited their flags",
+                                  session->chosen);
+        if (session->flag_list && session->flags & TH_FLAG_STRICT_MONOTONIC)
+            return th_error_raise(
+                TH_USAGE, "--shards cannot be used with --flags=strict_monotonic_timestamp: "
+                          "a share does not know the numbers before");
+    }
+    return TH_OK;
+}
+
+/* Finds the size of the stream. A stream that cannot be read is reported when it is played. */
+static enum th_status check_stream(const char *name, uint64_t *size)
+{
+    struct th_reader *reader;
+    const struct th_reader_info *info;
+    enum th_status status = TH_OK;
+    struct stat about;
+
+    *size = 0;
+    if (strcmp(name, "-") == 0 || strncmp(name, "tcp://", strlen("tcp://")) == 0 ||
+        (stat(name, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
+        return th_error_raise(TH_USAGE, "--shards needs a file, which can be read at several "
+                                        "places: record the stream with tracehost convert");
+    if (th_replay_reader_open(name, NULL, &reader) != TH_OK) {
+        th_error_clear();
+        return TH_OK;
+    }
+    info = th_replay_reader_info(reader);
+    if (strcmp(info->format, "trace-port") != 0)
+        status = th_error_raise(TH_USAGE, "--shards needs a trace-port file: convert the JSON "
+                                          "lines with tracehost convert");
+    else if (strcmp(info->file, info->name) != 0 || info->note)
+        status = th_error_raise(TH_USAGE, "--shards needs a single file: join the wrap set with "
+                                          "tracehost convert");
+    *size = info->size;
+    th_replay_reader_close(reader);
+    return status;
+}
+
+/* --- Step 1 ----------------------------------------------------------------------------------- */
+
+enum th_status th_cli_shards_fork(const struct th_replaying *replay, struct th_shards **shards)
+{
+    enum th_status status = TH_OK;
+    struct th_shards *made;
+    uint64_t size = 0;
+
+    *shards = NULL;
+    if (replay->shards < 2)
+        return TH_OK;
+    status = check_options(replay);
+    if (status == TH_OK)
+        status = check_stream(replay->streams.items[0], &size);
+    if (status != TH_OK || size == 0)
+        return status;
+    made = th_alloc_zero(sizeof *made);
+    made->count = (size_t)replay->shards;
+    made->items = th_alloc_zero(made->count * sizeof *made->items);
+    made->size = size;
+    for (size_t i = 1; i < made->count && made->own == 0; i++) {
+        bool child;
+        if (!th_cli_share_process_fork(&made->items[i].process, &child)) {
+            th_error_raise(TH_FAILED, "%s", strerror(errno));
+            status = th_error_context("cannot make %zu processes for --shards", made->count);
+            made->count = i + 1;
+            th_cli_shards_end(made);
+            return status;
+        }
+        if (child) {
+            made->own = i;
+            th_trace_share_begin();
+        }
+    }
+    *shards = made;
+    return TH_OK;
+}
+
+enum th_status th_cli_shards_check(const struct th_shards *shards, const struct th_tracing *tracing)
+{
+    for (size_t i = 0; shards && i < th_trace_sessions(tracing); i++) {
+        const struct th_session *session = th_trace_session(tracing, i);
+        const struct th_library *library = th_trace_session_library(session);
+        if (library && !th_library_can_merge(library))
+            return th_error_raise(TH_USAGE,
+                                  "--shards cannot be used with the tracer '%s': it has no save() "
+                                  "and merge(); replay without --shards",
+                                  th_trace_session_name(session));
+    }
+    return TH_OK;
+}
+
+/* --- Step 3 ----------------------------------------------------------------------------------- */
+
+static void add_seen(void *context, th_term id)
+{
+    th_buffer_add(context, &id, sizeof id);
+}
+
+/* Returns the library of session I; NULL if an earlier session has the same, or there is none. */
+static struct th_library *library_of(const struct th_tracing *tracing, size_t i)
+{
+    struct th_library *library = th_trace_session_library(th_trace_session(tracing, i));
+
+    for (size_t before = 0; before < i; before++)
+        if (th_trace_session_library(th_trace_session(tracing, before)) == library)
+            return NULL;
+    return library;
+}
+
+/* Appends the saved terms. False if a tracer cannot save. */
+static bool add_saved(const struct th_tracing *tracing, struct th_buffer *out, size_t *count)
+{
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
+        struct th_library *library = library_of(tracing, i);
+        struct th_buffer saved = {0};
+        bool done = !library || th_library_save(library, &saved) == TH_OK;
+        if (library) {
+            th_buffer_add(out, &saved.size, sizeof saved.size);
+            th_buffer_add(out, saved.data, saved.size);
+            ++*count;
+        }
+        th_buffer_free(&saved);
+        if (!done)
+            return false;
+    }
+    return true;
+}
+
+/* Returns whether the share had only events that its parent need not see. */
+static bool is_sound(const struct th_shards *shards)
+{
+    const struct th_player_counts *counts = shards->counts;
+    const struct th_live_counts live = th_live_counts(shards->tracing);
+
+    return th_trace_share_is_alone(shards->tracing) && !th_trace_share_is_spoiled() &&
+           !counts->malformed && !counts->damages && !counts->interrupted &&
+           !th_process_mail_dropped() && !live.suppressed && !live.strangers;
+}
+
+static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
+{
+    const struct th_share_process *process = &shards->items[shards->own].process;
+    struct sent *sent = th_alloc_zero(sizeof *sent);
+    struct th_buffer data = {0}, tail = {0};
+
+    sent->sound = shards->begun && is_sound(shards) && th_process_world_each_seen(add_seen, &tail);
+    sent->seen = tail.size / sizeof(th_term);
+    sent->counts = *shards->counts;
+    sent->passed = shards->passed;
+    sent->before = shards->before;
+    th_trace_share_counts(shards->tracing, &sent->after);
+    sent->sound = sent->sound && add_saved(shards->tracing, &tail, &sent->libraries);
+    sent->sound &= th_cli_share_process_printed(process) == shards->printed;
+    th_buffer_add(&data, sent, sizeof *sent);
+    th_buffer_add(&data, tail.data, tail.size);
+    th_cli_share_process_send(process, &data);
+}
+
+enum th_status th_cli_shards_deliver(struct th_shards *shards)
+{
+    if (shards && shards->own)
+        deliver_share(shards);
+    return shards && shards->failed ? th_error_status() : TH_OK;
+}
+
+/* --- Step 4 ----------------------------------------------------------------------------------- */
+
+/* Waits for the results of a share. False if they cannot be merged. */
+static bool receive_share(struct shard *shard)
+{
+    return th_cli_share_process_receive(&shard->process, &shard->data) &&
+           shard->data.size >= sizeof(struct sent) &&
+           ((const struct sent *)shard->data.data)->sound;
+}
+
+static void add_times(struct th_time_span *to, const struct th_time_span *from)
+{
+    if (!from->known)
+        return;
+    if (!to->known || from->first < to->first)
+        to->first = from->first;
+    if (!to->known || from->last > to->last)
+        to->last = from->last;
+    to->known = true;
+}
+
+/* Adds the host's counts of a share. */
+static void add_counts_of_share(struct th_shards *shards, const struct sent *sent,
+                                struct th_recording *recording)
+{
+    struct th_player_counts *to = shards->counts;
+    const struct th_player_counts *from = &sent->counts, *before = &sent->passed;
+    const struct th_player_counts more = {.records = from->records - before->records,
+                                          .lost = from->lost - before->lost,
+                                          .gaps = from->gaps - before->gaps};
+    const th_term *seen = (const th_term *)(sent + 1);
+
+    to->records += more.records;
+    to->played += from->played - before->played;
+    to->told += from->told - before->told;
+    to->skipped += from->skipped - before->skipped;
+    to->untimed += from->untimed - before->untimed;
+    to->drops += from->drops - before->drops;
+    to->lost += more.lost;
+    to->gaps += more.gaps;
+    for (int i = 0; i < 2; i++)
+        add_times(&to->skipped_times[i], &from->skipped_times[i]);
+    for (size_t i = 0; i < sent->seen; i++)
+        th_process_world_see(seen[i]);
+    th_trace_share_add(shards->tracing, &sent->after, &sent->before);
+    th_replay_reader_count(shards->reader, more.records, more.lost, more.gaps);
+    th_recorded_streams_count(&recording->records, more.records);
+    th_recorded_streams_count(&recording->lost, more.lost);
+    th_recorded_streams_count(&recording->gaps, more.gaps);
+}
+
+static enum th_status merge_share(struct th_shards *shards, const struct shard *shard,
+                                  struct th_recording *recording)
+{
+    const struct sent *sent = (const struct sent *)shard->data.data;
+    const unsigned char *p = (const unsigned char *)(sent + 1) + sent->seen * sizeof(th_term);
+    enum th_status status = TH_OK;
+    size_t size;
+
+    add_counts_of_share(shards, sent, recording);
+    for (size_t i = 0; i < th_trace_sessions(shards->tracing) && status == TH_OK; i++) {
+        struct th_library *library = library_of(shards->tracing, i);
+        if (!library)
+            continue;
+        memcpy(&size, p, sizeof size);
+        status = th_library_merge(library, p + sizeof size, size);
+        p += sizeof size + size;
+    }
+    return status;
+}
+
+size_t th_cli_shards_merged(const struct th_shards *shards)
+{
+    return shards && shards->merged ? shards->merged : 1;
+}
+
+/* --- Step 2 ----------------------------------------------------------------------------------- */
+
+/* A share is smaller than the one before, so that all end at about the same time: each process
+ * first passes over the events before its share, or plays them, which takes some time, too. */
+static uint64_t begin_of(const struct th_shards *shards, size_t i)
+{
+    const double rest = shards->past ? 1 - shards->past / 100.0 : 7.0 / 8;
+    double part = 1, before = 0, all = 0;
+
+    for (size_t k = 0; k < shards->count; k++, part *= rest) {
+        before += k < i ? part : 0;
+        all += part;
+    }
+    return (uint64_t)((double)shards->size * (before / all));
+}
+
+/* Sets th_tracer_past of all tracers to NOW. Returns the largest of their values before. */
+static unsigned set_past(const struct th_tracing *tracing, unsigned char now)
+{
+    unsigned most = 0;
+
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
+        struct th_library *library = library_of(tracing, i);
+        unsigned char *past = library ? th_library_past(library) : NULL;
+        if (past) {
+            most = *past > most ? *past : most > 0 ? most : 1;
+            *past = now;
+        }
+    }
+    return most < 100 ? most : 99;
+}
+
+/* Ends the reader behind the share. */
+static void limit_to_share(struct th_shards *shards)
+{
+    bool last = shards->own + 1 == shards->count;
+
+    th_replay_reader_limit(shards->reader, last ? 0 : begin_of(shards, shards->own + 1));
+}
+
+void th_cli_shards_limit(struct th_shards *shards, struct th_tracing *tracing,
+                         struct th_reader *reader, struct th_player_options *options,
+                         struct th_player_counts *counts)
+{
+    shards->tracing = tracing;
+    shards->reader = reader;
+    shards->counts = counts;
+    shards->past = set_past(tracing, shards->own > 0);
+    shards->begun = shards->own == 0 || !shards->past;
+    if (shards->own)
+        shards->printed = th_cli_share_process_printed(&shards->items[shards->own].process);
+    th_trace_share_counts(tracing, &shards->before);
+    if (!shards->begun) {
+        th_replay_reader_limit(reader, begin_of(shards, shards->own));
+        return;
+    }
+    options->begin_at = begin_of(shards, shards->own);
+    limit_to_share(shards);
+}
+
+/* Begins a share whose tracers have got the events before. False if the share has begun. */
+static bool begin_share(struct th_shards *shards)
+{
+    struct th_buffer dropped = {0};
+    size_t count = 0;
+
+    if (shards->begun || !is_sound(shards) || !add_saved(shards->tracing, &dropped, &count))
+        return false;
+    th_buffer_free(&dropped);
+    set_past(shards->tracing, 0);
+    shards->passed = *shards->counts;
+    shards->printed = th_cli_share_process_printed(&shards->items[shards->own].process);
+    th_trace_share_counts(shards->tracing, &shards->before);
+    limit_to_share(shards);
+    shards->begun = true;
+    return true;
+}
+
+bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recording)
+{
+    bool sound;
+
+    if (shards->own)
+        return begin_share(shards);
+    if (shards->merged)
+        return false;
+    sound = th_trace_share_is_alone(shards->tracing);
+    shards->merged = 1;
+    for (size_t i = 1; i < shards->count && sound; i++)
+        sound = receive_share(&shards->items[i]);
+    if (!sound) {
+        for (size_t i = 1; i < shards->count; i++)
+            th_cli_share_process_end(&shards->items[i].process);
+        th_replay_reader_limit(shards->reader, 0);
+        return !th_cli_interrupt_came();
+    }
+    while (shards->merged < shards->count && !shards->failed)
+        shards->failed = merge_share(shards, &shards->items[shards->merged++], recording) != TH_OK;
+    return false;
+}
+
+bool th_cli_shards_is_child(const struct th_shards *shards)
+{
+    return shards && shards->own > 0;
+}
+
+/* --- The end ---------------------------------------------------------------------------------- */
+
+void th_cli_shards_end(struct th_shards *shards)
+{
+    if (shards && shards->own)
+        _exit(TH_FAILED); /* its tracers must not write their output */
+    for (size_t i = 1; shards && i < shards->count; i++) {
+        th_cli_share_process_end(&shards->items[i].process);
+        th_buffer_free(&shards->items[i].data);
+    }
+    if (shards)
+        th_free(shards->items);
+    th_free(shards);
+}

@@ -1,0 +1,94 @@
+/*
+ * Reads a share of a trace-port file: passes over the records before the share, and ends behind it.
+ *
+ * A record is passed over by its length if its first bytes are those of most records, up to the tag
+ * of the event, and the tag is none that changes the world.
+ */
+#include "record.h"
+#include "replay_internal.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+enum { PASSED = 1 << 16, /* limit in bytes of a record that is passed over */ NUMBERS = 12 };
+
+/* Returns whether the tag at P is register, unregister, exit or closed, or cannot be told from
+ * these: by the length and the first byte of its name. */
+static inline bool may_change_world(const unsigned char *p)
+{
+    unsigned bytes, first;
+
+    if (p[0] == TH_ETF_SMALL_ATOM || p[0] == TH_ETF_SMALL_ATOM_UTF8) {
+        bytes = p[1];
+        first = p[2];
+    } else if (p[0] == TH_ETF_ATOM) {
+        bytes = th_etf_get16(p + 1);
+        first = p[3];
+    } else {
+        return true;
+    }
+    return (bytes == 4 && first == 'e') || (bytes == 6 && first == 'c') ||
+           (bytes == 8 && first == 'r') || (bytes == 10 && first == 'u');
+}
+
+/* Returns whether the message of SIZE bytes at DATA can be passed over. */
+static inline bool is_passable(const struct th_record *record, const unsigned char *data,
+                               size_t size)
+{
+    const struct th_record_prefix *prefix = &record->prefixes[record->latest];
+
+    if (prefix->bytes == 0 || prefix->identifier != TH_ETF_NEW_PID ||
+        size < 3 + prefix->bytes + NUMBERS + 24 || data[0] != TH_ETF_VERSION ||
+        data[1] != TH_ETF_SMALL_TUPLE || !th_replay_raw_same(data + 3, prefix->text, prefix->bytes))
+        return false;
+    if (prefix->kind == TH_EVENT_TRACE_TS &&
+        !(record->clocks >> th_replay_record_clock(data + size) & 1))
+        return false;
+    return !may_change_world(data + 3 + prefix->bytes + NUMBERS);
+}
+
+enum th_status th_replay_reader_pass(struct th_reader *reader, uint64_t position,
+                                     struct th_event *event)
+{
+    const struct th_record *record = reader->state;
+    struct th_input *input = &reader->input;
+
+    while (th_replay_input_position(input) < position) {
+        const unsigned char *p;
+        size_t size;
+        if (!reader->info.records || !th_replay_input_have(input, TH_PORT_HEAD))
+            return th_replay_reader_next(reader, event);
+        p = th_replay_input_bytes(input);
+        size = th_etf_get32(p + 1);
+        if (p[0] != TH_PORT_MESSAGE || size > PASSED ||
+            !th_replay_input_have(input, TH_PORT_HEAD + size) ||
+            !is_passable(record, th_replay_input_bytes(input) + TH_PORT_HEAD, size))
+            return th_replay_reader_next(reader, event);
+        th_replay_input_take(input, TH_PORT_HEAD + size);
+        reader->info.records++;
+    }
+    return TH_END;
+}
+
+void th_replay_reader_limit(struct th_reader *reader, uint64_t position)
+{
+    struct th_input *input = &reader->input;
+    size_t most = position > input->offset ? (size_t)(position - input->offset) : 0;
+
+    input->limit = position;
+    input->ended = false;
+    if (!position || most >= input->end)
+        return;
+    input->end = most > input->begin ? most : input->begin;
+    if (lseek(input->fd, (off_t)(input->offset + input->end), SEEK_SET) < 0)
+        input->error = errno;
+}
+
+void th_replay_reader_count(struct th_reader *reader, uint64_t records, uint64_t drops,
+                            uint64_t gaps)
+{
+    reader->info.records += records;
+    reader->info.drops += drops;
+    reader->info.gaps += gaps;
+    reader->info.bytes = reader->info.size;
+}

@@ -1,0 +1,112 @@
+#include "share.h"
+
+#include "session.h"
+#include "tracing.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+_Static_assert(TH_SESSIONS_LIMIT *TH_COUNTED_ALL <= TH_SHARE_COUNTS, "room for all counts");
+
+bool th_trace_share_is_alone(const struct th_tracing *tracing)
+{
+    /* `in` matters only for a tracee with flags of its own: see inheritance.c. */
+    const struct th_discard_streak *streak = &tracing->streak;
+    bool attached = true;
+
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++)
+        attached &= th_trace_session_attached(th_trace_session(tracing, i)) &&
+                    !th_trace_session_failed(th_trace_session(tracing, i));
+    return attached && !tracing->special && !streak->broken && !streak->discarding &&
+           !atomic_load_explicit(&tracing->patterned, memory_order_relaxed) &&
+           !(atomic_load_explicit(&tracing->relevant, memory_order_relaxed) & ~(1U << TH_TAG_in));
+}
+
+/* --- Counts ----------------------------------------------------------------------------------- */
+
+void th_trace_share_counts(const struct th_tracing *tracing, struct th_share_counts *counts)
+{
+    *counts = (struct th_share_counts){
+        .unwanted = atomic_load_explicit(&tracing->unwanted, memory_order_relaxed),
+        .seen = tracing->seen,
+    };
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++)
+        memcpy(&counts->words[i * TH_COUNTED_ALL], th_trace_session(tracing, i)->counts,
+               TH_COUNTED_ALL * sizeof counts->words[0]);
+}
+
+void th_trace_share_add(struct th_tracing *tracing, const struct th_share_counts *counts,
+                        const struct th_share_counts *before)
+{
+    tracing->unwanted += counts->unwanted - before->unwanted;
+    tracing->seen |= (uint32_t)counts->seen;
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++)
+        for (size_t what = 0; what < TH_COUNTED_ALL; what++)
+            th_trace_session(tracing, i)->counts[what] +=
+                counts->words[i * TH_COUNTED_ALL + what] - before->words[i * TH_COUNTED_ALL + what];
+}
+
+/* --- Files ------------------------------------------------------------------------------------ */
+
+/* Written before there are other threads, but `stdout_taken` and `spoiled`: relaxed, words in
+ * themselves. */
+static struct {
+    bool begun;
+    _Atomic bool stdout_taken, spoiled;
+} share;
+
+void th_trace_share_begin(void)
+{
+    share.begun = true;
+}
+
+/* Returns a new file without a name; -1, with errno. */
+static int open_nameless(void)
+{
+    const char *given = getenv("TMPDIR"), *folder = given && *given ? given : "/tmp";
+    char name[4096];
+    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0 || snprintf(name, sizeof name, "%s/tracehost.XXXXXX", folder) >= (int)sizeof name)
+        return fd;
+    fd = mkostemp(name, O_CLOEXEC); /* for file systems without O_TMPFILE */
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
+static bool is_terminal(const char *path)
+{
+    int fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    bool terminal = fd >= 0 && isatty(fd);
+
+    if (fd >= 0)
+        close(fd);
+    return terminal;
+}
+
+int th_trace_share_file(const char *path)
+{
+    bool is_stdout = strcmp(path, "-") == 0;
+    struct stat about;
+    int fd;
+
+    if (!share.begun)
+        return -1;
+    fd = open_nameless();
+    /* A tracer may write to a terminal in another form than to a file. */
+    share.spoiled |=
+        fd < 0 || (is_stdout && share.stdout_taken) ||
+        (!is_stdout && stat(path, &about) == 0 && S_ISCHR(about.st_mode) && is_terminal(path));
+    share.stdout_taken |= is_stdout;
+    return fd;
+}
+
+bool th_trace_share_is_spoiled(void)
+{
+    return share.spoiled;
+}
