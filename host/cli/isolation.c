@@ -70,7 +70,7 @@ static const char *asking_option(const struct th_replaying *replay)
     return replay->isolate ? "--isolate" : "--on-crash=continue";
 }
 
-static enum th_status check_options(const struct th_replaying *replay)
+static enum th_status check_combinations(const struct th_replaying *replay)
 {
     static const char one[] = "all tracers must be in one process";
     const struct {
@@ -155,7 +155,7 @@ enum th_status th_cli_isolation_check(void *input)
 
     if (!replay->isolate && !continues(replay))
         return TH_OK;
-    status = check_options(replay);
+    status = check_combinations(replay);
     if (status == TH_OK)
         status = check_files(replay);
     for (size_t i = 0; i < replay->trace.sessions.count; i++)

@@ -5,7 +5,7 @@
  *    signals back.
  * 2. The supervisor waits for signals and for messages of the workers. It passes signals on, stops
  *    when the workers have stopped, and keeps descriptors of their outputs. The outputs of several
- *    workers are merged (merge.c).
+ *    workers are merged (worker_merge.c).
  * 3. A worker ends, or another program takes its place (exec).
  * 4. After a death the supervisor writes what the worker had left, removes unfinished files,
  *    restores the terminal, and reports (worker_end.c). It may fork a successor, which goes on

@@ -109,14 +109,14 @@ uint64_t th_crash_place_of(const struct th_shared_region *region, const struct t
 struct th_crash_frame {
     uint64_t place; /* at which the worker wrote the bytes */
     uint32_t size;
-    enum { TH_CRASH_STDOUT, TH_CRASH_STDERR, TH_CRASH_COMMON /* see merge.c */ } channel;
+    enum { TH_CRASH_STDOUT, TH_CRASH_STDERR, TH_CRASH_COMMON /* see worker_merge.c */ } channel;
 };
 
 /* Replaces stdout and stderr of the calling process, a worker, by streams that send frames to PIPE
  * (worker_output.c). The calling thread is the one that plays events. */
 void th_crash_send_output(int pipe);
 
-/* The merge of the outputs of COUNT workers (merge.c). */
+/* The merge of the outputs of COUNT workers (worker_merge.c). */
 struct th_crash_merge;
 struct th_crash_merge *th_crash_merge_begin(size_t count);
 

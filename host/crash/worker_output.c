@@ -1,7 +1,7 @@
 /*
  * The output of one of several workers: stdout and stderr send frames to the supervisor, which
- * merges them (merge.c). The descriptors stay as they are, so that isatty() and the like have the
- * same results.
+ * merges them (worker_merge.c). The descriptors stay as they are, so that isatty() and the like
+ * have the same results.
  *
  * The streams have no buffer: no byte is lost if the worker dies, and each byte has the place at
  * which it was written.
