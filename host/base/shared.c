@@ -271,6 +271,11 @@ void th_shared_pages_each(const struct th_shared_region *region,
         visit(context, page_place(region, i));
 }
 
+const void *th_shared_page_at(const struct th_shared_region *region, size_t index)
+{
+    return index < PAGES ? page_place(region, index) : NULL;
+}
+
 /* --- Messages --------------------------------------------------------------------------------- */
 
 bool th_shared_send(const void *bytes, size_t size, int descriptor)

@@ -82,6 +82,10 @@ void th_shared_page_give(void *page);
 void th_shared_pages_each(const struct th_shared_region *region,
                           void (*visit)(void *context, const void *page), void *context);
 
+/* Returns the page at place INDEX of REGION, counted from 0; NULL: there are less places. A thread
+ * gets the first free place. Thread: the supervisor. */
+const void *th_shared_page_at(const struct th_shared_region *region, size_t index);
+
 /* Sends BYTES, one message, to the supervisor, with DESCRIPTOR unless below 0. Errors: returns
  * false if the message was not sent. Thread: any; async-signal-safe. */
 bool th_shared_send(const void *bytes, size_t size, int descriptor);

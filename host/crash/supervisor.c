@@ -32,8 +32,9 @@
 #include <unistd.h>
 
 enum {
-    LOOK_MS = 1000, /* between two looks at the threads of the workers */
-    MERGE_MS = 2 /* between two looks at the places of the workers, while output waits for them */
+    LOOK_MS = 1000,      /* between two looks at the threads of the workers */
+    MERGE_MS = 1,        /* between two looks at the output of the workers, while there is some */
+    PIPE_BYTES = 1 << 20 /* of frames that gather between two looks */
 };
 
 /* --- All workers ------------------------------------------------------------------------------ */
@@ -136,26 +137,27 @@ static void pass_signal_on(const struct team *team, const struct signalfd_siginf
 /* --- The wait --------------------------------------------------------------------------------- */
 
 /* Reads and writes output of several workers. Returns true if some waits for a worker or for its
- * reader. */
+ * reader, or if more is likely to come soon. */
 static bool merge_outputs(struct team *team)
 {
-    bool broken, waits;
+    bool broken, flows = false, waits;
 
     if (!team->merge)
         return false;
     for (size_t i = 0; i < team->count; i++)
         if (team->workers[i].id)
-            th_crash_merge_read(team->merge, i, th_crash_worker_place(&team->workers[i]));
+            flows |= th_crash_merge_read(team->merge, i, th_crash_worker_place(&team->workers[i]));
     broken = th_crash_merge_error(team->merge) == EPIPE;
     waits = th_crash_merge_write(team->merge);
     /* Without a merge the writer gets SIGPIPE. */
     for (size_t i = 0; i < team->count && !broken; i++)
         if (team->workers[i].id && th_crash_merge_error(team->merge) == EPIPE)
             kill(team->workers[i].id, SIGPIPE);
-    return waits;
+    return waits || flows;
 }
 
-/* Waits for news; only for MERGE_MS if output WAITS. */
+/* Waits for news. If output WAITS, then only for MERGE_MS, in which frames gather in the pipes: a
+ * wake-up for each of them would cost more than the frame. */
 static void wait_for_news(struct team *team, bool waits)
 {
     struct signalfd_siginfo info;
@@ -167,7 +169,7 @@ static void wait_for_news(struct team *team, bool waits)
             team->polled[count++] =
                 (struct pollfd){.fd = team->workers[i].socket, .events = POLLIN};
     if (team->merge)
-        count += th_crash_merge_poll(team->merge, team->polled + count);
+        count += th_crash_merge_poll(team->merge, !waits, team->polled + count);
     poll(team->polled, count, waits ? MERGE_MS : LOOK_MS);
     for (size_t i = 0; i < team->count; i++)
         th_crash_take_messages(&team->workers[i]);
@@ -209,8 +211,10 @@ static bool prepare_worker(const struct team *team, struct th_crash_worker *work
             close(pipes[0]), close(pipes[1]);
         return false;
     }
-    if (team->merge)
+    if (team->merge) {
         fcntl(pipes[0], F_SETFL, O_NONBLOCK);
+        fcntl(pipes[0], F_SETPIPE_SZ, PIPE_BYTES); /* if the user's limit allows that */
+    }
     worker->region = th_shared_here;
     worker->mark = worker->region->mark;
     worker->page = th_shared_alloc(sizeof *worker->page);
@@ -277,16 +281,19 @@ static int start_worker(struct team *team, size_t number)
 
 /* --- The end of a worker ---------------------------------------------------------------------- */
 
-/* Returns whether a successor goes on after the death of worker NUMBER, and writes so. PLACE is that
- * of the death, which must be in a record. */
-static bool goes_on(const struct team *team, size_t number, uint64_t place)
+/* Returns whether a successor goes on after the death of worker NUMBER, which must be in a record,
+ * and writes so. */
+static bool goes_on(const struct team *team, size_t number)
 {
     struct th_crash_worker *worker = &team->workers[number];
     const struct th_crash_policy *policy = team->policy;
-    uint64_t record = place & TH_CRASH_STREAM_END;
+    uint64_t place, record;
 
-    if (!policy || !policy->continues || !worker->end.crashed || record == 0 ||
-        record == TH_CRASH_STREAM_END || place >= TH_CRASH_RESULTS)
+    if (!policy || !policy->continues || !worker->end.crashed)
+        return false;
+    place = th_crash_worker_place(worker);
+    record = place & TH_CRASH_STREAM_END;
+    if (record == 0 || record == TH_CRASH_STREAM_END || place >= TH_CRASH_RESULTS)
         return false;
     if (worker->region->mark != worker->mark) {
         th_write_text(
@@ -321,7 +328,7 @@ static bool end_worker(struct team *team, size_t number)
 
     th_crash_take_messages(worker);
     worker->end = th_crash_account_for(worker);
-    again = goes_on(team, number, th_crash_worker_place(worker));
+    again = goes_on(team, number);
     worker->end.crashed |= crashed;
     forget_worker(worker);
     if (team->merge) {

@@ -126,15 +126,16 @@ void th_crash_merge_add(struct th_crash_merge *merge, size_t worker, int pipe);
 /* Reads what the worker has sent, without a limit, and closes its pipe. LAST: nobody follows it. */
 void th_crash_merge_end(struct th_crash_merge *merge, size_t worker, bool last);
 
-/* Reads what the worker has sent, up to a limit. PLACE: its place, read before the call. */
-void th_crash_merge_read(struct th_crash_merge *merge, size_t worker, uint64_t place);
+/* Reads what the worker has sent, up to a limit. PLACE: its place, read before the call. Returns
+ * whether there was anything. */
+bool th_crash_merge_read(struct th_crash_merge *merge, size_t worker, uint64_t place);
 
 /* Writes what can be written without a wait. Returns true if frames are left. */
 bool th_crash_merge_write(struct th_crash_merge *merge);
 
-/* Adds the descriptors to wait for to POLLED, which has room for one of each worker and one more.
- * Returns their number. */
-size_t th_crash_merge_poll(const struct th_crash_merge *merge, struct pollfd *polled);
+/* Adds the descriptors to wait for to POLLED, which has room for one of each worker and one more:
+ * the pipes if PIPES, and the descriptor that is written to. Returns their number. */
+size_t th_crash_merge_poll(const struct th_crash_merge *merge, bool pipes, struct pollfd *polled);
 
 /* Returns whether the worker, or one before it, has written anything to stdout. */
 bool th_crash_merge_has_written(const struct th_crash_merge *merge, size_t worker);

@@ -106,14 +106,16 @@ static bool read_source(struct source *source)
     return size > 0 || (size < 0 && errno == EINTR);
 }
 
-void th_crash_merge_read(struct th_crash_merge *merge, size_t worker, uint64_t place)
+bool th_crash_merge_read(struct th_crash_merge *merge, size_t worker, uint64_t place)
 {
     struct source *source = &merge->sources[worker];
+    size_t before = source->end - source->begin;
 
     while (source->pipe >= 0 && source->end - source->begin < HELD_BYTES && read_source(source))
         ;
     if (source->end - source->begin < HELD_BYTES) /* the pipe was drained */
         source->passed = place;
+    return source->end - source->begin != before;
 }
 
 void th_crash_merge_end(struct th_crash_merge *merge, size_t worker, bool last)
@@ -258,11 +260,11 @@ bool th_crash_merge_write(struct th_crash_merge *merge)
     return !write_out(merge) || left;
 }
 
-size_t th_crash_merge_poll(const struct th_crash_merge *merge, struct pollfd *polled)
+size_t th_crash_merge_poll(const struct th_crash_merge *merge, bool pipes, struct pollfd *polled)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < merge->count; i++) {
+    for (size_t i = 0; i < merge->count && pipes; i++) {
         const struct source *source = &merge->sources[i];
         if (source->pipe >= 0 && source->end - source->begin < HELD_BYTES)
             polled[count++] = (struct pollfd){.fd = source->pipe, .events = POLLIN};

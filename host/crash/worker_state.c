@@ -117,19 +117,14 @@ void th_crash_look_for_lost_thread(struct th_crash_worker *worker)
         kill(worker->id, SIGKILL);
 }
 
-static void find_main_thread(void *context, const void *page)
-{
-    struct th_crash_worker *worker = context;
-    const struct th_self *self = page;
-
-    if (self->id && self->id == worker->region->worker)
-        worker->main = self;
-}
-
 uint64_t th_crash_worker_place(struct th_crash_worker *worker)
 {
+    const struct th_self *self;
+
     if (!worker->main && th_crash_place_of(worker->region, NULL))
-        th_shared_pages_each(worker->region, find_main_thread, worker);
+        for (size_t i = 0; !worker->main && (self = th_shared_page_at(worker->region, i)); i++)
+            if (self->id && self->id == worker->region->worker)
+                worker->main = self;
     return th_crash_place_of(worker->region, worker->main);
 }
 
