@@ -68,6 +68,14 @@ slow_reader() {
     cmp "$work/slow" "$work/plain/stdout"
 }
 check 'a slow reader' slow_reader
+# held_back: each of two tracers with more output than is held waits for a tracer that sleeps.
+held_back() {
+    many=$(yes "$top/$recordings/s09_collections_return.trace" | head -n 48)
+    equal -L "$work/lib" -t jsonl -t dying,pause=20 -t text $many
+    ls -l "$work/isolated/stdout"
+    [ "$(wc -c <"$work/isolated/stdout")" -gt 13000000 ]
+}
+check 'tracers that are far ahead are held back' held_back
 # full_disk: the first error of stdout is reported once.
 full_disk() {
     "$tracehost" replay "$@" -t text -t msg "$pingpong" >/dev/full

@@ -1,14 +1,16 @@
 /*
  * A tracer that writes a line for each event, and dies. Settings: `output`; `at`, the event of its
- * process in which it dies; `how`, the number of the signal that it raises, or 0 for _exit().
+ * process in which it dies; `how`, the number of the signal that it raises, or 0 for _exit();
+ * `pause`, the microseconds for which it sleeps in each event.
  */
-#define TRACER_DECLARES                                                                  \
-    {"at", TH_SETTING_NUMBER, NULL, "0", "the event in which the tracer dies; 0: none"}, \
-        {"how", TH_SETTING_NUMBER, NULL, "0", "the signal; 0: the tracer calls _exit()"},
+#define TRACER_DECLARES                                                                   \
+    {"at", TH_SETTING_NUMBER, NULL, "0", "the event in which the tracer dies; 0: none"},  \
+        {"how", TH_SETTING_NUMBER, NULL, "0", "the signal; 0: the tracer calls _exit()"}, \
+        {"pause", TH_SETTING_NUMBER, NULL, "0", "microseconds in each event"},
 #define TRACER_SETTINGS read_settings
 
 struct settings {
-    unsigned at, how;
+    unsigned at, how, pause;
 };
 
 #include "tracers/kit/output.h"
@@ -21,6 +23,7 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
 {
     settings->at = output_number(env, state, "at");
     settings->how = output_number(env, state, "how");
+    settings->pause = output_number(env, state, "pause");
 }
 
 TH_TRACER_ENABLED(generic)
@@ -38,6 +41,8 @@ TH_TRACER_TRACE(generic)
     line_start(&line);
     line_add(&line, "event %lu: %#T %#T", ++events, tag, tracee);
     line_end(&line, output->file);
+    if (output->settings.pause)
+        usleep(output->settings.pause);
     if (events != output->settings.at)
         return;
     if (output->settings.how)
