@@ -37,7 +37,7 @@ extern "C" {
  *
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
- *   3  th_output_buffer() and its companions, th_share_file()
+ *   3  th_output_buffer() and its companions, th_output_continued(), th_share_file()
  *
  * th_host_present(), behind the functions, shows how a library checks which functions a host has.
  */
@@ -279,6 +279,13 @@ TH_MODULE_API void th_output_buffer_written(char *buffer, const char *data, size
 /** Ends BUFFER, which may be NULL.
  * Since: 3; see th_host_present(). */
 TH_MODULE_API void th_output_buffer_end(char *buffer);
+
+/** Returns 1 if the file PATH, or stdout if PATH is NULL, has output of the same tracer in a process
+ * that died (`tracehost replay --on-crash=continue`): the tracer then appends to the file, and does
+ * not write the head of its format again. Else 0.
+ * Thread: any.
+ * Since: 3; see th_host_present(). */
+TH_MODULE_API int th_output_continued(const char *path);
 
 /** Returns a descriptor of a new, empty file without a name, if this process plays another share of
  * the recording than the first one (`tracehost replay --shards`). A tracer that writes while events

@@ -103,6 +103,7 @@ bool th_shared_begin(int sockets[2])
     if (getrandom(&region->mark, sizeof region->mark, GRND_NONBLOCK) != sizeof region->mark)
         region->mark = (uintptr_t)region;
     th_shared_here = region;
+    heap_used = 0;
     return true;
 }
 
@@ -125,9 +126,11 @@ void th_shared_end(struct th_shared_region *region)
 
 /* --- The heap --------------------------------------------------------------------------------- */
 
-static bool is_shared(const void *memory)
+bool th_shared_holds(const struct th_shared_region *region, const void *address, size_t size)
 {
-    return th_shared_here && (uintptr_t)memory - (uintptr_t)th_shared_here < REGION_BYTES;
+    uintptr_t offset = (uintptr_t)address - (uintptr_t)region;
+
+    return region && offset < REGION_BYTES && size <= REGION_BYTES - offset;
 }
 
 void *th_shared_try_alloc(size_t size)
@@ -173,7 +176,7 @@ void th_shared_free(void *memory)
 {
     struct block *block = (struct block *)memory - 1;
 
-    if (!is_shared(memory)) {
+    if (!th_shared_holds(th_shared_here, memory, 1)) {
         th_free(memory);
         return;
     }
@@ -266,6 +269,11 @@ void th_shared_pages_each(const struct th_shared_region *region,
 {
     for (size_t i = 0; i < PAGES; i++)
         visit(context, page_place(region, i));
+}
+
+const void *th_shared_page_at(const struct th_shared_region *region, size_t index)
+{
+    return index < PAGES ? page_place(region, index) : NULL;
 }
 
 /* --- Messages --------------------------------------------------------------------------------- */

@@ -6,12 +6,13 @@
  * tracers, the event that is played, the buffers of outputs, the list of unfinished files. Without a
  * region the functions below use the heap.
  *
- * The worker writes, the supervisor reads after the worker's death. A child that a library forks in
+ * The worker writes, the supervisor reads after the worker's death. Each worker has a region. A child that a library forks in
  * the worker gets a copy of the region, so that nothing of the child reaches the supervisor.
  */
 #ifndef TH_SHARED_H
 #define TH_SHARED_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,6 +30,9 @@ struct th_shared_region {
     pid_t worker;                     /* written by the worker before any other code runs */
     struct th_unfinished *unfinished; /* output.h: files to remove */
     void *crash;                      /* crash/: what is known of the worker's end */
+    /* crash/: position of the worker, see th_crash_set_place(). Written by the worker's main thread,
+     * release: output that was sent before belongs to earlier places. The supervisor acquires. */
+    _Atomic uint64_t place;
 };
 
 /* The region that the process uses; NULL: none. */
@@ -41,8 +45,12 @@ bool th_shared_begin(int sockets[2]);
 /* Makes the process, which has just been forked, the worker. SOCKET is SOCKETS[1]. */
 void th_shared_work(int socket);
 
-/* Unmaps REGION. Order: no pointer into it is used later. */
+/* Unmaps REGION. Order: no pointer into it is used later.
+ * Process: the supervisor, or a worker that has inherited the region of another. */
 void th_shared_end(struct th_shared_region *region);
+
+/* Returns whether the SIZE bytes at ADDRESS lie in REGION. */
+bool th_shared_holds(const struct th_shared_region *region, const void *address, size_t size);
 
 /* Allocates SIZE bytes of zeros in the region; if it is full or missing, by th_alloc_zero(). Owner:
  * the caller frees the memory by th_shared_free(). Thread: any. */
@@ -73,6 +81,10 @@ void th_shared_page_give(void *page);
  * has left is all zeros. Thread: the supervisor. */
 void th_shared_pages_each(const struct th_shared_region *region,
                           void (*visit)(void *context, const void *page), void *context);
+
+/* Returns the page at place INDEX of REGION, counted from 0; NULL: there are less places. A thread
+ * gets the first free place. Thread: the supervisor. */
+const void *th_shared_page_at(const struct th_shared_region *region, size_t index);
 
 /* Sends BYTES, one message, to the supervisor, with DESCRIPTOR unless below 0. Errors: returns
  * false if the message was not sent. Thread: any; async-signal-safe. */

@@ -75,15 +75,29 @@ const struct th_argument th_cli_bounds_arguments[] = {
 static void complain(void *context)
 {
     struct playing *playing = context;
+    bool common = th_crash_set_common(true);
 
     if (th_error_status() != TH_USAGE) {
         th_cli_stream_complain(&playing->stream);
-        return;
+    } else {
+        playing->refused = true;
+        th_cli_command_flush();
+        th_cli_progress_hide(&playing->stream.progress);
+        th_cli_command_fail(playing->stream.command);
     }
-    playing->refused = true;
-    th_cli_command_flush();
-    th_cli_progress_hide(&playing->stream.progress);
-    th_cli_command_fail(playing->stream.command);
+    th_crash_set_common(common);
+}
+
+/* Tells the supervisor that the stream number STREAM begins, and leaves out the events that a process
+ * before this one has played. */
+static void begin_place(struct th_replaying *replay, size_t stream)
+{
+    uint64_t place = th_crash_stream_place(stream), after = th_crash_resumed_after();
+
+    th_crash_set_place(place);
+    replay->play.delivered = after < place                          ? 0
+                             : after <= place + TH_CRASH_STREAM_END ? after - place
+                                                                    : UINT64_MAX;
 }
 
 /* Checks that the files are readable, and of one node, before a tracer is loaded. A single stream
@@ -246,6 +260,7 @@ static void show_stats(const struct th_replaying *replay, const struct th_tracin
         {played->tracees, "tracees seen", true},
     };
 
+    th_crash_set_common(true);
     fprintf(stderr, "played in %.3f s, %.0f records/s", seconds,
             seconds > 0 ? (double)played->records / seconds : 0);
     if (replay->shards > 1)
@@ -254,13 +269,14 @@ static void show_stats(const struct th_replaying *replay, const struct th_tracin
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].always || rows[i].count)
             th_cli_trace_stats_row(rows[i].count, rows[i].what);
+    th_crash_set_common(false);
     th_cli_trace_summary(NULL, tracing);
 }
 
-static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t index,
+static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t number,
                        struct th_player_counts *played)
 {
-    const char *name = replay->streams.items[index];
+    const char *name = replay->streams.items[number];
     struct playing playing = {
         .stream = {.command = replay->command, .name = name, .options = &replay->stream},
         .replay = replay,
@@ -276,9 +292,12 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         stream->idle_context = &playing;
     }
     if (replay->minimize)
-        th_cli_minimize_watch(replay->minimize, index, stream);
+        th_cli_minimize_watch(replay->minimize, number, stream);
     atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
+    begin_place(replay, number);
+    th_crash_set_common(true);
     status = th_cli_stream_open(stream);
+    th_crash_set_common(false);
     if (status != TH_OK)
         return status;
     replay->opened++;
@@ -294,6 +313,8 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     th_crash_end_child();
     if (th_cli_shards_deliver(replay->shares) != TH_OK)
         playing.failed = th_cli_command_fail(replay->command);
+    th_crash_set_place(th_crash_stream_place(number) | TH_CRASH_STREAM_END);
+    th_crash_set_common(true);
     replay->interrupted |= played->interrupted && th_replay_reader_info(stream->reader)->size > 0;
     show_position(&playing);
     info = th_replay_reader_info(stream->reader);
@@ -304,9 +325,31 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         th_cli_stream_say(stream, "an unknown number of events was lost in %llu place%s",
                           (unsigned long long)info->gaps, th_log_plural(info->gaps));
     status = th_cli_stream_close(stream);
+    th_crash_set_common(false);
     if (playing.failed)
         return TH_FAILED;
     return playing.refused ? TH_USAGE : status;
+}
+
+/* Each warning has a place of its own, as several processes may give it for their sessions. */
+static void warn_at_end(struct th_replaying *replay, struct th_tracing *tracing,
+                        const struct th_player_counts *played)
+{
+    const struct th_control_session_options *sessions = &replay->trace.sessions;
+
+    th_crash_next_place();
+    th_crash_set_common(true);
+    tell_unplayed(replay, played);
+    th_crash_set_common(false);
+    th_crash_next_place();
+    th_control_session_options_report_uncalled(sessions, tracing);
+    th_crash_next_place();
+    if (!sessions->items[sessions->count - 1].follows)
+        th_control_sessions_report_unmet(tracing);
+    th_crash_next_place();
+    if (played->played)
+        th_control_session_options_report_unmatched(sessions, tracing);
+    th_crash_next_place();
 }
 
 /* Plays the streams in order. If one cannot be read, the others are still played. */
@@ -331,13 +374,10 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     seconds = (double)(th_clock_real_monotonic() - began) / 1e9;
     th_top_wait();
     th_top_end();
-    th_cli_trace_results(tracing, replay->trace.json);
+    th_crash_set_place(TH_CRASH_RESULTS);
+    th_cli_trace_results(tracing, replay->trace.json, replay->is_part);
     th_cli_command_flush();
-    tell_unplayed(replay, &played);
-    th_control_session_options_report_uncalled(&replay->trace.sessions, tracing);
-    th_control_sessions_report_unmet(tracing);
-    if (played.played)
-        th_control_session_options_report_unmatched(&replay->trace.sessions, tracing);
+    warn_at_end(replay, tracing, &played);
     if (replay->trace.stats)
         show_stats(replay, tracing, &played, seconds);
     else
@@ -420,8 +460,10 @@ int th_cli_replaying_run(struct th_replaying *replay)
     struct th_tracing *tracing;
     int status;
 
-    if (check_streams(replay) != TH_OK || th_cli_shards_fork(replay, &replay->shares) != TH_OK)
+    if (check_streams(replay) != TH_OK || th_cli_shards_fork(replay, &replay->shares) != TH_OK) {
+        th_crash_set_common(true);
         return th_cli_command_fail(replay->command);
+    }
     if (th_cli_shards_is_child(replay->shares))
         replay->stream.progress = TH_PROGRESS_NEVER;
     tracing = th_trace_create();
@@ -447,13 +489,17 @@ int th_cli_replaying_run(struct th_replaying *replay)
     status = th_options_trace_options_begin(&replay->trace, &replay->control);
     if (status == TH_OK)
         status = th_cli_shards_check(replay->shares, tracing);
-    if (status == TH_OK)
+    if (status == TH_OK) {
         status = play_all(replay, tracing);
-    else
+    } else {
+        th_crash_set_common(true); /* without --isolate the first failure is the only one */
         status = th_cli_command_fail(replay->command);
+        th_crash_set_common(false);
+    }
     th_control_host_end(&replay->control);
     th_cli_shards_end(replay->shares);
     th_cli_interrupt_explain(replay->command);
+    th_crash_set_place(UINT64_MAX);
     th_library_halt();
     th_poll_select_end();   /* a selected descriptor keeps its tracer loaded */
     th_trace_free(tracing); /* tracers write their last data */

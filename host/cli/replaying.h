@@ -18,6 +18,9 @@
 
 struct th_minimize;
 
+/* Reaction to the death of a tracer (isolation.h). */
+enum th_on_crash { TH_ON_CRASH_DEFAULT, TH_ON_CRASH_STOP, TH_ON_CRASH_CONTINUE };
+
 enum { TH_REPLAYING_SHOWN = 16 }; /* number of counts; replaying.c has their names */
 
 struct th_replaying {
@@ -30,6 +33,10 @@ struct th_replaying {
     struct th_texts streams;
     struct th_minimize *minimize; /* --on-crash=minimize (smallest_crash.h); NULL: not given */
     int64_t shards;               /* number of shares; 0: 1 */
+    bool isolate;                 /* isolation.h */
+    enum th_on_crash on_crash;    /* likewise */
+    uint64_t max_crashes;         /* likewise */
+    bool is_part;                 /* other processes play the same streams for other tracers */
 
     /* Set by th_cli_replaying_run(). */
     size_t opened;    /* number of streams that were opened */

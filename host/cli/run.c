@@ -245,7 +245,7 @@ static void run_give_up(void *context)
     bool mine = th_control_host_lock_soon(&run->control) && th_progress_settle_soon();
 
     th_control_sessions_rest(run->tracing);
-    th_cli_trace_results(run->tracing, run->trace.json);
+    th_cli_trace_results(run->tracing, run->trace.json, false);
     while (mine && th_trace_sessions(run->tracing) > 0)
         th_trace_session_destroy(th_trace_session(run->tracing, 0));
     if (mine)
@@ -312,7 +312,7 @@ static void run_tell(const struct run *run, double seconds)
     unsigned schedulers = th_runtime_threads().schedulers;
     bool stats = run->trace.stats;
 
-    th_cli_trace_results(run->tracing, run->trace.json);
+    th_cli_trace_results(run->tracing, run->trace.json, false);
     th_cli_command_flush();
     tell_stop(run);
     th_cli_trace_waiting("run", run->tracing);

@@ -353,13 +353,30 @@ const struct th_argument th_cli_supervisor_arguments[] = {
     {0},
 };
 
-void th_cli_command_supervise(const char *command)
+/* Returns the name of COMMAND for messages of the supervisor. */
+static const char *supervised_name(const char *command)
 {
     static char name[64];
 
     snprintf(name, sizeof name, "tracehost %s", command);
+    return name;
+}
+
+void th_cli_command_supervise(const char *command)
+{
     if (!unsupervised)
-        th_crash_supervise(name);
+        th_crash_supervise(supervised_name(command));
+}
+
+size_t th_cli_command_supervise_several(const char *command, size_t count,
+                                        const struct th_crash_policy *policy)
+{
+    if (unsupervised) {
+        th_error_raise(TH_USAGE, "--isolate and --on-crash=continue need the supervisor: leave out "
+                                 "--supervisor=no");
+        exit(th_cli_command_fail(command));
+    }
+    return th_crash_supervise_several(supervised_name(command), count, policy);
 }
 
 /* --- The encoding of text for people ---------------------------------------------------------- */

@@ -68,6 +68,12 @@ void th_cli_command_ask(int (*tell)(const struct th_usage *usage));
 void th_cli_command_supervise(const char *command);
 extern const struct th_argument th_cli_supervisor_arguments[]; /* --supervisor */
 
+/* The same for COUNT workers, one for each tracer; see th_crash_supervise_several(), also for the
+ * result. Ends the program with TH_USAGE if --supervisor=no was given. */
+struct th_crash_policy;
+size_t th_cli_command_supervise_several(const char *command, size_t count,
+                                        const struct th_crash_policy *policy);
+
 /* Flushes stdout, so that later text on stderr follows it. */
 void th_cli_command_flush(void);
 

@@ -3,6 +3,7 @@
 #include "subcommand.h"
 
 #include "host/base/buffer.h"
+#include "host/crash/supervisor.h"
 #include "host/process/process.h"
 #include "host/term/text.h"
 #include "host/trace/live/live.h"
@@ -195,14 +196,20 @@ void th_cli_trace_summary(const char *command, const struct th_tracing *tracing)
     };
     const size_t count = sizeof rows / sizeof rows[0];
 
+    th_crash_set_common(true);
     if (!command)
         show_rows(rows, count);
+    th_crash_set_common(false);
+    th_crash_next_place();
     for (size_t i = 0; i < th_trace_sessions(tracing); i++)
         if (command || th_trace_session_has_tracer(th_trace_session(tracing, i)))
             tell_session(command, th_trace_session(tracing, i));
+    th_crash_next_place();
+    th_crash_set_common(true);
     for (size_t i = 0; command && i < count; i++)
         if (rows[i].remarked)
             th_cli_trace_report(command, rows[i].what, rows[i].count);
+    th_crash_set_common(false);
 }
 
 /* --- Patterns without functions --------------------------------------------------------------- */
@@ -392,7 +399,7 @@ static void show_json(const struct th_session *session, const struct counts *cou
                               JSON_COMPACT);
 }
 
-void th_cli_trace_results(const struct th_tracing *tracing, bool json)
+void th_cli_trace_results(const struct th_tracing *tracing, bool json, bool is_part)
 {
     size_t sessions = th_trace_sessions(tracing);
 
@@ -406,7 +413,7 @@ void th_cli_trace_results(const struct th_tracing *tracing, bool json)
         if (counts.count && json)
             show_json(session, &counts);
         else if (counts.count)
-            trace_summary_show(session, &counts, sessions > 1);
+            trace_summary_show(session, &counts, is_part || sessions > 1);
         for (size_t k = 0; k < counts.count; k++) {
             th_free(counts.items[k].time.items);
             th_free(counts.items[k].memory.items);

@@ -7,8 +7,9 @@
 
 struct th_tracing;
 
-/* Prints the counts of patterns on stdout: for each session a table, or a line of JSON. */
-void th_cli_trace_results(const struct th_tracing *tracing, bool json);
+/* Prints the counts of patterns on stdout: for each session a table, or a line of JSON. IS_PART: there
+ * are sessions in other processes. */
+void th_cli_trace_results(const struct th_tracing *tracing, bool json, bool is_part);
 
 /* Prints remarks on stderr for COMMAND: lost events, and answers of tracers that may be mistakes.
  * If COMMAND is NULL, prints the counts of all events (--stats), after the command's own rows,

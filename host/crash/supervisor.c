@@ -1,440 +1,393 @@
 /*
- * The supervisor of a worker; supervisor.h describes both.
+ * The supervisor of workers; supervisor.h describes both.
  *
- * 1. The supervisor blocks all signals, maps the region and forks. The worker gets its signals
- *    back.
- * 2. The supervisor waits for signals and for messages of the worker. It passes signals on, stops
- *    when the worker stops, and keeps descriptors of the worker's outputs.
- * 3. The end of the worker, or another program in its place (exec), ends the wait.
+ * 1. The supervisor blocks all signals, maps a region for each worker and forks. A worker gets its
+ *    signals back.
+ * 2. The supervisor waits for signals and for messages of the workers. It passes signals on, stops
+ *    when the workers have stopped, and keeps descriptors of their outputs. The outputs of several
+ *    workers are merged (worker_merge.c).
+ * 3. A worker ends, or another program takes its place (exec).
  * 4. After a death the supervisor writes what the worker had left, removes unfinished files,
- *    restores the terminal, reports, and ends as the worker did or with TH_CRASHED.
- *
- * The supervisor reads memory in which a faulty library may have written: a step of the report that
- * crashes is left out.
+ *    restores the terminal, and reports (worker_end.c). It may fork a successor, which goes on
+ *    after the record of the death.
+ * 5. When all workers have ended, the supervisor ends with TH_CRASHED, or as the first worker that
+ *    did not succeed.
  */
-#include "supervisor.h"
-
-#include "crash_internal.h"
+#include "supervisor_internal.h"
 
 #include "host/base/kept.h"
+#include "host/base/memory.h"
 #include "host/base/output.h"
-#include "host/base/shared.h"
 #include "host/probe/probe.h"
-#include "host/trace/event.h"
+#include "host/term/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum {
-    KEPT_LIMIT = 256, /* outputs */
-    NAME_BYTES = 32,  /* of a process; the kernel cuts names to less */
-    LOOK_MS = 1000    /* between two looks at the worker's threads */
+    LOOK_MS = 1000,      /* between two looks at the threads of the workers */
+    MERGE_MS = 1,        /* between two looks at the output of the workers, while there is some */
+    PIPE_BYTES = 1 << 20 /* of frames that gather between two looks */
 };
 
-static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
+/* --- All workers ------------------------------------------------------------------------------ */
 
-static struct th_crash_page *own_page; /* of the worker; in the region */
-
-struct th_crash_page *th_crash_page(void)
-{
-    return own_page;
-}
-
-bool th_crash_is_supervised(void)
-{
-    return own_page != NULL;
-}
-
-void th_crash_finish(int status)
-{
-    if (!own_page)
-        return;
-    own_page->status = status;
-    own_page->finished = true;
-}
-
-void th_crash_set_screen(bool shown)
-{
-    if (own_page)
-        own_page->screen = shown;
-}
-
-/* --- Signals that are passed on --------------------------------------------------------------- */
-
-/* A signal to the process group reaches the worker twice: directly, and through the supervisor, in
- * either order. So the number of signals that were sent is the larger of both counts. */
-bool th_crash_is_repeated(int number, const siginfo_t *info)
-{
-    static unsigned counts[NSIG][2]; /* directly; passed on. Only handlers of NUMBER use a row. */
-    bool passed_on = own_page && info->si_code == SI_QUEUE && info->si_pid == getppid();
-    unsigned *count = &counts[number][passed_on], other = counts[number][!passed_on];
-
-    return ++*count <= other;
-}
-
-/* --- The worker as the supervisor sees it ----------------------------------------------------- */
-
-struct kept_output {
-    const struct th_kept *kept;
-    int descriptor;
+struct team {
+    const char *name;                     /* of the command */
+    const struct th_crash_policy *policy; /* NULL: one worker, whose output is not merged */
+    size_t count;
+    struct th_crash_worker *workers;
+    struct th_crash_merge *merge; /* NULL: none */
+    struct pollfd *polled;        /* room for all descriptors */
+    pid_t supervisor;
+    int signals;     /* a signalfd */
+    sigset_t before; /* the signal mask of the program */
+    int64_t looked;  /* time of the last look at threads, in nanoseconds */
 };
 
-struct worker {
-    const char *name; /* of the command, for messages */
-    pid_t id;
-    int socket; /* -1: the worker has closed its end */
-    struct th_shared_region *region;
-    struct th_crash_page *page;
-    struct kept_output outputs[KEPT_LIMIT]; /* in the order in which they began */
-    size_t output_count;
-    struct termios terminal;
-    bool has_terminal;
-    char comm[NAME_BYTES]; /* the process' name, before any library can change it */
-    bool replaced;         /* another program is in the worker's place */
-    const struct th_self
-        *lost_thread; /* a thread that has ended in code of a library; NULL: none */
-    int status;       /* as of waitpid(), once the worker has ended */
-
-    /* Threads that were in code of libraries when the worker ended. */
-    const struct th_self *suspects[8];
-    size_t suspect_count;
-    uint64_t record; /* number of the record that was played; 0: none */
-    size_t lost;     /* bytes of output */
-};
-
-static void end_output(struct worker *worker, const struct th_kept *kept)
+/* Notes that waitpid() has reported STATUS of the process ID. */
+static void note_change(const struct team *team, pid_t id, int status)
 {
-    size_t i = 0;
+    struct th_crash_worker *worker = team->workers, *end = worker + team->count;
 
-    while (i < worker->output_count && worker->outputs[i].kept != kept)
-        i++;
-    if (i == worker->output_count)
-        return;
-    close(worker->outputs[i].descriptor);
-    worker->output_count--;
-    memmove(&worker->outputs[i], &worker->outputs[i + 1],
-            (worker->output_count - i) * sizeof worker->outputs[0]);
-}
-
-/* Takes one message of the worker. Returns false if there is none at present. */
-static bool take_worker_message(struct worker *worker)
-{
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } with;
-    struct th_kept_message message;
-    struct iovec part = {&message, sizeof message};
-    struct msghdr head = {
-        .msg_iov = &part, .msg_iovlen = 1, .msg_control = with.room, .msg_controllen = sizeof with};
-    ssize_t size;
-    int descriptor = -1;
-
-    if (worker->socket < 0)
-        return false;
-    size = recvmsg(worker->socket, &head, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (size < 0)
-        return errno == EINTR;
-    if (size == 0) {
-        close(worker->socket);
-        worker->socket = -1;
-        return false;
+    while (worker < end && worker->id != id)
+        worker++;
+    if (WIFSTOPPED(status)) {
+        /* A thread that asked to be traced by its parent would wait for this process for ever. */
+        if (ptrace(PTRACE_DETACH, id, NULL, WSTOPSIG(status)) != 0 && worker < end)
+            worker->stopped = true;
+    } else if (worker < end && WIFCONTINUED(status)) {
+        worker->stopped = false;
+    } else if (worker < end) {
+        worker->status = status;
+        worker->id = 0;
     }
-    if (CMSG_FIRSTHDR(&head) && with.head.cmsg_type == SCM_RIGHTS)
-        memcpy(&descriptor, CMSG_DATA(&with.head), sizeof descriptor);
-    if (descriptor < 0)
-        end_output(worker, message.kept);
-    else if (worker->output_count < KEPT_LIMIT)
-        worker->outputs[worker->output_count++] = (struct kept_output){message.kept, descriptor};
-    else
-        close(descriptor);
-    return true;
+}
+
+/* The shell sees that the command has stopped. If the shell lets it go on, all processes do: their
+ * group gets SIGCONT. A worker that goes on alone sends SIGCONT. */
+static void stop_with_workers(struct team *team)
+{
+    bool stopped = false;
+
+    for (size_t i = 0; i < team->count; i++) {
+        if (team->workers[i].id && !team->workers[i].stopped)
+            return;
+        stopped |= team->workers[i].id != 0;
+    }
+    if (!stopped)
+        return;
+    for (size_t i = 0; i < team->count; i++)
+        team->workers[i].stopped = false;
+    raise(SIGSTOP);
+}
+
+/* Handles changes of the workers' state. A process that starts another program gets its name. */
+static void look_at_workers(struct team *team)
+{
+    char name[TH_CRASH_NAME_BYTES];
+    pid_t id;
+    int status;
+
+    for (size_t i = 0; i < team->count; i++) {
+        struct th_crash_worker *worker = &team->workers[i];
+        siginfo_t end = {0};
+        if (worker->id && waitid(P_PID, (id_t)worker->id, &end, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            end.si_pid) {
+            th_crash_read_name(worker->id, name);
+            worker->replaced |= strcmp(name, worker->comm) != 0;
+        }
+    }
+    while ((id = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED | __WALL)) > 0)
+        note_change(team, id, status);
+    stop_with_workers(team);
+}
+
+static size_t count_living(const struct team *team)
+{
+    size_t living = 0;
+
+    for (size_t i = 0; i < team->count; i++)
+        living += team->workers[i].id != 0;
+    return living;
+}
+
+/* A terminal sends its signals to the whole group; so does the kernel in other cases. Without workers
+ * the rest of the output waits for its reader. */
+static void pass_signal_on(const struct team *team, const struct signalfd_siginfo *info)
+{
+    int number = (int)info->ssi_signo;
+
+    for (size_t i = 0; i < team->count; i++) {
+        pid_t id = team->workers[i].id;
+        if (id && info->ssi_code != SI_KERNEL && (pid_t)info->ssi_pid != id)
+            sigqueue(id, number, (union sigval){0});
+    }
+    if (count_living(team) == 0 && (number == SIGINT || number == SIGTERM || number == SIGHUP))
+        th_crash_end_as(&(struct th_crash_end){.status = 128 + number, .signal = number});
 }
 
 /* --- The wait --------------------------------------------------------------------------------- */
 
-/* Returns whether another program runs in the worker's process: its memory is not the worker's. */
-static bool is_replaced(const struct worker *worker)
+/* Reads and writes output of several workers. Returns true if some waits for a worker or for its
+ * reader, or if more is likely to come soon. */
+static bool merge_outputs(struct team *team)
 {
-    uint64_t mark = 0;
-    struct iovec own = {&mark, sizeof mark}, other = {&worker->region->mark, sizeof mark};
+    bool broken, flows = false, waits;
 
-    if (process_vm_readv(worker->id, &own, 1, &other, 1, 0) != sizeof mark)
-        return errno == EFAULT;
-    return mark != worker->region->mark;
+    if (!team->merge)
+        return false;
+    for (size_t i = 0; i < team->count; i++)
+        if (team->workers[i].id)
+            flows |= th_crash_merge_read(team->merge, i, th_crash_worker_place(&team->workers[i]));
+    broken = th_crash_merge_error(team->merge) == EPIPE;
+    waits = th_crash_merge_write(team->merge);
+    /* Without a merge the writer gets SIGPIPE. */
+    for (size_t i = 0; i < team->count && !broken; i++)
+        if (team->workers[i].id && th_crash_merge_error(team->merge) == EPIPE)
+            kill(team->workers[i].id, SIGPIPE);
+    return waits || flows;
 }
 
-/* Reads the name of the process ID, which may be a zombie, to NAME. */
-static void read_name(pid_t id, char name[NAME_BYTES])
-{
-    char path[64];
-    ssize_t size = -1;
-    int file;
-
-    snprintf(path, sizeof path, "/proc/%d/comm", (int)id);
-    file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        size = read(file, name, NAME_BYTES - 1);
-        close(file);
-    }
-    name[size > 0 ? size : 0] = '\0';
-}
-
-/* Handles changes of the worker's state. Returns true if the worker has ended. A process that starts
- * another program gets its name. */
-static bool look_at_worker(struct worker *worker)
-{
-    char name[NAME_BYTES];
-    siginfo_t end = {0};
-    pid_t id;
-    int status;
-
-    if (waitid(P_PID, (id_t)worker->id, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid) {
-        read_name(worker->id, name);
-        worker->replaced |= strcmp(name, worker->comm) != 0;
-    }
-    while ((id = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL)) > 0) {
-        if (id == worker->id && !WIFSTOPPED(status)) {
-            worker->status = status;
-            return true;
-        }
-        /* A thread that asked to be traced by its parent would wait for this process for ever. */
-        if (ptrace(PTRACE_DETACH, id, NULL, WSTOPSIG(status)) == 0)
-            continue;
-        /* The shell sees that the command has stopped. If the shell lets it go on, both processes do:
-         * their group gets SIGCONT. A worker that goes on alone sends SIGCONT. */
-        raise(SIGSTOP);
-    }
-    return false;
-}
-
-/* A terminal sends its signals to the whole group; so does the kernel in other cases. */
-static void pass_signal_on(const struct worker *worker, const struct signalfd_siginfo *info)
-{
-    if (info->ssi_code != SI_KERNEL && (pid_t)info->ssi_pid != worker->id)
-        sigqueue(worker->id, (int)info->ssi_signo, (union sigval){0});
-}
-
-/* A thread that ends by the bare system call leaves no trace in its process: if it is needed there,
- * the worker would wait for it for ever. */
-static void find_lost_thread(void *context, const void *page)
-{
-    struct worker *worker = context;
-    const struct th_self *self = page;
-
-    if (self->id && th_crash_is_in_library(self) && th_crash_thread_has_ended(worker->id, self->id))
-        worker->lost_thread = self;
-}
-
-static void look_for_lost_thread(struct worker *worker)
-{
-    th_shared_pages_each(worker->region, find_lost_thread, worker);
-    if (worker->lost_thread)
-        kill(worker->id, SIGKILL);
-}
-
-/* The worker closes its end of the socket as it ends, when its memory is gone; as it is replaced by
- * another program; or because a library closes all descriptors. */
-static void wait_for_end(struct worker *worker, int signals)
+/* Waits for news. If output WAITS, then only for MERGE_MS, in which frames gather in the pipes: a
+ * wake-up for each of them would cost more than the frame. */
+static void wait_for_news(struct team *team, bool waits)
 {
     struct signalfd_siginfo info;
+    size_t count = 0;
 
-    while (!look_at_worker(worker)) {
-        struct pollfd news[] = {{.fd = signals, .events = POLLIN},
-                                {.fd = worker->socket, .events = POLLIN}};
-        int count = poll(news, 2, LOOK_MS);
-        if (count == 0)
-            look_for_lost_thread(worker);
-        if (count <= 0)
-            continue;
-        if (news[1].revents) {
-            while (take_worker_message(worker))
-                ;
-            worker->replaced |= worker->socket < 0 && is_replaced(worker);
-            if (worker->replaced)
-                kill(worker->id, SIGKILL);
-        }
-        while (read(signals, &info, sizeof info) == sizeof info)
-            if (info.ssi_signo != SIGCHLD)
-                pass_signal_on(worker, &info);
-    }
-    while (take_worker_message(worker))
-        ;
-}
-
-/* --- The report ------------------------------------------------------------------------------- */
-
-static void add_suspect(void *context, const void *page)
-{
-    struct worker *worker = context;
-    const struct th_self *self = page;
-    enum { MOST = sizeof worker->suspects / sizeof worker->suspects[0] };
-
-    if (!self->id || (worker->lost_thread && self != worker->lost_thread))
+    team->polled[count++] = (struct pollfd){.fd = team->signals, .events = POLLIN};
+    for (size_t i = 0; i < team->count; i++)
+        if (team->workers[i].id && team->workers[i].socket >= 0)
+            team->polled[count++] =
+                (struct pollfd){.fd = team->workers[i].socket, .events = POLLIN};
+    if (team->merge)
+        count += th_crash_merge_poll(team->merge, !waits, team->polled + count);
+    poll(team->polled, count, waits ? MERGE_MS : LOOK_MS);
+    for (size_t i = 0; i < team->count; i++)
+        th_crash_take_messages(&team->workers[i]);
+    while (read(team->signals, &info, sizeof info) == sizeof info)
+        if (info.ssi_signo != SIGCHLD)
+            pass_signal_on(team, &info);
+    if (th_clock_real_monotonic() - team->looked < (int64_t)LOOK_MS * 1000000)
         return;
-    if (self->played)
-        worker->record = self->played->number;
-    if (th_crash_is_in_library(self) && worker->suspect_count < MOST)
-        worker->suspects[worker->suspect_count++] = self;
+    team->looked = th_clock_real_monotonic();
+    for (size_t i = 0; i < team->count; i++)
+        if (team->workers[i].id)
+            th_crash_look_for_lost_thread(&team->workers[i]);
 }
 
-static void find_suspects(void *context)
+/* --- The beginning of a worker ---------------------------------------------------------------- */
+
+/* Frees what belongs to WORKER alone, in the supervisor or in another worker. */
+static void forget_worker(struct th_crash_worker *worker)
 {
-    th_shared_pages_each(((struct worker *)context)->region, add_suspect, context);
+    if (worker->socket >= 0)
+        close(worker->socket);
+    while (worker->output_count > 0)
+        close(worker->outputs[--worker->output_count].descriptor);
+    if (worker->region)
+        th_shared_end(worker->region);
+    worker->region = NULL;
+    worker->socket = -1;
 }
 
-/* Returns whether the worker was ended from outside, or by nobody that can be named. */
-static bool is_from_outside(const struct worker *worker)
+/* Makes what a worker shares with the supervisor. Errors: returns false, with nothing made. */
+static bool prepare_worker(const struct team *team, struct th_crash_worker *worker, int sockets[2],
+                           int pipes[2])
 {
-    return worker->page->sent || (WIFSIGNALED(worker->status) && !worker->lost_thread &&
-                                  WTERMSIG(worker->status) == SIGKILL);
+    pipes[0] = pipes[1] = -1;
+    if (team->merge && pipe2(pipes, O_CLOEXEC) != 0)
+        return false;
+    if (!th_shared_begin(sockets)) {
+        if (team->merge)
+            close(pipes[0]), close(pipes[1]);
+        return false;
+    }
+    if (team->merge) {
+        fcntl(pipes[0], F_SETFL, O_NONBLOCK);
+        fcntl(pipes[0], F_SETPIPE_SZ, PIPE_BYTES); /* if the user's limit allows that */
+    }
+    worker->region = th_shared_here;
+    worker->mark = worker->region->mark;
+    worker->page = th_shared_alloc(sizeof *worker->page);
+    worker->page->facts.kind = "tracer";
+    worker->region->crash = worker->page;
+    worker->stopped = worker->replaced = false;
+    worker->lost_thread = worker->main = NULL;
+    worker->suspect_count = worker->lost = 0;
+    worker->record = 0;
+    return true;
 }
 
-/* Writes how the worker ended, to TEXT, of SIZE bytes. */
-static void describe_end(const struct worker *worker, char *text, size_t size)
+/* In the new process: leaves the other workers, and sets up its output. */
+static void enter_worker(struct team *team, size_t number, int socket, int pipe)
 {
-    char signal[80];
-
-    if (worker->page->did[0]) {
-        snprintf(text, size, "%s", worker->page->did);
-    } else if (worker->replaced) {
-        snprintf(text, size, "replaced the program (exec)");
-    } else if (worker->lost_thread) {
-        snprintf(text, size, "ended its thread");
-    } else if (WIFSIGNALED(worker->status)) {
-        th_crash_describe_signal(WTERMSIG(worker->status), signal, sizeof signal);
-        snprintf(text, size, "crashed: %s", signal);
+    for (size_t i = 0; i < team->count; i++)
+        if (i != number)
+            forget_worker(&team->workers[i]);
+    close(team->signals);
+    th_crash_become_worker(&team->workers[number], team->supervisor, socket);
+    if (team->merge) {
+        th_crash_merge_leave(team->merge);
+        th_crash_send_output(pipe);
     } else {
-        snprintf(text, size, "ended the program: _exit(%d)", WEXITSTATUS(worker->status));
+        th_kept_stdout();
     }
+    sigprocmask(SIG_SETMASK, &team->before, NULL);
 }
 
-static void write_report(void *context)
+/* Forks worker NUMBER. Returns 0 in the worker, above 0 in the supervisor, below 0 on failure, with
+ * errno. */
+static int start_worker(struct team *team, size_t number)
 {
-    const struct worker *worker = context;
-    const struct th_crash_facts *facts = &worker->page->facts;
-    bool alone = worker->suspect_count == 1;
-    char did[120];
+    struct th_crash_worker *worker = &team->workers[number];
+    int sockets[2], pipes[2], error;
 
-    describe_end(worker, did, sizeof did);
-    if (worker->suspect_count == 0)
-        th_write_text(STDERR_FILENO, "tracehost: a thread of a %s %s\n", facts->kind, did);
-    if (worker->suspect_count > 1)
-        th_write_text(STDERR_FILENO, "tracehost: one of %zu threads %s\n", worker->suspect_count,
-                      did);
-    for (size_t i = 0; i < worker->suspect_count; i++) {
-        struct th_crash_scene scene = th_crash_scene_of(worker->suspects[i], facts);
-        th_write_text(STDERR_FILENO, "%s%s '%s'%s%s, in %s\n", alone ? "tracehost: " : "  ",
-                      scene.kind, scene.name, alone ? " " : "", alone ? did : "", scene.function);
-        th_crash_write_position(worker->suspects[i], facts);
+    if (!prepare_worker(team, worker, sockets, pipes))
+        return -1;
+    worker->id = fork();
+    error = errno;
+    if (worker->id <= 0) {
+        close(sockets[0]);
+        if (team->merge)
+            close(pipes[0]);
     }
-}
-
-/* Writes that no library is to blame, as far as is known. */
-static void write_outside(void *context)
-{
-    const struct worker *worker = context;
-    int number = worker->page->sent ? worker->page->sent : WTERMSIG(worker->status);
-    char signal[80];
-
-    th_crash_describe_signal(number, signal, sizeof signal);
-    th_write_text(STDERR_FILENO, "%s: %s: %s", worker->name,
-                  is_from_outside(worker) ? "killed from outside" : "crashed outside of libraries",
-                  signal);
-    if (worker->record)
-        th_write_text(STDERR_FILENO, ", at record %llu", (unsigned long long)worker->record);
-    th_write_text(STDERR_FILENO, "\n");
-}
-
-static void rescue_outputs(void *context)
-{
-    struct worker *worker = context;
-
-    for (size_t i = 0; i < worker->output_count; i++)
-        worker->lost += th_kept_rescue(worker->outputs[i].kept, worker->outputs[i].descriptor);
-}
-
-static void remove_files(void *context)
-{
-    th_output_remove_unfinished_of(((const struct worker *)context)->region);
-}
-
-/* Ends the supervisor by the signal that has ended the worker, as a shell expects. */
-static _Noreturn void end_by_signal(int number)
-{
-    sigset_t one;
-
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0}); /* the worker has left a core, if anyone does */
-    signal(number, SIG_DFL);
-    sigemptyset(&one);
-    sigaddset(&one, number);
-    raise(number);
-    sigprocmask(SIG_UNBLOCK, &one, NULL);
-    _exit(128 + number);
-}
-
-/* Leaves the alternate screen, and gives the terminal its former settings. */
-static void restore_terminal(const struct worker *worker)
-{
-    static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
-
-    if (worker->page->screen && write(STDERR_FILENO, leave, sizeof leave - 1) < 0)
-        return; /* the terminal is gone */
-    if (worker->has_terminal)
-        tcsetattr(STDIN_FILENO, TCSADRAIN, &worker->terminal);
-}
-
-/* A process that ends by the user's signal, or by that of a closed pipe, does so silently. */
-static bool ends_silently(int number)
-{
-    return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT ||
-           number == SIGPIPE;
-}
-
-static _Noreturn void end_supervisor(struct worker *worker)
-{
-    const struct th_crash_page *page = worker->page;
-    bool killed = worker->replaced || worker->lost_thread; /* by this process */
-    int number = page->sent                               ? page->sent
-                 : WIFSIGNALED(worker->status) && !killed ? WTERMSIG(worker->status)
-                                                          : 0;
-
-    if (page->finished && !worker->replaced && WIFEXITED(worker->status) &&
-        WEXITSTATUS(worker->status) == page->status)
-        _exit(page->status);
-    th_crash_begin_report();
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
-        signal(faults[i], th_crash_leave_step);
-    restore_terminal(worker);
-    th_crash_try(rescue_outputs, worker);
-    th_crash_try(remove_files, worker);
-    if (number && !page->reported && ends_silently(number))
-        end_by_signal(number);
-    th_crash_try(find_suspects, worker);
-    if (number && !page->reported && (is_from_outside(worker) || !worker->suspect_count)) {
-        th_crash_try(write_outside, worker);
-        end_by_signal(number);
+    if (worker->id == 0) {
+        enter_worker(team, number, sockets[1], pipes[1]);
+        return 0;
     }
-    if (!page->reported && !th_crash_try(write_report, worker))
-        th_write_text(STDERR_FILENO, "%s: a library has ended the program, and its name is lost\n",
-                      worker->name);
-    if (worker->lost)
-        th_write_text(STDERR_FILENO, "%s: %zu bytes of output were lost\n", worker->name,
-                      worker->lost);
-    _exit(TH_CRASHED);
+    close(sockets[1]);
+    if (team->merge)
+        close(pipes[1]);
+    if (worker->id < 0) {
+        worker->id = 0;
+        forget_worker(worker);
+        errno = error;
+        return -1;
+    }
+    worker->socket = sockets[0];
+    if (team->merge)
+        th_crash_merge_add(team->merge, number, pipes[0]);
+    return 1;
+}
+
+/* --- The end of a worker ---------------------------------------------------------------------- */
+
+/* Returns whether a successor goes on after the death of worker NUMBER, which must be in a record,
+ * and writes so. */
+static bool goes_on(const struct team *team, size_t number)
+{
+    struct th_crash_worker *worker = &team->workers[number];
+    const struct th_crash_policy *policy = team->policy;
+    uint64_t place, record;
+
+    if (!policy || !policy->continues || !worker->end.crashed)
+        return false;
+    place = th_crash_worker_place(worker);
+    record = place & TH_CRASH_STREAM_END;
+    if (record == 0 || record == TH_CRASH_STREAM_END || place >= TH_CRASH_RESULTS)
+        return false;
+    if (worker->region->mark != worker->mark) {
+        th_write_text(
+            STDERR_FILENO,
+            "%s: tracer '%s' gets no more events: the crash has overwritten the number of "
+            "its record\n",
+            team->name, policy->tracers[number]);
+        return false;
+    }
+    if (worker->deaths++ == policy->max_crashes) {
+        th_write_text(STDERR_FILENO,
+                      "%s: tracer '%s' has crashed %llu times, and gets no more events: see "
+                      "--max-crashes\n",
+                      team->name, policy->tracers[number], (unsigned long long)worker->deaths);
+        return false;
+    }
+    if (worker->resumed < place)
+        worker->resumed = place;
+    record = worker->resumed & TH_CRASH_STREAM_END;
+    th_write_text(STDERR_FILENO,
+                  "%s: tracer '%s' goes on from record %llu, without its earlier state\n",
+                  team->name, policy->tracers[number], (unsigned long long)record + 1);
+    return true;
+}
+
+/* Accounts for the end of worker NUMBER. Returns true in its successor. */
+static bool end_worker(struct team *team, size_t number)
+{
+    struct th_crash_worker *worker = &team->workers[number];
+    bool crashed = worker->end.crashed, again;
+    int started = 1;
+
+    th_crash_take_messages(worker);
+    worker->end = th_crash_account_for(worker);
+    again = goes_on(team, number);
+    worker->end.crashed |= crashed;
+    forget_worker(worker);
+    if (team->merge) {
+        th_crash_merge_end(team->merge, number, !again);
+        worker->has_written = th_crash_merge_has_written(team->merge, number);
+    }
+    if (again)
+        started = start_worker(team, number);
+    if (started < 0) {
+        th_write_text(STDERR_FILENO, "%s: cannot start a process for tracer '%s': %s\n", team->name,
+                      team->policy->tracers[number], strerror(errno));
+        th_crash_merge_end(team->merge, number, true);
+    }
+    return started == 0;
+}
+
+static _Noreturn void end_supervisor(const struct team *team)
+{
+    struct th_crash_end end = {0};
+    int error = team->merge ? th_crash_merge_error(team->merge) : 0;
+    struct sigaction pipe;
+
+    for (size_t i = 0; i < team->count && !end.crashed; i++) {
+        const struct th_crash_end *one = &team->workers[i].end;
+        if (one->crashed)
+            end = (struct th_crash_end){.crashed = true, .status = TH_CRASHED};
+        else if (!end.status)
+            end = *one;
+    }
+    sigaction(SIGPIPE, NULL, &pipe);
+    if (error == EPIPE && pipe.sa_handler != SIG_IGN && !end.status) {
+        end = (struct th_crash_end){.status = 128 + SIGPIPE, .signal = SIGPIPE};
+    } else if (error && !end.signal && !end.crashed) {
+        th_write_text(STDERR_FILENO, "%s: cannot write to stdout: %s\n", team->name,
+                      strerror(error));
+        end.status = TH_FAILED;
+    }
+    th_crash_end_as(&end);
+}
+
+/* Supervises until all workers have ended, and then ends the program. Returns only in a successor:
+ * its number. */
+static size_t supervise_team(struct team *team)
+{
+    for (;;) {
+        bool waits = merge_outputs(team);
+        for (size_t i = 0; i < team->count; i++)
+            team->workers[i].lives = team->workers[i].id != 0;
+        look_at_workers(team);
+        for (size_t i = 0; i < team->count; i++)
+            if (team->workers[i].lives && !team->workers[i].id && end_worker(team, i))
+                return i;
+        if (count_living(team) > 0)
+            wait_for_news(team, waits);
+        else if (merge_outputs(team))
+            wait_for_news(team, true);
+        else
+            end_supervisor(team);
+    }
 }
 
 /* --- The beginning ---------------------------------------------------------------------------- */
@@ -461,82 +414,77 @@ static bool is_watched(void)
            (preloaded && strstr(preloaded, "vgpreload"));
 }
 
-static void announce_end(int status, void *unused)
-{
-    (void)unused;
-    th_crash_finish(status);
-}
-
-/* Wakes the supervisor, which stopped when the worker did. */
-static void on_continue(int number, siginfo_t *info, void *context)
-{
-    int error = errno;
-
-    (void)number, (void)context;
-    if (own_page && th_shared_here->worker == getpid() && info->si_pid != getppid())
-        kill(getppid(), SIGCONT);
-    errno = error;
-}
-
-static void begin_worker(struct th_crash_page *page, int socket, pid_t supervisor,
-                         const sigset_t *before)
-{
-    struct sigaction continued = {.sa_sigaction = on_continue, .sa_flags = SA_SIGINFO | SA_RESTART};
-
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != supervisor)
-        _exit(TH_FAILED); /* the supervisor was killed before that */
-    th_shared_work(socket);
-    own_page = page;
-    on_exit(announce_end, NULL); /* the first handler runs last */
-    sigaction(SIGCONT, &continued, NULL);
-    th_kept_stdout();
-    sigprocmask(SIG_SETMASK, before, NULL);
-}
-
 /* Signals that the supervisor waits for. A fault of its own, or SIGKILL, ends it as usual. */
 static void handled_signals(sigset_t *signals)
 {
     sigfillset(signals);
     sigdelset(signals, SIGALRM); /* th_crash_try() */
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
-        sigdelset(signals, faults[i]);
+    for (size_t i = 0; i < TH_CRASH_FAULTS; i++)
+        sigdelset(signals, th_crash_faults[i]);
+}
+
+/* Allocates what TEAM needs. */
+static void begin_team(struct team *team)
+{
+    team->looked = th_clock_real_monotonic();
+    team->workers = th_alloc_zero(team->count * sizeof team->workers[0]);
+    team->polled = th_alloc_zero((2 * team->count + 2) * sizeof team->polled[0]);
+    if (team->policy)
+        team->merge = th_crash_merge_begin(team->count);
+    for (size_t i = 0; i < team->count; i++) {
+        struct th_crash_worker *worker = &team->workers[i];
+        worker->name = team->name;
+        worker->socket = -1;
+        worker->has_terminal = tcgetattr(STDIN_FILENO, &worker->terminal) == 0;
+        th_crash_read_name(team->supervisor, worker->comm);
+        if (team->count > 1)
+            snprintf(worker->title, sizeof worker->title,
+                     "tracer '%.60s': ", team->policy->tracers[i]);
+    }
+}
+
+/* Not all processes could be forked: ends those that were. */
+static _Noreturn void give_up(const struct team *team)
+{
+    int error = errno;
+
+    for (size_t i = 0; i < team->count; i++)
+        if (team->workers[i].id)
+            kill(team->workers[i].id, SIGKILL);
+    th_write_text(STDERR_FILENO, "%s: cannot start a process for each tracer: %s\n", team->name,
+                  strerror(error));
+    _exit(TH_FAILED);
+}
+
+size_t th_crash_supervise_several(const char *name, size_t count,
+                                  const struct th_crash_policy *policy)
+{
+    struct team team = {.name = name, .policy = policy, .count = count, .supervisor = getpid()};
+    sigset_t handled;
+    int started = 1;
+
+    if (is_watched())
+        return count;
+    begin_team(&team);
+    handled_signals(&handled);
+    sigprocmask(SIG_BLOCK, &handled, &team.before);
+    team.signals = signalfd(-1, &handled, SFD_NONBLOCK | SFD_CLOEXEC);
+    for (size_t i = 0; i < count && started > 0 && team.signals >= 0; i++) {
+        started = start_worker(&team, i);
+        if (started == 0)
+            return i;
+        if (started < 0 && i > 0)
+            give_up(&team);
+    }
+    if (started > 0 && team.signals >= 0)
+        return supervise_team(&team);
+    if (team.signals >= 0)
+        close(team.signals);
+    sigprocmask(SIG_SETMASK, &team.before, NULL);
+    return count;
 }
 
 void th_crash_supervise(const char *name)
 {
-    struct worker worker = {.name = name};
-    pid_t supervisor = getpid();
-    sigset_t handled, before;
-    int sockets[2], signals;
-
-    if (is_watched() || !th_shared_begin(sockets))
-        return;
-    worker.region = th_shared_here;
-    worker.page = th_shared_alloc(sizeof *worker.page);
-    worker.page->facts.kind = "tracer";
-    worker.region->crash = worker.page;
-    worker.has_terminal = tcgetattr(STDIN_FILENO, &worker.terminal) == 0;
-    handled_signals(&handled);
-    sigprocmask(SIG_BLOCK, &handled, &before);
-    signals = signalfd(-1, &handled, SFD_NONBLOCK | SFD_CLOEXEC);
-    worker.id = signals >= 0 ? fork() : -1;
-    if (worker.id <= 0) {
-        close(sockets[0]);
-        close(signals);
-    }
-    if (worker.id == 0) {
-        begin_worker(worker.page, sockets[1], supervisor, &before);
-        return;
-    }
-    close(sockets[1]);
-    if (worker.id < 0) {
-        th_shared_end(worker.region);
-        sigprocmask(SIG_SETMASK, &before, NULL);
-        return;
-    }
-    worker.socket = sockets[0];
-    read_name(supervisor, worker.comm);
-    wait_for_end(&worker, signals);
-    end_supervisor(&worker);
+    th_crash_supervise_several(name, 1, NULL);
 }

@@ -28,6 +28,8 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /*
  * Forks a worker and returns there; the calling process becomes the supervisor and never returns.
@@ -37,6 +39,59 @@
  * Order: before threads exist, before th_crash_install() and before anything is written to stdout.
  */
 void th_crash_supervise(const char *name);
+
+/*
+ * Forks COUNT workers, one for each tracer. Returns in each worker its number, from 0; COUNT in the
+ * calling process if there is no supervisor, as above.
+ *
+ * The workers do the same work, each for its own tracer. stdout and stderr of all workers are merged
+ * in the order of one process that does all the work, as far as th_crash_set_place() tells it. The
+ * exit status is TH_CRASHED if a worker has died by a library; else that of the first worker, in
+ * their order, whose status is not 0.
+ * Owner: POLICY must stay valid. NULL: COUNT is 1, and nothing is merged.
+ */
+struct th_crash_policy {
+    const char *const *tracers; /* a name for each worker */
+    bool continues;             /* a worker that dies in a record has a successor */
+    uint64_t max_crashes;       /* limit of the successors of one worker */
+};
+size_t th_crash_supervise_several(const char *name, size_t count,
+                                  const struct th_crash_policy *policy);
+
+/* --- In one of several workers ---------------------------------------------------------------- */
+
+/*
+ * A place is a point in the order of all output. Within a stream it is the number of the record that
+ * is played (th_self.played), so that events do nothing for it.
+ */
+enum { TH_CRASH_NUMBER_BITS = 48 };
+#define TH_CRASH_STREAM_END (((uint64_t)1 << TH_CRASH_NUMBER_BITS) - 1)
+#define TH_CRASH_RESULTS \
+    (UINT64_MAX - 64) /* after all streams; its successors are steps of the end */
+static inline uint64_t th_crash_stream_place(size_t stream)
+{
+    return (uint64_t)(stream + 1) << TH_CRASH_NUMBER_BITS;
+}
+
+/* Sets the place: 0 at first; th_crash_stream_place() at the beginning of a stream, counted from 0;
+ * that | TH_CRASH_STREAM_END behind its last record; TH_CRASH_RESULTS. th_crash_next_place() adds 1.
+ * Without a supervisor they do nothing. Thread: the one that called
+ * th_crash_supervise_several(). */
+void th_crash_set_place(uint64_t place);
+void th_crash_next_place(void);
+
+/* Sets whether the calling thread's text on stderr is common to all workers, so that it is written
+ * once. Returns the former value. */
+bool th_crash_set_common(bool on);
+
+/* Returns the place of the record at which the worker before this one died; 0: there was none.
+ * Events up to there must not be delivered again. */
+uint64_t th_crash_resumed_after(void);
+
+/* Returns whether the worker before this one has written to stdout. */
+bool th_crash_continues_stdout(void);
+
+/* --- In a worker ------------------------------------------------------------------------------ */
 
 /* True in a worker. */
 bool th_crash_is_supervised(void);

@@ -3,6 +3,7 @@
 #include "host/base/buffer.h"
 #include "host/base/kept.h"
 #include "host/base/output.h"
+#include "host/crash/supervisor.h"
 #include "host/probe/probe.h"
 #include "host/term/text.h"
 #include "host/trace/callback.h"
@@ -11,6 +12,7 @@
 #include "plugin_api/nif_module.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* --- Functions for tracers -------------------------------------------------------------------- */
 
@@ -56,6 +58,16 @@ void th_output_buffer_written(char *buffer, const char *data, size_t size, int t
 void th_output_buffer_end(char *buffer)
 {
     th_kept_end(buffer);
+}
+
+int th_output_continued(const char *path)
+{
+    struct stat about;
+
+    if (!path)
+        return th_crash_continues_stdout();
+    return th_crash_resumed_after() && stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
+           about.st_size > 0;
 }
 
 int th_share_file(const char *path)

@@ -25,6 +25,7 @@ struct th_player {
     uint32_t nodes;                 /* th_reader_info.nodes of the current world */
     bool placed;                    /* the node is known, and is that of the earlier streams */
     bool deserted;                  /* no session is left, or none may see the rest */
+    bool bounded;                   /* not all events are delivered: from, to or delivered is set */
     struct origin {
         bool known;
         int64_t ns;
@@ -77,16 +78,20 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
     *origin = (struct origin){true, player->options->part ? zero : event->time.ns};
 }
 
-/* Returns true if the event is between from and to, or has no time. *STATUS becomes TH_MALFORMED if
- * its time is damaged. Inline, as there are two callers. */
+/* Returns true if the event is between from and to, or has no time, and was not delivered before.
+ * *STATUS becomes TH_MALFORMED if its time is damaged. Inline, as there are two callers. */
 static inline __attribute__((always_inline)) bool
-in_time(struct th_player *player, struct th_event *event, enum th_status *status)
+is_delivered(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
     const struct origin *origin;
     int64_t ns;
 
+    if (!player->bounded)
+        return true;
+    if (event->number <= player->options->delivered)
+        return false;
     if (!from->set && !to->set)
         return true;
     *status = th_trace_event_time(event);
@@ -233,7 +238,7 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
 
     if (event->kind > TH_EVENT_SEQ_TRACE)
         return play_other(player, event);
-    inside = in_time(player, event, &status);
+    inside = is_delivered(player, event, &status);
     if (__builtin_expect(status != TH_OK, 0))
         return malformed(player);
 
@@ -244,7 +249,7 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
         status = offer_event(player, event);
     } else if (status == TH_OK) {
         th_trace_skip(player->tracing, event);
-        player->counts->skipped++;
+        player->counts->skipped += event->number > player->options->delivered;
     }
     if (__builtin_expect(world, 0))
         world_after(player, event);
@@ -396,7 +401,12 @@ struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_r
     struct th_player *player = th_shared_alloc(sizeof *player);
 
     *player = (struct th_player){
-        .tracing = tracing, .reader = reader, .options = options, .counts = counts};
+        .tracing = tracing,
+        .reader = reader,
+        .options = options,
+        .counts = counts,
+        .bounded = options->from.set || options->to.set || options->delivered,
+    };
     th_trace_new_world(tracing);
     player->recording = th_recorded_streams_begin(th_replay_reader_info(reader)->name);
     th_env_init(&player->env, TH_ENV_PLAIN);
@@ -421,7 +431,7 @@ enum th_status th_replay_player_skim(struct th_player *player, struct th_event *
     if (status != TH_OK)
         return status;
     note_time(player, &player->event);
-    *inside = player->event.kind > TH_EVENT_SEQ_TRACE || in_time(player, &player->event, &met);
+    *inside = player->event.kind > TH_EVENT_SEQ_TRACE || is_delivered(player, &player->event, &met);
     return TH_OK;
 }
 

@@ -80,6 +80,9 @@ bool th_trace_is_shared(const struct th_tracing *tracing);
  * Thread: as th_trace_share(). */
 void th_trace_replay_nothing(struct th_tracing *tracing);
 
+/* Returns whether PATH and OTHER name one regular file, also if it does not exist yet. */
+bool th_trace_output_is_one_file(const char *path, const char *other);
+
 /* Installs CHECK(CONTEXT, PATH), which is called for each file that the settings of a tracer name
  * as output, before the file is opened. If CHECK raises an error, the tracer is refused with
  * CHECK's status.

@@ -5,6 +5,7 @@
  * behind all links. Devices, FIFOs and stdout may have many writers.
  */
 #include "pattern_internal.h"
+#include "session.h"
 #include "trace_internal.h"
 #include "tracing.h"
 
@@ -43,7 +44,7 @@ static char *tracer_output_place_of(const char *name)
     return place;
 }
 
-static bool is_one_file(const char *path, const char *other)
+bool th_trace_output_is_one_file(const char *path, const char *other)
 {
     struct stat first, second;
     bool there = stat(path, &first) == 0, same;
@@ -75,7 +76,7 @@ static enum th_status tracer_output_compare(void *context, const char *path)
 {
     const struct check *check = context;
 
-    if (!is_one_file(check->path, path))
+    if (!th_trace_output_is_one_file(check->path, path))
         return TH_OK;
     if (check->writer->session == check->new->session)
         th_error_raise(TH_USAGE,

@@ -68,6 +68,7 @@ Tracers:
                          text; repeatable; `tracehost tracers` lists names)
   -L DIR                 Search DIR first for tracers
       --watch            Replace a tracer when its file changes
+      --isolate          Run each tracer in a process of its own
 
 Output:
       --stats            Print counts of all events on stderr at the end

@@ -297,6 +297,7 @@ static struct chrome *chrome_of(ErlNifEnv *env, ERL_NIF_TERM state)
     if (!chrome && (chrome = calloc(1, sizeof *chrome))) {
         pthread_mutex_init(&chrome->lock, NULL);
         chrome->file = output->file;
+        chrome->begun = output_is_continued(output);
         chrome->base = enif_monotonic_time(ERL_NIF_NSEC);
         if (output->to)
             setvbuf(chrome->file, NULL, _IOFBF, BUFFER);

@@ -89,7 +89,7 @@ static void begin(ErlNifEnv *env, struct output *output)
     if (atomic_load_explicit(&output->settings.begun, memory_order_acquire))
         return;
     pthread_mutex_lock(&outputs.lock);
-    if (!has_header(output) && !(output->to && output->to->share))
+    if (!has_header(output) && !output_is_continued(output) && !(output->to && output->to->share))
         write_header(env, output->file);
     atomic_store_explicit(&output->settings.begun, true, memory_order_release);
     pthread_mutex_unlock(&outputs.lock);

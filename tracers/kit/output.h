@@ -361,6 +361,14 @@ static inline void output_begin(struct output *output)
     pthread_mutex_unlock(&outputs.lock);
 }
 
+/* Returns whether OUTPUT, which has begun, has text of the same tracer in a process that died. */
+static inline bool output_is_continued(const struct output *output)
+{
+    if (output->to)
+        return output->to->continued;
+    return TH_HAS(th_output_continued) && th_output_continued(NULL);
+}
+
 /* Marks OUTPUT as used by its first event. In a replay one thread flushes before it waits for more;
  * live, the time of the next event is unknown, so a thread flushes. */
 static inline void output_use(ErlNifEnv *env, struct output *output)

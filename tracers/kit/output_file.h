@@ -36,6 +36,7 @@ struct output_file {
     bool whole;      /* second kind: renamed when complete */
     bool regular;    /* can be truncated */
     bool told;       /* the failure was reported; for the end */
+    bool continued;  /* the output of a process that died comes first */
     bool share;      /* stands for `path` in a share of a recording: th_share_file() */
     char *temporary; /* present name of an incomplete file of the second kind */
     /* Relaxed: the threads that write hold stdio's lock, and `begun` was set before; other threads
@@ -356,6 +357,17 @@ static inline void output_file_use_kept(struct output_file *file)
         setvbuf(file->file, file->kept, isatty(file->descriptor) ? _IOLBF : _IOFBF, BUFSIZ);
 }
 
+/* Empties a regular file; or goes to the end of what the same tracer wrote in a process that died.
+ * 0 or errno. */
+static inline int output_file_go_to_begin(struct output_file *file)
+{
+    file->continued = TH_HAS(th_output_continued) && th_output_continued(file->path);
+    if (!file->continued)
+        return ftruncate(file->descriptor, 0) == 0 ? 0 : errno;
+    file->written = file->ended = lseek(file->descriptor, 0, SEEK_END);
+    return file->written >= 0 ? 0 : errno;
+}
+
 /* Begins writing: creates or empties a file of the first kind. */
 static inline void output_file_begin(struct output_file *file)
 {
@@ -365,8 +377,8 @@ static inline void output_file_begin(struct output_file *file)
         return;
     if (!file->whole && file->descriptor < 0)
         error = output_file_open_as_is(file, O_CREAT);
-    if (!error && file->regular && ftruncate(file->descriptor, 0) != 0)
-        error = errno;
+    if (!error && file->regular)
+        error = output_file_go_to_begin(file);
     if (!error)
         output_file_use_kept(file);
     atomic_store_explicit(&file->error, error, memory_order_relaxed);

@@ -8,6 +8,8 @@
 #include "host/library/load.h"
 #include "host/process/process.h"
 
+#include <string.h>
+
 bool th_control_session_options_are_empty(const struct th_control_session_options *options)
 {
     const struct th_control_session_option *first = &options->items[0];
@@ -159,14 +161,74 @@ void th_control_preloaded_release(struct th_control_preloaded *loaded, struct th
     *loaded = (struct th_control_preloaded){0};
 }
 
+/* The first item is no session if it has no tracer and others follow. */
+static bool skips_first(const struct th_control_session_options *options)
+{
+    return (options->count > 1 || options->optional) && !options->items[0].tracer_count;
+}
+
+static size_t sessions_of(const struct th_control_session_option *option)
+{
+    return option->tracer_count ? option->tracer_count : 1;
+}
+
+size_t th_control_session_options_sessions(const struct th_control_session_options *options)
+{
+    size_t sessions = 0;
+
+    for (size_t i = skips_first(options); i < options->count; i++)
+        sessions += sessions_of(&options->items[i]);
+    return sessions;
+}
+
+/* Returns the item of SESSION; SESSION becomes the number within the item. */
+static struct th_control_session_option *item_of(const struct th_control_session_options *options,
+                                                 size_t *session)
+{
+    struct th_control_session_option *option = &options->items[skips_first(options)];
+
+    while (*session >= sessions_of(option))
+        *session -= sessions_of(option++);
+    return option;
+}
+
+const char *th_control_session_options_tracer(const struct th_control_session_options *options,
+                                              size_t session, size_t *length)
+{
+    const struct th_control_session_option *option = item_of(options, &session);
+    const char *name = option->tracer_count ? option->tracers[session] : "text";
+
+    *length = strcspn(name, ",=");
+    return name;
+}
+
+void th_control_session_options_keep(struct th_control_session_options *options, size_t session)
+{
+    struct th_control_session_option *option = item_of(options, &session), kept = *option;
+
+    kept.follows = session > 0;
+    kept.is_followed = session + 1 < sessions_of(option);
+    if (kept.tracer_count) {
+        kept.tracers[0] = kept.tracers[session];
+        kept.tracer_count = 1;
+    }
+    *option = (struct th_control_session_option){0};
+    th_control_session_options_free(options);
+    th_control_session_options_init(options, options->live);
+    if (kept.title) {
+        TH_ARRAY_GROW(options->items, options->count, options->capacity);
+        options->count++;
+    }
+    options->items[options->count - 1] = kept;
+}
+
 enum th_status th_control_session_options_attach(const struct th_control_session_options *options,
                                                  const struct th_search *search,
                                                  struct th_tracing *tracing)
 {
-    bool skip_first = (options->count > 1 || options->optional) && !options->items[0].tracer_count;
     enum th_status status = TH_OK;
 
-    for (size_t i = skip_first; i < options->count && status == TH_OK; i++) {
+    for (size_t i = skips_first(options); i < options->count && status == TH_OK; i++) {
         struct th_control_session_option *option = &options->items[i];
         if (!option->tracer_count)
             status =

@@ -51,6 +51,9 @@ struct th_control_session_option {
     size_t tracee_count, tracee_capacity;
     struct th_control_pattern_options
         patterns; /* functions in it: only calls are traced by default */
+    /* Another process has the session of an earlier, or of a later tracer of this item: warnings that
+     * come once for all tracers of an item are the business of that process. */
+    bool follows, is_followed;
     th_session_id
         began; /* output: the session that th_control_session_options_attach() began last */
 };
@@ -87,6 +90,15 @@ enum th_status th_control_session_options_check(struct th_control_session_option
 
 /* Returns true if OPTIONS name no tracer, flag, tracee or pattern. */
 bool th_control_session_options_are_empty(const struct th_control_session_options *options);
+
+/* Returns the number of sessions that OPTIONS describe, and the name of a session's tracer: the path
+ * or name that is loaded, of *LENGTH bytes. */
+size_t th_control_session_options_sessions(const struct th_control_session_options *options);
+const char *th_control_session_options_tracer(const struct th_control_session_options *options,
+                                              size_t session, size_t *length);
+
+/* Leaves the session number SESSION in OPTIONS, counted from 0, as others belong to other processes. */
+void th_control_session_options_keep(struct th_control_session_options *options, size_t session);
 
 /* Loads the tracers, creates the sessions, and sets their tracees and patterns.
  * Errors: those of the first session that fails; sessions before it stay. */

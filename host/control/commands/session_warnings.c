@@ -110,7 +110,8 @@ void th_control_session_options_report_uncalled(const struct th_control_session_
                                                 const struct th_tracing *tracing)
 {
     for (size_t i = 0; i < options->count; i++)
-        for (size_t k = 0; k < options->items[i].patterns.count; k++) {
+        for (size_t k = 0; k < options->items[i].patterns.count && !options->items[i].follows;
+             k++) {
             const struct th_control_pattern_option *option = &options->items[i].patterns.items[k];
             if (option->object == TH_PATTERN_FUNCTIONS &&
                 !th_control_pattern_option_clears(option) &&
@@ -246,7 +247,7 @@ void th_control_session_options_report_unmatched(const struct th_control_session
         const struct th_control_session_option *option = &options->items[i];
         const struct th_session *session = th_trace_session_find(tracing, option->began);
         struct th_session_counts counts;
-        if (!session || !th_trace_session_has_tracer(session) ||
+        if (option->is_followed || !session || !th_trace_session_has_tracer(session) ||
             !th_trace_session_attached(session))
             continue;
         counts = th_trace_session_counts(session);

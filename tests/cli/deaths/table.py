@@ -49,6 +49,10 @@ def replay(kind, here):
             'dies', RECORDING]
 
 
+def isolated(kind, here):
+    return ['replay', '--isolate', '--on-crash=stop', *replay(kind, here)[1:]]
+
+
 def run(kind, here):
     return ['run', *time_limit(kind), '-L', folder + '/tracer', '--schedulers=1', '-p', 'fib:fib/1', '--return', '-t',
             'text,output=%s/log' % here, '-t', 'text', '-t', 'dies', 'fib', 'fib:fib(3)', 'fib:fib(8)']
@@ -67,6 +71,7 @@ def time_limit(kind):
 # end of all tracers, so that only lines of events count.
 COMMANDS = {
     'replay': (replay, RECORD, RECORD),
+    'replay --isolate': (isolated, RECORD, None),
     'run': (run, LIVE_EVENT, LIVE_EVENT),
     'call': (call, 1, 1),
 }
@@ -186,7 +191,9 @@ class Death:
 
     def output(self, whole):
         """Compares the other output with that of the command without a death, WHOLE."""
-        if self.kind.startswith(('load_', 'constructor_')):
+        if COMMANDS[self.command][2] is None:
+            amount = None
+        elif self.kind.startswith(('load_', 'constructor_')):
             amount = 0
         elif self.kind.startswith('unload_') or self.status == '0':
             amount = len(whole.log + whole.stdout)

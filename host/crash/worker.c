@@ -1,0 +1,94 @@
+/* The supervised process: announces its end, and passes on that it goes on after a stop. */
+#include "supervisor_internal.h"
+
+#include "host/base/error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+static struct th_crash_page *own_page; /* of the worker; in the region */
+static uint64_t own_resumed;           /* see th_crash_resumed_after() */
+static bool own_continues_stdout;      /* see th_crash_continues_stdout() */
+
+struct th_crash_page *th_crash_page(void)
+{
+    return own_page;
+}
+
+bool th_crash_is_supervised(void)
+{
+    return own_page != NULL;
+}
+
+void th_crash_finish(int status)
+{
+    if (!own_page)
+        return;
+    own_page->status = status;
+    own_page->finished = true;
+}
+
+uint64_t th_crash_resumed_after(void)
+{
+    return own_resumed;
+}
+
+bool th_crash_continues_stdout(void)
+{
+    return own_continues_stdout;
+}
+
+void th_crash_set_screen(bool shown)
+{
+    if (own_page)
+        own_page->screen = shown;
+}
+
+/* --- Signals that are passed on --------------------------------------------------------------- */
+
+/* A signal to the process group reaches the worker twice: directly, and through the supervisor, in
+ * either order. So the number of signals that were sent is the larger of both counts. */
+bool th_crash_is_repeated(int number, const siginfo_t *info)
+{
+    static unsigned counts[NSIG][2]; /* directly; passed on. Only handlers of NUMBER use a row. */
+    bool passed_on = own_page && info->si_code == SI_QUEUE && info->si_pid == getppid();
+    unsigned *count = &counts[number][passed_on], other = counts[number][!passed_on];
+
+    return ++*count <= other;
+}
+
+/* --- The beginning ---------------------------------------------------------------------------- */
+
+static void announce_end(int status, void *unused)
+{
+    (void)unused;
+    th_crash_finish(status);
+}
+
+/* Wakes the supervisor, which stopped when the worker did. */
+static void on_continue(int number, siginfo_t *info, void *context)
+{
+    int error = errno;
+
+    (void)number, (void)context;
+    if (own_page && th_shared_here->worker == getpid() && info->si_pid != getppid())
+        kill(getppid(), SIGCONT);
+    errno = error;
+}
+
+void th_crash_become_worker(const struct th_crash_worker *worker, pid_t supervisor, int socket)
+{
+    struct sigaction continued = {.sa_sigaction = on_continue, .sa_flags = SA_SIGINFO | SA_RESTART};
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != supervisor)
+        _exit(TH_FAILED); /* the supervisor was killed before that */
+    th_shared_work(socket);
+    own_page = worker->page;
+    own_resumed = worker->resumed;
+    own_continues_stdout = worker->has_written;
+    on_exit(announce_end, NULL); /* the first handler runs last */
+    sigaction(SIGCONT, &continued, NULL);
+}

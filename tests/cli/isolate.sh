@@ -1,0 +1,210 @@
+#!/bin/sh
+# Tests replay --isolate and --on-crash=continue: stdout, stderr, files and status are those of a plain replay, also of the
+# tracers beside one that dies; a tracer that died goes on after the record.
+. tests/cli/lib/assertions.sh
+
+ulimit -c 0
+mkdir "$work/lib"
+"$CC" -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -shared -Iplugin_api -I. -o "$work/lib/dying.so" tests/cli/isolate/dying.c ||
+    exit 1
+top=$PWD
+pingpong=$top/$recordings/s04_genserver_pingpong.trace
+
+# --- equal to a plain replay ---
+
+# replayed FOLDER ARGUMENT...: replays in FOLDER, with all that the command writes in files there. The time of a replay is
+# left out.
+replayed() {
+    rm -rf "$work/$1"
+    mkdir -p "$work/$1"
+    (
+        cd "$work/$1" || exit 1
+        shift
+        "$tracehost" replay "$@" >stdout 2>stderr </dev/null
+        echo $? >status
+        sed -i 's/^played in .*/played/' stderr
+    )
+}
+# equal ARGUMENT...: compares a plain replay with --isolate.
+equal() {
+    replayed plain "$@"
+    replayed isolated --isolate "$@"
+    diff -r "$work/plain" "$work/isolated"
+}
+# Tracers that show times read real clocks if the recording has no times. No tracer is given twice, as two sessions of one
+# process with equal settings share the tracer's data.
+timeless='text msg jsonl count coverage trace_port sequence'
+timed="$timeless time chrome flame otlp report"
+patterns='-t text -t count --flags=call --session one -t msg --session two -t sequence -p _:_/_ --kind=count,time
+    --session three -t jsonl -p gen_server:_ --caller --session four -t trace_port,output=bytes -p _:_/_ --kind=count
+    --session five -t coverage --flags=running'
+for file in "$recordings"/*.trace; do
+    title=$(basename "$file" .trace)
+    shipped=$timed
+    if "$tracehost" replay -t jsonl "$file" 2>"$work/err" | grep -v '^{"tracehost"' | grep -qv '"ts":'; then
+        shipped=$timeless
+    fi
+    to_stdout=$(printf -- '-t %s ' $shipped)
+    check "$title: all tracers on stdout" equal $to_stdout "$top/$file"
+    check "$title: all tracers with files" equal $(printf -- '-t %s,output=%s ' $(printf '%s\n' $shipped | sed p)) "$top/$file"
+    check "$title: several sessions with patterns" equal $patterns "$top/$file"
+    check "$title: --stats" equal -t text -t count --stats "$top/$file"
+done
+to_stdout=$(printf -- '-t %s ' $timed)
+check 'several streams' equal -t text -t msg -t count --stats "$pingpong" "$pingpong" "$top/$recordings/s22_killed_vm.trace"
+check '--from and --to' equal -t text -t msg --from=10us --to=400us "$pingpong"
+check '--from after the end' equal -t text -t msg --from=1000s "$pingpong"
+check 'counts as JSON' equal --format=json -p wl:_ --kind=count --session b -t text -p wl:_ --kind=count "$pingpong"
+check 'displayed terms' equal -t text -t count -p _:_ --match-spec "[{'_',[],[{display,x}]}]" "$pingpong"
+check 'a match specification that is refused' equal -t text -t msg -p _:_ --match-spec "[{'_',[],[{x}]}]" "$pingpong"
+check 'a missing file' equal -t text -t msg "$pingpong" missing
+check 'no tracer is named' equal "$pingpong"
+check 'a tracer that is refused, alone' equal -t nothing "$pingpong"
+
+# slow_reader: the same with a reader that is slower than the tracers.
+slow_reader() {
+    "$tracehost" replay --isolate $to_stdout "$pingpong" | (sleep 0.3 && cat) >"$work/slow"
+    replayed plain $to_stdout "$pingpong"
+    cmp "$work/slow" "$work/plain/stdout"
+}
+check 'a slow reader' slow_reader
+# held_back: each of two tracers with more output than is held waits for a tracer that sleeps.
+held_back() {
+    many=$(yes "$top/$recordings/s09_collections_return.trace" | head -n 48)
+    equal -L "$work/lib" -t jsonl -t dying,pause=20 -t text $many
+    ls -l "$work/isolated/stdout"
+    [ "$(wc -c <"$work/isolated/stdout")" -gt 13000000 ]
+}
+check 'tracers that are far ahead are held back' held_back
+# full_disk: the first error of stdout is reported once.
+full_disk() {
+    "$tracehost" replay "$@" -t text -t msg "$pingpong" >/dev/full
+}
+expect 'a full disk' full_disk --isolate <<EOF
+-- stderr
+tracehost replay: cannot write to stdout: No space left on device
+-- status 1
+EOF
+to_head() {
+    {
+        "$tracehost" replay --isolate -t text -t jsonl "$top/$recordings/s09_collections_return.trace" 2>"$work/err"
+        echo "status $?" >"$work/status"
+    } | head -n 1
+    cat "$work/status" "$work/err"
+}
+expect 'a closed pipe ends the replay quietly' to_head <<'EOF'
+0.000000 <0.129.0>  call lists:seq(1,20) [result {wl,coll,0}]
+status 141
+EOF
+
+# --- deaths ---
+
+# survivors SEED SIGNAL: three tracers die at records that the seed decides; the others' output is complete.
+survivors() {
+    set -- "$1" "$2" $(awk -v seed="$1" 'BEGIN { srand(seed); for (i = 0; i < 3; i++) print 1 + int(719 * rand()) }')
+    dying=
+    for at in "$3" "$4" "$5"; do dying="$dying -t dying,output=dying$at,at=$at,how=$2"; done
+    replayed isolated --isolate --on-crash=stop -L "$work/lib" -t text $dying -t msg,output=msg -t jsonl "$pingpong"
+    replayed plain -t text -t msg,output=msg -t jsonl "$pingpong"
+    for file in stdout msg; do cmp "$work/plain/$file" "$work/isolated/$file" || return 1; done
+    for at in "$3" "$4" "$5"; do
+        echo "dying at $at wrote $(wc -l <"$work/isolated/dying$at") lines"
+        [ "$(wc -l <"$work/isolated/dying$at")" = "$at" ] || return 1
+    done
+    cat "$work/isolated/status"
+    [ "$(cat "$work/isolated/status")" = "$([ "$2" = 9 ] && echo 137 || echo 6)" ]
+}
+for seed in 1 2 3 4 5 6; do
+    check "SIGKILL of three tracers, seed $seed" survivors $seed 9
+    check "SIGSEGV of three tracers, seed $seed" survivors $seed 11
+    check "_exit() of three tracers, seed $seed" survivors $seed 0
+done
+
+# --- going on ---
+
+# dies ARGUMENT...: the tracer `dying` with the settings of $dying.
+dies() {
+    "$tracehost" replay -L "$work/lib" -t "dying,output=-,$dying" "$@" "$pingpong" >"$work/out" 2>"$work/err"
+    status=$?
+    echo "$(grep -c . "$work/out") lines"
+    sed "s|$top/||" "$work/err" >&2
+    return $status
+}
+dying=at=300
+expect 'a tracer stops by default' dies --max-records=500 <<'EOF'
+300 lines
+-- stderr
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 300, at byte 54686 of samples/recordings/s04_genserver_pingpong.trace
+-- status 6
+EOF
+expect 'a tracer goes on after the record' dies --on-crash=continue <<'EOF'
+719 lines
+-- stderr
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 300, at byte 54686 of samples/recordings/s04_genserver_pingpong.trace
+tracehost replay: tracer 'dying' goes on from record 301, without its earlier state
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 600, at byte 104946 of samples/recordings/s04_genserver_pingpong.trace
+tracehost replay: tracer 'dying' goes on from record 601, without its earlier state
+-- status 6
+EOF
+expect '--max-crashes' dies --isolate --max-crashes=1 <<'EOF'
+600 lines
+-- stderr
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 300, at byte 54686 of samples/recordings/s04_genserver_pingpong.trace
+tracehost replay: tracer 'dying' goes on from record 301, without its earlier state
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 600, at byte 104946 of samples/recordings/s04_genserver_pingpong.trace
+tracehost replay: tracer 'dying' has crashed 2 times, and gets no more events: see --max-crashes
+-- status 6
+EOF
+
+# each_event_once ARGUMENT...: compares the tracees and tags with those of a tracer that lives.
+each_event_once() {
+    replayed plain -L "$work/lib" -t dying "$@"
+    replayed isolated --isolate -L "$work/lib" -t text,output=text -t dying,at=97,output=dying --max-crashes=100 "$@"
+    sed 's/event [0-9]*//' "$work/plain/stdout" >"$work/lived"
+    sed 's/event [0-9]*//' "$work/isolated/dying" >"$work/died"
+    cmp "$work/lived" "$work/died"
+}
+check 'each event is delivered once' each_event_once "$pingpong"
+check 'each event of two streams is delivered once' each_event_once "$pingpong" "$pingpong"
+check 'each event of a damaged stream is delivered once' each_event_once "$top/$recordings/s22_killed_vm.trace"
+damage_once() {
+    each_event_once "$top/$recordings/s22_killed_vm.trace"
+    grep -v "'dying'\|, at byte .* of " "$work/isolated/stderr" | diff "$work/plain/stderr" -
+}
+check 'a damage is reported once, also by tracers that go on' damage_once
+
+# --- refused ---
+
+# refused TEXT ARGUMENT...
+refused() {
+    text=$1
+    shift
+    "$tracehost" replay --isolate "$@" >"$work/out" 2>"$work/err" </dev/null
+    status=$?
+    head -1 "$work/err"
+    [ $status = 2 ] && [ ! -s "$work/out" ] && head -1 "$work/err" | grep -qF -e "$text"
+}
+for option in control=x watch check probes max-events=3 shards=2; do
+    check "--$option is refused" refused "--isolate cannot be combined with --${option%=*}: " "--$option" "$pingpong"
+done
+check 'stdin is refused' refused 'stdin is none: record the stream with tracehost convert' -
+check 'a node is refused' refused 'tcp://localhost:1 is none: record the stream' tcp://localhost:1
+mkfifo "$work/fifo"
+check 'a FIFO is refused' refused 'fifo is none: record the stream' "$work/fifo"
+check '--supervisor=no is refused' refused 'need the supervisor: leave out --supervisor=no' --supervisor=no "$pingpong"
+check 'one file for two tracers is refused' refused 'two tracers write the file' -t "text,output=$work/one" \
+    -t "msg,output=$work/./one" "$pingpong"
+expect 'several tracers in one process do not go on' "$tracehost" replay --on-crash=continue -t text -t msg "$pingpong" <<'EOF'
+-- stderr
+tracehost replay: --on-crash=continue with several tracers needs --isolate, as the tracers of one process die together
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+
+finish
