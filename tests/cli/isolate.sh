@@ -120,6 +120,41 @@ for seed in 1 2 3 4 5 6; do
     check "_exit() of three tracers, seed $seed" survivors $seed 0
 done
 
+# terminated: SIGTERM to the supervisor. Prints stderr without the number of records.
+terminated() {
+    "$tracehost" replay --isolate -L "$work/lib" -t dying,pause=5000,output="$work/a" -t text -t msg "$pingpong" \
+        >"$work/out" 2>"$work/err" &
+    until_so test -s "$work/a"
+    kill -TERM $!
+    wait $!
+    status=$?
+    sed "s|$top/||; s/after [0-9]* /after N /" "$work/err" >&2
+    return $status
+}
+expect 'SIGTERM ends all tracers, and is reported once' terminated <<'EOF'
+-- stderr
+tracehost replay: samples/recordings/s04_genserver_pingpong.trace: received SIGTERM after N records
+-- status 143
+EOF
+# killed: SIGKILL to the worker of the first tracer.
+killed() {
+    "$tracehost" replay --isolate -L "$work/lib" -t dying,pause=5000,output="$work/b" -t text -t msg "$pingpong" \
+        >"$work/out" 2>"$work/err" &
+    until_so test -s "$work/b"
+    kill -KILL "$(pgrep -o -P $!)"
+    wait $! 2>"$work/of_shell"
+    status=$?
+    sed 's/record [0-9]*/record N/' "$work/err" >&2
+    replayed plain -t text -t msg "$pingpong"
+    cmp "$work/out" "$work/plain/stdout"
+    return $status
+}
+expect 'a worker that is killed from outside does not go on' killed <<'EOF'
+-- stderr
+tracehost replay: tracer 'dying': killed from outside: SIGKILL, Killed, at record N
+-- status 137
+EOF
+
 # --- going on ---
 
 # dies ARGUMENT...: the tracer `dying` with the settings of $dying.
