@@ -68,8 +68,8 @@ const struct th_argument th_cli_isolation_arguments[] = {
               "If a tracer crashes: stop; continue after the record with the tracer loaded again; "
               "or find the shortest stream that crashes it: minimize[=FILE] (default: stop; with "
               "--isolate continue)",
-              .how = TH_ARGUMENT_OTHERS, .words = TH_WORDS("stop", "continue", "minimize"),
-              .take = take_on_crash),
+              .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_RARE,
+              .words = TH_WORDS("stop", "continue", "minimize"), .take = take_on_crash),
     TH_OPTION("max-crashes", "N", NUMBER, LIMITS,
               "Load a tracer that crashes at most N times again (default: 10)",
               .how = TH_ARGUMENT_RARE, .take = take_max_crashes),
