@@ -3,7 +3,7 @@
 
   table.py FOLDER EXPECTED [--only=KIND,...] [--commands=NAME,...] [--update]
 
-FOLDER has the compiled deaths.c: tracer/dies.so and library/dies.so. Each row is a test. In EXPECTED a cell "A or B"
+FOLDER has the compiled deaths.c: tracer/dies.so and library/dies.so; and the compiled embedding.c. Each row is a test. In EXPECTED a cell "A or B"
 accepts A and B, a cell "-" any text. --update writes rows that differ into EXPECTED instead, and adds missing ones.
 
 The cells of a row:
@@ -62,6 +62,10 @@ def call(kind, here):
     return ['call', 'fib', folder + '/library/dies.so', 'fib:fib(10)', 'dies:die(%s)' % kind]
 
 
+def embedded(kind, here):
+    return [RECORDING, folder + '/tracer', here + '/log']
+
+
 def time_limit(kind):
     return ['--callback-timeout=300ms'] * ('hang' in kind)
 
@@ -74,6 +78,7 @@ COMMANDS = {
     'replay --isolate': (isolated, RECORD, None),
     'run': (run, LIVE_EVENT, LIVE_EVENT),
     'call': (call, 1, 1),
+    'embedding': (embedded, RECORD, RECORD),
 }
 
 # --- kinds ---
@@ -93,8 +98,10 @@ def kinds():
 
 
 def reason_to_skip(command, kind):
-    if command == 'call' and 'hang' in kind:
+    if command in ('call', 'embedding') and 'hang' in kind:
         return 'the command has no time limit for functions'
+    if command == 'embedding' and not os.path.exists(folder + '/embedding'):
+        return 'libtracehost needs the sanitizer in the program'
     if kind in MACHINE and platform.machine() != 'x86_64':
         return 'the instruction is one of x86_64'
     if kind.startswith('seccomp_') and 'Seccomp:' not in open('/proc/self/status').read():
@@ -121,7 +128,8 @@ class Death:
         with open(self.path('stdout'), 'wb') as stdout, open(self.path('stderr'), 'wb') as stderr:
             begun = time.monotonic()
             # A library may make its parent wait for it; so the parent is a shell, which is killed, too.
-            process = subprocess.Popen(['sh', '-c', '"$@"; exit $?', 'sh', tracehost, *arguments(in_library, self.here)],
+            program = folder + '/embedding' if command == 'embedding' else tracehost
+            process = subprocess.Popen(['sh', '-c', '"$@"; exit $?', 'sh', program, *arguments(in_library, self.here)],
                                        stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr, env=environment,
                                        start_new_session=True)
             if kind.startswith('outside_'):
