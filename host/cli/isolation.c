@@ -18,18 +18,6 @@ void th_cli_isolation_init(struct th_replaying *replay)
     replay->max_crashes = MAX_CRASHES;
 }
 
-static enum th_status take_on_crash(const struct th_argument *argument, const char *value,
-                                    void *input)
-{
-    struct th_replaying *replay = input;
-    int64_t which;
-    enum th_status status = th_control_argument_number(argument, value, &which);
-
-    if (status == TH_OK)
-        replay->on_crash = TH_ON_CRASH_STOP + (enum th_on_crash)which;
-    return status;
-}
-
 static enum th_status take_max_crashes(const struct th_argument *argument, const char *value,
                                        void *input)
 {
@@ -45,11 +33,6 @@ static enum th_status take_max_crashes(const struct th_argument *argument, const
 const struct th_argument th_cli_isolation_arguments[] = {
     TH_OPTION("isolate", NULL, FLAG, TRACERS, "Run each tracer in a process of its own",
               TH_INTO(struct th_replaying, isolate)),
-    TH_OPTION(
-        "on-crash", "ACTION", CHOICE, LIMITS,
-        "If a tracer crashes: stop, or continue after the record with the tracer loaded again "
-        "(default: stop; with --isolate continue)",
-        .how = TH_ARGUMENT_RARE, .words = TH_WORDS("stop", "continue"), .take = take_on_crash),
     TH_OPTION("max-crashes", "N", NUMBER, LIMITS,
               "Load a tracer that crashes at most N times again (default: 10)",
               .how = TH_ARGUMENT_RARE, .take = take_max_crashes),
@@ -81,6 +64,7 @@ static enum th_status check_combinations(const struct th_replaying *replay)
         {replay->trace.watch, "--watch", one},
         {replay->trace.top > 0, "--top", one},
         {replay->check, "--check", one},
+        {replay->minimize != NULL, "--on-crash=minimize", one},
         {replay->shards > 1, "--shards", "each process reads the whole stream"},
         {replay->play.probes, "--probes", "each process would hit them"},
         {replay->play.max_events.set, "--max-events",

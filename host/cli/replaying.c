@@ -3,6 +3,7 @@
 
 #include "interrupt.h"
 #include "shards.h"
+#include "smallest_crash.h"
 #include "subcommand.h"
 #include "trace_summary.h"
 
@@ -272,10 +273,10 @@ static void show_stats(const struct th_replaying *replay, const struct th_tracin
     th_cli_trace_summary(NULL, tracing);
 }
 
-static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t number,
+static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t index,
                        struct th_player_counts *played)
 {
-    const char *name = replay->streams.items[number];
+    const char *name = replay->streams.items[index];
     struct playing playing = {
         .stream = {.command = replay->command, .name = name, .options = &replay->stream},
         .replay = replay,
@@ -290,8 +291,10 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         stream->idle = replaying_look_up;
         stream->idle_context = &playing;
     }
+    if (replay->minimize)
+        th_cli_minimize_watch(replay->minimize, index, stream);
     atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
-    begin_place(replay, number);
+    begin_place(replay, index);
     th_crash_set_common(true);
     status = th_cli_stream_open(stream);
     th_crash_set_common(false);
@@ -310,7 +313,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     th_crash_end_child();
     if (th_cli_shards_deliver(replay->shares) != TH_OK)
         playing.failed = th_cli_command_fail(replay->command);
-    th_crash_set_place(th_crash_stream_place(number) | TH_CRASH_STREAM_END);
+    th_crash_set_place(th_crash_stream_place(index) | TH_CRASH_STREAM_END);
     th_crash_set_common(true);
     replay->interrupted |= played->interrupted && th_replay_reader_info(stream->reader)->size > 0;
     show_position(&playing);
@@ -440,6 +443,18 @@ static json_t *replaying_list_processes(void *context)
     return list;
 }
 
+void th_cli_replaying_prepare(const struct th_replaying *replay, struct th_tracing *tracing)
+{
+    if (replay->check)
+        th_check_start();
+    th_crash_install();
+    if (replay->wall_clock)
+        th_trace_use_wall_clock(tracing);
+    if (replay->recorded_callers)
+        th_trace_use_recorded_callers(tracing);
+    th_trace_use_execution(tracing, &replay->execution);
+}
+
 int th_cli_replaying_run(struct th_replaying *replay)
 {
     struct th_tracing *tracing;
@@ -453,20 +468,15 @@ int th_cli_replaying_run(struct th_replaying *replay)
         replay->stream.progress = TH_PROGRESS_NEVER;
     tracing = th_trace_create();
     th_trace_check_outputs(tracing, check_output, replay);
-    if (replay->check)
-        th_check_start();
     replay->play.progress = progress;
     replay->play.part = true;
     replay->play.stays = replay->trace.control;
     th_cli_interrupt_install();
-    th_crash_install();
     if (replay->trace.control || replay->trace.watch || replay->trace.top)
         th_trace_share(tracing); /* another thread changes, or reads, the tracing */
-    if (replay->wall_clock)
-        th_trace_use_wall_clock(tracing);
-    if (replay->recorded_callers)
-        th_trace_use_recorded_callers(tracing);
-    th_trace_use_execution(tracing, &replay->execution);
+    th_cli_replaying_prepare(replay, tracing);
+    if (replay->minimize)
+        th_cli_minimize_guard(replay->minimize);
     th_control_main_thread_begin(&replay->main_thread);
     replay->control = (struct th_control_host){
         .program = replay->command,

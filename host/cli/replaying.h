@@ -16,6 +16,8 @@
 #include "host/cli/options/trace_options.h"
 #include "host/control/commands/commands.h"
 
+struct th_minimize;
+
 /* Reaction to the death of a tracer (isolation.h). */
 enum th_on_crash { TH_ON_CRASH_DEFAULT, TH_ON_CRASH_STOP, TH_ON_CRASH_CONTINUE };
 
@@ -29,11 +31,12 @@ struct th_replaying {
     bool wall_clock, fail_on_loss, recorded_callers, check;
     struct th_execution_options execution;
     struct th_texts streams;
-    int64_t shards;            /* number of shares; 0: 1 */
-    bool isolate;              /* isolation.h */
-    enum th_on_crash on_crash; /* likewise */
-    uint64_t max_crashes;      /* likewise */
-    bool is_part;              /* other processes play the same streams for other tracers */
+    struct th_minimize *minimize; /* --on-crash=minimize (smallest_crash.h); NULL: not given */
+    int64_t shards;               /* number of shares; 0: 1 */
+    bool isolate;                 /* isolation.h */
+    enum th_on_crash on_crash;    /* likewise */
+    uint64_t max_crashes;         /* likewise */
+    bool is_part;                 /* other processes play the same streams for other tracers */
 
     /* Set by th_cli_replaying_run(). */
     size_t opened;    /* number of streams that were opened */
@@ -57,6 +60,10 @@ enum th_status th_cli_bounds_check(void *input);
 
 /* Returns the stream, among those to be played, that would read the file at PATH; NULL: none. */
 const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const char *path);
+
+/* Applies the options to TRACING, which has no session yet: checks, clock, callers, stacks. Installs
+ * the guard of crash/. */
+void th_cli_replaying_prepare(const struct th_replaying *replay, struct th_tracing *tracing);
 
 /* Plays the streams in order, and ends all tracers. Returns the exit status. */
 int th_cli_replaying_run(struct th_replaying *replay);

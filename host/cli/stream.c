@@ -97,6 +97,13 @@ static void on_wait(void *context)
                              th_replay_reader_info(stream->reader));
 }
 
+static void on_record(void *context, const struct th_event *event)
+{
+    const struct th_stream *stream = context;
+
+    stream->keep(stream->keep_context, stream->reader, event);
+}
+
 enum th_status th_cli_stream_check_stdout(const char *name)
 {
     if (!th_replay_reader_would_read(name, "-"))
@@ -114,6 +121,7 @@ int th_cli_stream_open(struct th_stream *stream)
         .reconnect_ns = stream->options->reconnect_ns,
         .waiting = on_wait,
         .notice = on_notice,
+        .keep = stream->keep ? on_record : NULL,
         .context = stream,
     };
     const char *note;

@@ -54,6 +54,9 @@ struct th_stream {
      * stdout is flushed anyway. */
     void (*idle)(void *context);
     void *idle_context;
+    /* NULL, or called with keep_context for each sound record, before it is played. */
+    void (*keep)(void *context, const struct th_reader *reader, const struct th_event *event);
+    void *keep_context;
     bool live;        /* as th_replay_reader_info(); valid after the stream is closed, too */
     int status;       /* TH_OK or TH_PARTIAL so far */
     uint64_t skipped; /* damaged records within a sound frame */

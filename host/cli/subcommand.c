@@ -1,5 +1,6 @@
 #include "subcommand.h"
 
+#include "host/base/buffer.h"
 #include "host/base/log.h"
 #include "host/base/memory.h"
 #include "host/cli/options/usage.h"
@@ -31,6 +32,12 @@ static struct {
     char **words;
     size_t positional; /* number of positional words so far */
 } parsing;
+
+/* The words that were taken. Main thread only. */
+static struct {
+    struct th_cli_word *items;
+    size_t count, capacity;
+} taken;
 
 const char th_cli_exit_statuses[] =
     "0 done, 1 failed, 2 wrong usage, 3 input unreadable, 4 input partial or events lost, 5 a "
@@ -132,6 +139,8 @@ static error_t subcommand_check(enum th_status status, struct argp_state *state)
 static error_t subcommand_take(const struct th_argument_row *row, const char *value,
                                struct argp_state *state)
 {
+    TH_ARRAY_GROW(taken.items, taken.count, taken.capacity);
+    taken.items[taken.count++] = (struct th_cli_word){row->argument, value};
     return subcommand_check(
         th_control_argument_store(row->argument, value, (char *)parsing.input + row->offset),
         state);
@@ -240,6 +249,7 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     parsing.rows = th_options_usage_rows(usage);
     parsing.count = argc;
     parsing.words = argv;
+    taken.count = 0;
     argv[0] = name;
     argp.options = options = make_options(&in_order);
     argp.args_doc = words;
@@ -261,6 +271,12 @@ void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, v
     th_free(words);
     th_free(parsing.rows.items);
     th_warn_as(name); /* stays allocated until the program ends */
+}
+
+const struct th_cli_word *th_cli_command_words(size_t *count)
+{
+    *count = taken.count;
+    return taken.items;
 }
 
 void th_cli_command_ask(int (*tell)(const struct th_usage *usage))

@@ -49,6 +49,16 @@ extern const char th_cli_version[];
  */
 void th_cli_command_parse(const struct th_usage *usage, int argc, char **argv, void *input);
 
+/* An option or word of the command line; VALUE is NULL if it has none. */
+struct th_cli_word {
+    const struct th_argument *argument;
+    const char *value;
+};
+
+/* Returns the options and words that th_cli_command_parse() has taken, in their order, and their
+ * number in *COUNT. Valid until the next th_cli_command_parse(). */
+const struct th_cli_word *th_cli_command_words(size_t *count);
+
 /* Makes the next th_cli_command_parse() call TELL with its usage, instead of parsing, and end the
  * program with TELL's result. */
 void th_cli_command_ask(int (*tell)(const struct th_usage *usage));

@@ -114,7 +114,7 @@ static void find_culprit(void *found)
 
 /* Reports a crash of a library's code outside of calls by the host: in a thread that the library
  * has started, in its signal handler. Returns if the stack shows no such code. */
-static void report_stray(const void *context, const char *did)
+static void report_stray(int number, const void *context, const char *did)
 {
     const char *file = NULL;
 
@@ -125,6 +125,7 @@ static void report_stray(const void *context, const char *did)
         th_crash_abandon_report();
         return;
     }
+    th_crash_note(TH_CRASH_SIGNAL, number, &th_self, context);
     call_restore();
     th_crash_note_report(did, th_write_text(STDERR_FILENO, "tracehost: %s of %s %s\n",
                                             th_self.id ? "code" : "a thread", file, did));
@@ -152,11 +153,12 @@ static void on_crash(int number, siginfo_t *info, void *context)
     if (!is_sent(info) && !th_crash_is_child()) {
         describe_crash(number, info, did, sizeof did);
         if (th_crash_is_in_library(&th_self)) {
+            th_crash_note(TH_CRASH_SIGNAL, number, &th_self, context);
             begin_report();
             write_scene(&th_self, did);
             th_crash_end_report(&th_self, context);
         }
-        report_stray(context, did);
+        report_stray(number, context, did);
     } else if (page && !th_crash_is_child()) {
         page->sent = number;
     }
@@ -188,6 +190,7 @@ static bool may_report_end(void)
 static _Noreturn void report_program_end(const char *did)
 {
     armed = false;
+    th_crash_note(TH_CRASH_EXIT, 0, &th_self, NULL);
     begin_report();
     if (th_crash_is_in_library(&th_self))
         write_scene(&th_self, did);
@@ -231,7 +234,7 @@ static void handle_signal(int number, void (*handler)(int, siginfo_t *, void *),
 
 /* Under a supervisor the guard reports each signal that would end the program without a word. Others
  * are left to the terminal and to the user, or end nothing. */
-static void handle_further_signals(void)
+void th_crash_handle_further_signals(void)
 {
     static const int left[] = {SIGINT,  SIGTERM,  SIGHUP,  SIGQUIT, SIGPIPE,
                                SIGCHLD, SIGCONT,  SIGTSTP, SIGTTIN, SIGTTOU,
@@ -255,6 +258,7 @@ static void report_lost_thread(const struct th_self *self)
 {
     if (!armed || th_crash_is_child())
         return;
+    th_crash_note(TH_CRASH_EXIT, 0, self, NULL);
     begin_report();
     write_scene(self, "ended its thread");
     th_crash_end_report(self, NULL);
@@ -280,7 +284,7 @@ void th_crash_install(void)
         handled[crash_signals[i]] = true;
     }
     if (th_crash_is_supervised())
-        handle_further_signals();
+        th_crash_handle_further_signals();
 }
 
 void th_crash_end(void)
@@ -347,6 +351,7 @@ static void on_timeout(int number, siginfo_t *info, void *context)
         errno = error;
         return;
     }
+    th_crash_note(TH_CRASH_HANG, 0, &th_self, context);
     begin_report();
     write_hang(&th_self, "");
     th_crash_end_report(&th_self, context);
@@ -371,6 +376,7 @@ static _Noreturn void report_deaf(const struct th_self *self)
     struct th_self seen;
 
     copy_self(&seen, self);
+    th_crash_note(TH_CRASH_HANG, 0, &seen, NULL);
     begin_report();
     write_hang(&seen, ", and has blocked all signals");
     th_crash_end_report(&seen, NULL);

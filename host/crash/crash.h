@@ -29,6 +29,7 @@
 
 #include "host/base/error.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Installs the handlers for all threads. th_crash_set_timeout() watches also the other library
@@ -86,6 +87,46 @@ enum th_status th_crash_set_timeout(int64_t nanoseconds, bool ends);
  * async-signal-safe functions only. NULL: none.
  * Thread: any. */
 void th_crash_set_restore(void (*function)(void));
+
+/* How code of a library has ended the process. */
+enum th_crash_kind {
+    TH_CRASH_NONE, /* or not known */
+    TH_CRASH_SIGNAL,
+    TH_CRASH_EXIT,      /* exit() */
+    TH_CRASH_IMMEDIATE, /* _exit() and the like */
+    TH_CRASH_HANG
+};
+
+/* Slots of a signature that are no enum th_tracer_slot. */
+enum { TH_CRASH_NO_SLOT = -1, TH_CRASH_ANY_SLOT = -2 };
+
+/* The place of a crash. Two crashes are the same if kind, signal, slot and frame are equal. */
+struct th_crash_signature {
+    _Atomic int kind; /* enum th_crash_kind; written before the names: release, acquire */
+    int number;       /* signal, or exit status */
+    int slot;         /* enum th_tracer_slot of the callback; TH_CRASH_NO_SLOT: in none;
+                         TH_CRASH_ANY_SLOT: not known */
+    uint64_t record;  /* number of the record in its stream; 0: in no recorded event */
+    uintptr_t frame;  /* of the innermost frame of a library, offset in its file; 0: not known, or a
+                         hang, which may be anywhere in a loop */
+    char tracer[128], session[128]; /* names; empty: none */
+};
+
+/* Makes the guard write SIGNATURE, in shared memory, before the report of a crash; the frame stays
+ * 0.
+ * Order: after th_crash_install(). */
+void th_crash_set_signature(struct th_crash_signature *signature);
+
+/*
+ * Makes the calling process, a child that was forked after th_crash_install(), a guarded process of
+ * its own: a trial. The guard writes SIGNATURE in place of a report, flushes nothing, and ends the
+ * process. _exit() by a library also counts as a crash here, if the kernel has seccomp.
+ * Order: the process has one thread. th_crash_set_timeout() may follow.
+ */
+void th_crash_begin_trial(struct th_crash_signature *signature);
+
+/* Ends a trial without a crash: no exit handler runs. */
+_Noreturn void th_crash_end_trial(void);
 
 /* Sets the name of the file whose records a report counts: *NAME, which may change at any time;
  * NULL: none. */

@@ -5,6 +5,8 @@
 #ifndef TH_CRASH_INTERNAL_H
 #define TH_CRASH_INTERNAL_H
 
+#include "crash.h"
+
 #include "host/self/self.h"
 
 #include <pthread.h>
@@ -141,6 +143,20 @@ bool th_crash_thread_has_ended(pid_t process, pid_t id);
  * the signal handler, is the start; NULL: no handler runs. If it crashes, the addresses up to there
  * are kept. */
 void th_crash_unwind(void *context);
+
+/* Returns the place of the innermost frame of a library on the calling thread's stack, as an offset
+ * in its file; 0: there is none. CONTEXT as for th_crash_unwind(). */
+uintptr_t th_crash_innermost(const void *context);
+
+/* --- Signatures of crashes (crash_trial.c) ----------------------------------------------------- */
+
+/* Writes the signature of a crash in the thread of SELF, if one is wanted. Ends the process if it is
+ * a trial. NUMBER: the signal or exit status. CONTEXT as for th_crash_unwind(). */
+void th_crash_note(enum th_crash_kind kind, int number, const struct th_self *self,
+                   const void *context);
+
+/* Makes the guard report each signal that would end the program without a word (crash.c). */
+void th_crash_handle_further_signals(void);
 
 /* Returns the path of the open library to which the innermost of the collected addresses belongs;
  * NULL: there is none, or host and program are on the way to it. */

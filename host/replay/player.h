@@ -93,6 +93,9 @@ void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
  *   TH_MALFORMED, TH_PARTIAL   as th_replay_reader_next(), and also if damage was found only when a
  *                 tracer wanted the terms, or if the node changed; go on
  * The progress function is not called.
+ *
+ * th_replay_player_skim() only reads the next record: nothing happens in the world. *INSIDE: the
+ * record is between from and to, or no event. Statuses as th_replay_reader_next().
  * Owner: the arguments of th_replay_player_begin() must stay until th_replay_player_end(), which
  * frees the player.
  */
@@ -101,6 +104,8 @@ struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_r
                                          const struct th_player_options *options,
                                          struct th_player_counts *counts);
 enum th_status th_replay_player_step(struct th_player *player, struct th_event **event);
+enum th_status th_replay_player_skim(struct th_player *player, struct th_event **event,
+                                     bool *inside);
 void th_replay_player_end(struct th_player *player);
 
 #endif

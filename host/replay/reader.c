@@ -263,10 +263,21 @@ enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *
     info->bytes = reader->bytes_before + th_replay_input_position(&reader->input);
     if (__builtin_expect(status == TH_OK && event->kind != TH_EVENT_DROP, 1)) {
         info->records++;
+        if (__builtin_expect(reader->options.keep != NULL, 0))
+            reader->options.keep(reader->options.context, event);
         return TH_OK;
     }
     count_loss(reader, event, status);
+    if (status == TH_OK && reader->options.keep)
+        reader->options.keep(reader->options.context, event);
     return status;
+}
+
+const unsigned char *th_replay_reader_raw(const struct th_reader *reader,
+                                          const struct th_event *event, size_t *size)
+{
+    *size = (size_t)(th_replay_input_position(&reader->input) - event->position);
+    return th_replay_input_bytes(&reader->input) - *size;
 }
 
 const struct th_reader_info *th_replay_reader_info(const struct th_reader *reader)

@@ -36,6 +36,7 @@ struct th_reader_options {
     /* NULL, or called with CONTEXT by the thread that reads. */
     void (*waiting)(void *context); /* before a wait for bytes, and twice a second during it */
     void (*notice)(void *context, const char *text); /* state of a connection, for the user */
+    void (*keep)(void *context, const struct th_event *event); /* each sound record, drops too */
     void *context;
 };
 
@@ -74,6 +75,12 @@ bool th_replay_reader_would_read(const char *name, const char *file);
  * The chain does not name the file; th_replay_reader_info() does.
  */
 enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event);
+
+/* Returns the bytes of EVENT, the latest record, as they stand in the stream, and their number in
+ * *SIZE: a trace-port record, or a JSON line, whose newline may be missing. 0 bytes: the reader has
+ * made the record itself. Valid until the next call of th_replay_reader_next(). */
+const unsigned char *th_replay_reader_raw(const struct th_reader *reader,
+                                          const struct th_event *event, size_t *size);
 
 /*
  * Passes over the records that begin before byte POSITION of a trace-port file, and returns TH_OK,

@@ -6,6 +6,10 @@
  *   player.h   struct th_player: delivers the events of a reader to the sessions of a tracing, and
  *              updates the world (process/) with each event
  *   writer.h   struct th_writer: events as a stream
+ *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
+ *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
+ *
+ * minimize.h has the search for the smallest part of a recording for which a test holds.
  *
  * Thread: one at a time uses a reader, a player or a writer. The thread that replays in a tracing
  * owns the world, and makes the player's steps.
@@ -15,6 +19,8 @@
 #ifndef TH_REPLAY_H
 #define TH_REPLAY_H
 
+#include "kept_records.h"
+#include "part.h"
 #include "player.h"
 #include "reader.h"
 #include "writer.h"

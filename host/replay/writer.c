@@ -20,6 +20,12 @@ struct th_writer {
     uint64_t plain;          /* calls with facts that the format cannot contain */
 };
 
+void th_replay_writer_encode_head(struct th_buffer *out, const struct th_writer_options *options)
+{
+    if (options->format == TH_FORMAT_JSONL)
+        th_replay_json_write_header(out, &options->here, options->utf8_atoms);
+}
+
 enum th_status th_replay_writer_open(const char *file, const struct th_writer_options *options,
                                      struct th_writer **writer)
 {
@@ -31,8 +37,7 @@ enum th_status th_replay_writer_open(const char *file, const struct th_writer_op
         return TH_FAILED;
     }
     made->options = *options;
-    if (options->format == TH_FORMAT_JSONL)
-        th_replay_json_write_header(&made->buffer, &options->here, options->utf8_atoms);
+    th_replay_writer_encode_head(&made->buffer, options);
     *writer = made;
     return TH_OK;
 }
@@ -56,13 +61,10 @@ static void add_head(struct th_buffer *buffer, unsigned char op, uint32_t size)
     buffer->size += TH_PORT_HEAD;
 }
 
-static enum th_status add_message(struct th_writer *writer, struct th_event *event, th_env *env)
+static enum th_status add_message(struct th_buffer *buffer, const struct th_writer_options *options,
+                                  struct th_event *event, th_env *env)
 {
-    const struct th_etf_options etf = {
-        .here = writer->options.here,
-        .utf8_atoms = writer->options.utf8_atoms,
-    };
-    struct th_buffer *buffer = &writer->buffer;
+    const struct th_etf_options etf = {.here = options->here, .utf8_atoms = options->utf8_atoms};
     size_t before = buffer->size;
     size_t size;
     th_term term;
@@ -81,28 +83,44 @@ static enum th_status add_message(struct th_writer *writer, struct th_event *eve
                               UINT32_MAX);
     }
     th_etf_put32(buffer->data + before + 1, (uint32_t)size);
-    writer->plain +=
-        event->external != TH_UNKNOWN || event->tail != TH_UNKNOWN || event->callers_told;
     return TH_OK;
 }
 
-enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *event, th_env *env)
+enum th_status th_replay_writer_encode(struct th_buffer *out,
+                                       const struct th_writer_options *options,
+                                       struct th_event *event, th_env *env)
 {
     enum th_status status = TH_OK;
 
-    if (writer->options.format == TH_FORMAT_JSONL)
-        status = th_replay_json_write_event(&writer->buffer, event, env, &writer->options.here);
+    if (options->format == TH_FORMAT_JSONL)
+        status = th_replay_json_write_event(out, event, env, &options->here);
     else if (event->kind == TH_EVENT_DROP && event->dropped > UINT32_MAX)
         status =
             th_error_raise(TH_FAILED, "a record can count at most %u dropped events", UINT32_MAX);
     else if (event->kind == TH_EVENT_DROP)
-        add_head(&writer->buffer, TH_PORT_DROP, (uint32_t)event->dropped);
+        add_head(out, TH_PORT_DROP, (uint32_t)event->dropped);
     else
-        status = add_message(writer, event, env);
+        status = add_message(out, options, event, env);
     if (status == TH_FAILED)
         return th_error_context("cannot write record %llu at byte %llu",
                                 (unsigned long long)event->number,
                                 (unsigned long long)event->position);
+    return status;
+}
+
+/* True if EVENT is a call with facts that a trace-port file cannot contain. */
+static bool has_more_facts(const struct th_event *event)
+{
+    return event->external != TH_UNKNOWN || event->tail != TH_UNKNOWN || event->callers_told;
+}
+
+enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *event, th_env *env)
+{
+    enum th_status status = th_replay_writer_encode(&writer->buffer, &writer->options, event, env);
+
+    if (status == TH_OK && writer->options.format == TH_FORMAT_TRACE_PORT &&
+        event->kind != TH_EVENT_DROP)
+        writer->plain += has_more_facts(event);
     return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush_writer(writer) : status;
 }
 

@@ -4,6 +4,7 @@
 
 #include "host/term/etf.h"
 
+struct th_buffer;
 struct th_event;
 
 enum th_format { TH_FORMAT_TRACE_PORT, TH_FORMAT_JSONL };
@@ -33,6 +34,13 @@ enum th_status th_replay_writer_open(const char *file, const struct th_writer_op
  * nothing of EVENT is written; TH_FAILED if writing fails.
  */
 enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *event, th_env *env);
+
+/* Appends to OUT what th_replay_writer_open() and th_replay_writer_add() write. Errors: as
+ * th_replay_writer_add(); OUT is unchanged then. */
+void th_replay_writer_encode_head(struct th_buffer *out, const struct th_writer_options *options);
+enum th_status th_replay_writer_encode(struct th_buffer *out,
+                                       const struct th_writer_options *options,
+                                       struct th_event *event, th_env *env);
 
 /* Returns the number of calls that were written without their known `external`, `tail` or
  * callers. */

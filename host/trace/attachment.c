@@ -57,6 +57,8 @@ struct th_attachment *th_trace_attachment_create(struct th_session *session,
     atomic_init(&attachment->pending, th_trace_held());
     th_env_init(&attachment->state_env, TH_ENV_PLAIN);
     attachment->state = th_copy(&attachment->state_env, state);
+    if (session->tracing->discards_outputs)
+        th_trace_outputs_discard(attachment);
     th_env_init(&attachment->env, TH_ENV_CALLBACK);
     attachment->env.library = setup->library;
     return attachment;

@@ -92,6 +92,11 @@ void th_trace_check_outputs(struct th_tracing *tracing,
                             enum th_status (*check)(void *context, const char *path),
                             void *context);
 
+/* Lets tracers that are attached later write nothing: /dev/null replaces each file that a setting
+ * names as output; in the state of a tracer that declares no settings, the file of the key
+ * `output`. */
+void th_trace_discard_outputs(struct th_tracing *tracing);
+
 /* Lets callbacks for recorded events read real clocks, not the records' own time. */
 void th_trace_use_wall_clock(struct th_tracing *tracing);
 

@@ -11,7 +11,10 @@
 
 #include "host/base/buffer.h"
 #include "host/base/output.h"
+#include "host/library/load.h"
 #include "host/term/compare.h"
+#include "host/term/make.h"
+#include "host/term/map.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -166,6 +169,27 @@ enum th_status th_trace_outputs_check(struct th_attachment *attachment, struct t
         status = th_trace_settings_each_output(attachment->library, attachment->state, open_fifo,
                                                outputs);
     return status;
+}
+
+void th_trace_outputs_discard(struct th_attachment *attachment)
+{
+    static const struct th_tracer_setting undeclared[] = {{"output", TH_SETTING_OUTPUT, .help = ""},
+                                                          {0}};
+    static const char nowhere[] = "/dev/null";
+    const struct th_tracer_setting *settings =
+        attachment->library ? th_library_settings(attachment->library) : NULL;
+    th_env *env = &attachment->state_env;
+
+    for (settings = settings ? settings : undeclared; settings->name; settings++)
+        if (settings->type == TH_SETTING_OUTPUT && th_is_map(attachment->state) &&
+            th_map_find(attachment->state, th_atom(settings->name)))
+            attachment->state = th_map_put(env, attachment->state, th_atom(settings->name),
+                                           th_make_binary(env, nowhere, sizeof nowhere - 1));
+}
+
+void th_trace_discard_outputs(struct th_tracing *tracing)
+{
+    tracing->discards_outputs = true;
 }
 
 void th_trace_outputs_close(struct th_outputs *outputs)

@@ -152,6 +152,7 @@ struct th_tracing {
     /* Never false again; written before other threads use the tracing. */
     bool shared, replays_nothing;
     enum th_status (*check_output)(void *context, const char *path); /* or NULL */
+    bool discards_outputs; /* th_trace_discard_outputs() */
     void *check_context;
     pthread_mutex_t lock;
     pthread_t replayer; /* the thread that began the world */
@@ -495,6 +496,10 @@ void th_trace_inheritance_begin(struct th_tracee *child, struct th_tracee *paren
 void th_trace_inheritance_update(struct th_tracing *tracing);
 
 /* --- The files that tracers write: tracer_output.c -------------------------------------------- */
+
+/* Replaces the output files in the state of ATTACHMENT, which no thread calls yet, by /dev/null
+ * (th_trace_discard_outputs()). */
+void th_trace_outputs_discard(struct th_attachment *attachment);
 
 /* FIFOs that tracers will write. While one is open here, a second open() of it does not block. */
 struct th_outputs {

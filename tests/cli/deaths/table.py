@@ -215,7 +215,7 @@ def is_pending(process, number):
     try:
         with open('/proc/%d/status' % process) as status:
             sets = dict(line.split(':\t') for line in status.read().splitlines() if line.startswith(('ShdPnd', 'SigCgt')))
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return False
     bit = 1 << number - 1
     return bool(int(sets['ShdPnd'], 16) & bit) or number != signal.SIGTERM
