@@ -308,7 +308,7 @@ tracehost replay: the result would overwrite the stream WORK/shop.trace: give an
 EOT
 expect 'an action that does not exist' tracehost replay --on-crash=jump "$work/shop.trace" <<'EOT'
 -- stderr
-tracehost replay: --on-crash must be stop, minimize or minimize=FILE, not 'jump'
+tracehost replay: --on-crash must be stop, continue, minimize or minimize=FILE, not 'jump'
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
 -- status 2
