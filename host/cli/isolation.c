@@ -1,5 +1,6 @@
 #include "isolation.h"
 
+#include "smallest_crash.h"
 #include "subcommand.h"
 
 #include "host/base/buffer.h"
@@ -18,6 +19,36 @@ void th_cli_isolation_init(struct th_replaying *replay)
     replay->max_crashes = MAX_CRASHES;
 }
 
+static enum th_status take_on_crash(const struct th_argument *argument, const char *value,
+                                    void *input)
+{
+    static const char minimizing[] = "minimize=";
+    static struct th_minimize minimize;
+    struct th_replaying *replay = input;
+
+    (void)argument;
+    replay->minimize = NULL;
+    minimize.file = NULL;
+    if (strcmp(value, "stop") == 0) {
+        replay->on_crash = TH_ON_CRASH_STOP;
+    } else if (strcmp(value, "continue") == 0) {
+        replay->on_crash = TH_ON_CRASH_CONTINUE;
+    } else if (strncmp(value, minimizing, sizeof minimizing - 2) == 0 &&
+               (value[sizeof minimizing - 2] == '\0' ||
+                (value[sizeof minimizing - 2] == '=' && value[sizeof minimizing - 1]))) {
+        replay->on_crash = TH_ON_CRASH_STOP;
+        replay->minimize = &minimize;
+        if (value[sizeof minimizing - 2])
+            minimize.file = value + sizeof minimizing - 1;
+    } else {
+        return th_error_raise(TH_USAGE,
+                              "--on-crash must be stop, continue, minimize or minimize=FILE, not "
+                              "'%s'",
+                              value);
+    }
+    return TH_OK;
+}
+
 static enum th_status take_max_crashes(const struct th_argument *argument, const char *value,
                                        void *input)
 {
@@ -33,6 +64,12 @@ static enum th_status take_max_crashes(const struct th_argument *argument, const
 const struct th_argument th_cli_isolation_arguments[] = {
     TH_OPTION("isolate", NULL, FLAG, TRACERS, "Run each tracer in a process of its own",
               TH_INTO(struct th_replaying, isolate)),
+    TH_OPTION("on-crash", "ACTION", TEXT, LIMITS,
+              "If a tracer crashes: stop; continue after the record with the tracer loaded again; "
+              "or find the shortest stream that crashes it: minimize[=FILE] (default: stop; with "
+              "--isolate continue)",
+              .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_RARE,
+              .words = TH_WORDS("stop", "continue", "minimize"), .take = take_on_crash),
     TH_OPTION("max-crashes", "N", NUMBER, LIMITS,
               "Load a tracer that crashes at most N times again (default: 10)",
               .how = TH_ARGUMENT_RARE, .take = take_max_crashes),
@@ -64,7 +101,6 @@ static enum th_status check_combinations(const struct th_replaying *replay)
         {replay->trace.watch, "--watch", one},
         {replay->trace.top > 0, "--top", one},
         {replay->check, "--check", one},
-        {replay->minimize != NULL, "--on-crash=minimize", one},
         {replay->shards > 1, "--shards", "each process reads the whole stream"},
         {replay->play.probes, "--probes", "each process would hit them"},
         {replay->play.max_events.set, "--max-events",
@@ -137,6 +173,11 @@ enum th_status th_cli_isolation_check(void *input)
     struct th_texts tracers = {0};
     enum th_status status = TH_OK;
 
+    if (replay->minimize && (replay->isolate || replay->shards > 1))
+        return th_error_raise(TH_USAGE,
+                              "--on-crash=minimize cannot be combined with %s: one process "
+                              "must play the stream",
+                              replay->isolate ? "--isolate" : "--shards");
     if (!replay->isolate && !continues(replay))
         return TH_OK;
     status = check_combinations(replay);

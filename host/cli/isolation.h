@@ -10,8 +10,8 @@
 /* Sets the default values. */
 void th_cli_isolation_init(struct th_replaying *replay);
 
-/* --isolate and --max-crashes, as members of a struct th_replaying, with all other options of
- * `replay`, such as --on-crash. th_cli_isolation_check() runs after the last argument of any set. */
+/* --isolate, --on-crash and --max-crashes, as members of a struct th_replaying, with all other
+ * options of `replay`. th_cli_isolation_check() runs after the last argument of any set. */
 extern const struct th_argument th_cli_isolation_arguments[];
 enum th_status th_cli_isolation_check(void *input);
 

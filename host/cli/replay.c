@@ -26,29 +26,6 @@ static enum th_status replay_take_frames(const struct th_argument *argument, con
     return TH_OK;
 }
 
-static enum th_status replay_take_on_crash(const struct th_argument *argument, const char *value,
-                                           void *input)
-{
-    static struct th_minimize minimize;
-    struct th_replaying *replay = input;
-
-    (void)argument;
-    replay->minimize = NULL;
-    replay->on_crash = strcmp(value, "continue") == 0 ? TH_ON_CRASH_CONTINUE : TH_ON_CRASH_STOP;
-    if (strcmp(value, "stop") == 0 || strcmp(value, "continue") == 0)
-        return TH_OK;
-    replay->minimize = &minimize;
-    if (strcmp(value, "minimize") == 0)
-        return TH_OK;
-    if (strncmp(value, "minimize=", 9) != 0 || !value[9])
-        return th_error_raise(TH_USAGE,
-                              "--on-crash must be stop, continue, minimize or minimize=FILE, not "
-                              "'%s'",
-                              value);
-    minimize.file = value + 9;
-    return TH_OK;
-}
-
 static const struct th_argument arguments[] = {
     TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
             TH_INTO(struct th_replaying, streams)),
@@ -77,9 +54,6 @@ static const struct th_argument arguments[] = {
               "For -p, keep at most N calls of a process that have not returned, and 16 N of all "
               "processes (default: 1000000)",
               .how = TH_ARGUMENT_RARE, .take = replay_take_frames),
-    TH_OPTION("on-crash", "ACTION", TEXT, LIMITS,
-              "If a tracer crashes: stop, continue or minimize[=FILE]", .how = TH_ARGUMENT_OTHERS,
-              .words = TH_WORDS("stop", "continue", "minimize"), .take = replay_take_on_crash),
     TH_OPTION("check", NULL, FLAG, OTHER, "Report misuse of the NIF API; if any, exit with 1",
               TH_INTO(struct th_replaying, check)),
     TH_OPTION("probes", NULL, FLAG, OTHER,

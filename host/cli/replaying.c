@@ -273,10 +273,10 @@ static void show_stats(const struct th_replaying *replay, const struct th_tracin
     th_cli_trace_summary(NULL, tracing);
 }
 
-static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t index,
+static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t number,
                        struct th_player_counts *played)
 {
-    const char *name = replay->streams.items[index];
+    const char *name = replay->streams.items[number];
     struct playing playing = {
         .stream = {.command = replay->command, .name = name, .options = &replay->stream},
         .replay = replay,
@@ -292,9 +292,9 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         stream->idle_context = &playing;
     }
     if (replay->minimize)
-        th_cli_minimize_watch(replay->minimize, index, stream);
+        th_cli_minimize_watch(replay->minimize, number, stream);
     atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
-    begin_place(replay, index);
+    begin_place(replay, number);
     th_crash_set_common(true);
     status = th_cli_stream_open(stream);
     th_crash_set_common(false);
@@ -313,7 +313,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     th_crash_end_child();
     if (th_cli_shards_deliver(replay->shares) != TH_OK)
         playing.failed = th_cli_command_fail(replay->command);
-    th_crash_set_place(th_crash_stream_place(index) | TH_CRASH_STREAM_END);
+    th_crash_set_place(th_crash_stream_place(number) | TH_CRASH_STREAM_END);
     th_crash_set_common(true);
     replay->interrupted |= played->interrupted && th_replay_reader_info(stream->reader)->size > 0;
     show_position(&playing);

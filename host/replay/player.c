@@ -81,7 +81,7 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
 /* Returns true if the event is between from and to, or has no time, and was not delivered before.
  * *STATUS becomes TH_MALFORMED if its time is damaged. Inline, as there are two callers. */
 static inline __attribute__((always_inline)) bool
-in_time(struct th_player *player, struct th_event *event, enum th_status *status)
+is_delivered(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
@@ -238,7 +238,7 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
 
     if (event->kind > TH_EVENT_SEQ_TRACE)
         return play_other(player, event);
-    inside = in_time(player, event, &status);
+    inside = is_delivered(player, event, &status);
     if (__builtin_expect(status != TH_OK, 0))
         return malformed(player);
 
@@ -431,7 +431,7 @@ enum th_status th_replay_player_skim(struct th_player *player, struct th_event *
     if (status != TH_OK)
         return status;
     note_time(player, &player->event);
-    *inside = player->event.kind > TH_EVENT_SEQ_TRACE || in_time(player, &player->event, &met);
+    *inside = player->event.kind > TH_EVENT_SEQ_TRACE || is_delivered(player, &player->event, &met);
     return TH_OK;
 }
 

@@ -83,7 +83,6 @@ Limits and exit status:
       --max-records=N    Stop after N records of each stream
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --fail-on-loss     Exit with 4 if events were dropped or calls forgotten
-      --on-crash=ACTION  If a tracer crashes: stop, continue or minimize[=FILE]
 
 Other:
       --control=SOCKET   Accept commands of `tracehost ctl SOCKET`

@@ -31,6 +31,10 @@ RECORD_BYTES = 81  # of each of the first two records
 
 scene, work, *arguments = sys.argv[1:]
 
+# A shell ignores some signals for the commands that it starts in the background.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
+    signal.signal(number, signal.SIG_DFL)
+
 
 # --- conditions ---
 
