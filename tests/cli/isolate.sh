@@ -227,6 +227,8 @@ refused() {
 for option in control=x watch check probes max-events=3 shards=2; do
     check "--$option is refused" refused "--isolate cannot be combined with --${option%=*}: " "--$option" "$pingpong"
 done
+check '--on-crash=minimize is refused' refused '--on-crash=minimize cannot be combined with --isolate: ' \
+    --on-crash=minimize "$pingpong"
 check 'stdin is refused' refused 'stdin is none: record the stream with tracehost convert' -
 check 'a node is refused' refused 'tcp://localhost:1 is none: record the stream' tcp://localhost:1
 mkfifo "$work/fifo"
