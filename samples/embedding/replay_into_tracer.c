@@ -42,8 +42,6 @@ int main(int argc, char **argv)
     tracehost_replay *replay;
     enum tracehost_status status;
 
-    /* First of all: whatever the tracer does, the program's end is reported, with status 6. */
-    tracehost_supervise("replay_into_tracer");
     if (argc < 2) {
         fputs("usage: replay_into_tracer STREAM [TRACER [key=value,...]]\n", stderr);
         return TRACEHOST_USAGE;

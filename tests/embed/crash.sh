@@ -27,58 +27,6 @@ named segv 'crashed: SIGSEGV, a bad memory access at address ADDRESS, in trace_c
 named abort 'crashed: SIGABRT, it called abort(), in trace_call'
 named exit 'ended the program: exit(0), in trace_call'
 
-# A death that no handler in the process can report.
-cat >"$work/dies.c" <<'EOF'
-#include <erl_tracer.h>
-#include <signal.h>
-#include <unistd.h>
-
-TH_TRACER_ENABLED(call)
-{
-    return TH_TRACER_ATOM(env, trace);
-}
-
-TH_TRACER_ENABLED(generic)
-{
-    return TH_TRACER_ATOM(env, trace);
-}
-
-TH_TRACER_TRACE(generic)
-{
-}
-
-TH_TRACER_TRACE(call)
-{
-    static int calls;
-
-    if (++calls == 3)
-#ifdef KILLED
-        raise(SIGKILL);
-#else
-        _exit(0);
-#endif
-}
-EOF
-"$CC" -fPIC -shared -Iplugin_api -o "$work/dies.so" "$work/dies.c"
-"$CC" -fPIC -shared -Iplugin_api -DKILLED -o "$work/killed.so" "$work/dies.c"
-# Python waits for the program, as a shell prints a line about a signal.
-dies() {
-    TRACEHOST_PATH=$work python3 -c 'import subprocess, sys
-status = subprocess.call(sys.argv[1:])
-sys.exit(status if status >= 0 else 128 - status)' "$samples/embedding/replay_into_tracer" "$calls" "$1"
-}
-expect '_exit: the supervisor names the tracer, the callback and the record' dies dies <<LINES
--- stderr
-tracehost: tracer 'dies' ended the program: _exit(0), in trace_call
-  record 3, at byte 162 of $calls
--- status 6
-LINES
-expect 'SIGKILL: the supervisor accuses no tracer' dies killed <<LINES
--- stderr
-replay_into_tracer: killed from outside: SIGKILL, Killed, at record 3
--- status 137
-LINES
-
 expect 'an exit of the program itself is not reported as a crash' "$samples/embedding/replay_into_tracer" no/such.trace <<'LINES'
 -- stderr
 replay_into_tracer: cannot read no/such.trace

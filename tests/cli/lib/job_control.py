@@ -332,8 +332,9 @@ class Job:
     def __init__(self, stream):
         self.errors = os.path.join(work, 'errors')
         with open(self.errors, 'w') as errors:
+            # In a group without a parent outside of it, the kernel would drop SIGTSTP.
             self.popen = subprocess.Popen([PROGRAM, 'replay', '-t', 'count', stream.name], stdin=subprocess.DEVNULL,
-                                          stdout=subprocess.PIPE, stderr=errors)
+                                          stdout=subprocess.PIPE, stderr=errors, process_group=0)
         self.processes = stream.wait(self.popen.pid)
 
     def report(self):
