@@ -227,6 +227,15 @@ static bool prepare_worker(const struct team *team, struct th_crash_worker *work
     return true;
 }
 
+/* Frees the memory of TEAM, in a process that is no supervisor. */
+static void leave_team(struct team *team)
+{
+    if (team->merge)
+        th_crash_merge_leave(team->merge);
+    th_free(team->workers);
+    th_free(team->polled);
+}
+
 /* In the new process: leaves the other workers, and sets up its output. */
 static void enter_worker(struct team *team, size_t number, int socket, int pipe)
 {
@@ -235,12 +244,11 @@ static void enter_worker(struct team *team, size_t number, int socket, int pipe)
             forget_worker(&team->workers[i]);
     close(team->signals);
     th_crash_become_worker(&team->workers[number], team->supervisor, socket);
-    if (team->merge) {
-        th_crash_merge_leave(team->merge);
+    if (team->merge)
         th_crash_send_output(pipe);
-    } else {
+    else
         th_kept_stdout();
-    }
+    leave_team(team);
     sigprocmask(SIG_SETMASK, &team->before, NULL);
 }
 
@@ -480,6 +488,7 @@ size_t th_crash_supervise_several(const char *name, size_t count,
         return supervise_team(&team);
     if (team.signals >= 0)
         close(team.signals);
+    leave_team(&team);
     sigprocmask(SIG_SETMASK, &team.before, NULL);
     return count;
 }

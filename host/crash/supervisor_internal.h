@@ -144,7 +144,7 @@ bool th_crash_merge_has_written(const struct th_crash_merge *merge, size_t worke
  * stdout after it. */
 int th_crash_merge_error(const struct th_crash_merge *merge);
 
-/* Closes the pipes: the calling process is a worker. */
+/* Closes the pipes and frees MERGE, in a process that is no supervisor. */
 void th_crash_merge_leave(struct th_crash_merge *merge);
 
 #endif

@@ -133,9 +133,12 @@ void th_crash_merge_end(struct th_crash_merge *merge, size_t worker, bool last)
 
 void th_crash_merge_leave(struct th_crash_merge *merge)
 {
-    for (size_t i = 0; i < merge->count; i++)
+    for (size_t i = 0; i < merge->count; i++) {
         if (merge->sources[i].pipe >= 0)
             close(merge->sources[i].pipe);
+        th_free(merge->sources[i].data);
+    }
+    th_free(merge);
 }
 
 bool th_crash_merge_has_written(const struct th_crash_merge *merge, size_t worker)
