@@ -174,12 +174,13 @@ char *th_shared_strdup(const char *text)
 
 void th_shared_free(void *memory)
 {
-    struct block *block = (struct block *)memory - 1;
+    struct block *block;
 
     if (!th_shared_holds(th_shared_here, memory, 1)) {
         th_free(memory);
         return;
     }
+    block = (struct block *)memory - 1;
     pthread_mutex_lock(&lock);
     block->next = free_blocks[block->class];
     free_blocks[block->class] = block;
