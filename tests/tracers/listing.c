@@ -62,13 +62,16 @@ TH_TRACER_TRACE(generic)
 
 TH_TRACER_SAVE()
 {
+    unsigned char *bytes;
     ERL_NIF_TERM binary;
 
     if (breaks("refuse"))
         return 0;
     if (breaks("crash"))
         abort();
-    memcpy(enif_make_new_binary(env, used, &binary), list, used);
+    bytes = enif_make_new_binary(env, used, &binary);
+    if (used > 0) /* else there is no list */
+        memcpy(bytes, list, used);
     return binary;
 }
 

@@ -88,7 +88,7 @@ MACHINE = ('ud2', 'int3', 'hlt', 'trap_flag', 'misaligned', 'alignment_check', '
 # The sanitizers have reports of their own for these.
 SANITIZED = ('double_free', 'free_stack', 'overflow_', 'streams_', 'jump_to_dead_frame', 'unmap_stack', 'smash_',
              'thread_', 'raw_thread_exit', 'cancel_itself', 'raise_with_default', 'write_with_default', 'alternate_stack',
-             'child_aborts', 'heap_', 'hang_spin', 'hang_blocked', 'all_closed', 'kill_SEGV')
+             'child_aborts', 'heap_', 'hang_spin', 'hang_blocked', 'all_closed', 'kill_SEGV', 'shared_overwritten')
 
 
 def kinds():
