@@ -188,12 +188,8 @@ static enum th_minimize_outcome search_with(struct th_minimize *minimize,
     return minimize->page->outcome;
 }
 
-struct th_crash_signature *th_cli_minimize_place(struct th_minimize *minimize)
-{
-    return &minimize->page->crash;
-}
-
-int th_cli_minimize_crash(struct th_minimize *minimize, int64_t run_ns)
+/* Searches after the crash of a replay that took RUN_NS nanoseconds. Returns the exit status. */
+static int search_after_crash(struct th_minimize *minimize, int64_t run_ns)
 {
     const struct th_replaying *replay = minimize->replay;
     struct th_minimize_tracer none = {0}, tracer;
@@ -227,8 +223,9 @@ int th_cli_minimize_crash(struct th_minimize *minimize, int64_t run_ns)
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-enum th_status th_cli_minimize_prepare(struct th_minimize *minimize,
-                                       const struct th_replaying *replay)
+/* Errors: TH_USAGE if the result would overwrite a stream; TH_FAILED. */
+static enum th_status prepare_search(struct th_minimize *minimize,
+                                     const struct th_replaying *replay)
 {
     const char *lost = minimize->file ? th_cli_replaying_stream_at(replay, minimize->file) : NULL;
     void *page = mmap(NULL, sizeof *minimize->page, PROT_READ | PROT_WRITE,
@@ -260,7 +257,7 @@ void th_cli_minimize_finish(struct th_minimize *minimize)
 /* Returns the exit status of a replay that ended with the wait status STATUS and took RUN_NS. */
 static int end_replay(struct th_minimize *minimize, int status, int64_t run_ns)
 {
-    struct th_crash_signature *crash = th_cli_minimize_place(minimize);
+    struct th_crash_signature *crash = &minimize->page->crash;
 
     if (minimize->page->finished && WIFEXITED(status))
         return WEXITSTATUS(status);
@@ -269,7 +266,7 @@ static int end_replay(struct th_minimize *minimize, int status, int64_t run_ns)
     if (crash->kind ==
         TH_CRASH_NONE) /* a death that only the supervisor has seen, such as _exit() */
         crash->slot = TH_CRASH_ANY_SLOT;
-    return th_cli_minimize_crash(minimize, run_ns);
+    return search_after_crash(minimize, run_ns);
 }
 
 void th_cli_minimize_fork(struct th_replaying *replay)
@@ -279,7 +276,7 @@ void th_cli_minimize_fork(struct th_replaying *replay)
     int status;
     pid_t id;
 
-    if (th_cli_minimize_prepare(minimize, replay) != TH_OK)
+    if (prepare_search(minimize, replay) != TH_OK)
         exit(th_cli_command_fail(replay->command));
     id = fork_child();
     if (id == 0)

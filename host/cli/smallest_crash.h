@@ -43,20 +43,6 @@ struct th_minimize {
 void th_cli_minimize_fork(struct th_replaying *replay);
 void th_cli_minimize_finish(struct th_minimize *minimize);
 
-/*
- * The parts of th_cli_minimize_fork(), for a program that forks and waits itself:
- *   th_cli_minimize_prepare() before the fork. Errors: TH_USAGE if the result would overwrite a
- *       stream; TH_FAILED.
- *   th_cli_minimize_place(): the place of the crash as the guard has written it; the caller may
- *       write what it knows. If the kind is TH_CRASH_NONE, the slot must be TH_CRASH_ANY_SLOT.
- *   th_cli_minimize_crash() after the crash, and after the report. The replay took RUN_NS
- *       nanoseconds. Returns the exit status.
- */
-enum th_status th_cli_minimize_prepare(struct th_minimize *minimize,
-                                       const struct th_replaying *replay);
-struct th_crash_signature *th_cli_minimize_place(struct th_minimize *minimize);
-int th_cli_minimize_crash(struct th_minimize *minimize, int64_t run_ns);
-
 /* Lets the guard write the place of a crash. For the child of step 1.
  * Order: after th_crash_install(), before tracers are loaded. */
 void th_cli_minimize_guard(struct th_minimize *minimize);

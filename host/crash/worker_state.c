@@ -91,17 +91,24 @@ void th_crash_read_name(pid_t id, char name[TH_CRASH_NAME_BYTES])
 
 /* A thread that ends by the bare system call leaves no trace in its process: if it is needed there,
  * the worker would wait for it for ever. */
+static bool is_lost(const struct th_crash_worker *worker, const struct th_self *self, pid_t id)
+{
+    return id && self->id == id && th_crash_is_in_library(self) &&
+           th_crash_thread_has_ended(worker->id, id);
+}
+
 static void find_lost_thread(void *context, const void *page)
 {
     struct th_crash_worker *worker = context;
     const struct th_self *self = page;
 
-    if (self->id && th_crash_is_in_library(self) && th_crash_thread_has_ended(worker->id, self->id))
+    if (is_lost(worker, self, self->id))
         worker->lost_thread = self;
 }
 
-/* All threads of a process that ends seem lost for a moment: a short time later such a process can be
- * waited for. */
+/* A thread that ends as it should, while its page is read, seems lost; so do all threads of a process
+ * that ends. A short time later the page of such a thread is cleared, and such a process can be waited
+ * for. */
 void th_crash_look_for_lost_thread(struct th_crash_worker *worker)
 {
     enum { MOMENT_NS = 20 * 1000 * 1000 };
@@ -111,7 +118,8 @@ void th_crash_look_for_lost_thread(struct th_crash_worker *worker)
     if (!worker->lost_thread)
         return;
     nanosleep(&(struct timespec){.tv_nsec = MOMENT_NS}, NULL);
-    if (waitid(P_PID, (id_t)worker->id, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid)
+    if ((waitid(P_PID, (id_t)worker->id, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid) ||
+        !is_lost(worker, worker->lost_thread, worker->lost_thread->id))
         worker->lost_thread = NULL;
     else
         kill(worker->id, SIGKILL);
