@@ -292,28 +292,36 @@ void th_output_abandon(struct th_output *out)
     forget_output(out);
 }
 
+bool th_output_write_bytes(int descriptor, const void *bytes, size_t size)
+{
+    const char *at = bytes;
+
+    while (size > 0) {
+        ssize_t written = write(descriptor, at, size);
+        if (written < 0 && errno != EINTR)
+            return false;
+        if (written > 0) {
+            at += written;
+            size -= (size_t)written;
+        }
+    }
+    return true;
+}
+
 bool th_write_text(int descriptor, const char *format, ...)
 {
     char text[2001];
-    const char *at = text;
     va_list arguments;
-    ssize_t written;
-    int left;
+    int size;
 
     va_start(arguments, format);
-    left = vsnprintf(text, sizeof text, format, arguments);
+    size = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    if (left >= (int)sizeof text) {
+    if (size >= (int)sizeof text) {
         va_start(arguments, format);
-        left = vdprintf(descriptor, format, arguments);
+        size = vdprintf(descriptor, format, arguments);
         va_end(arguments);
-        return left >= 0;
+        return size >= 0;
     }
-    for (; left > 0; at += written, left -= (int)written) {
-        written = write(descriptor, at, (size_t)left);
-        if (written < 0 && errno != EINTR)
-            return false;
-        written = written < 0 ? 0 : written;
-    }
-    return left == 0;
+    return size >= 0 && th_output_write_bytes(descriptor, text, (size_t)size);
 }

@@ -78,6 +78,10 @@ extern _Thread_local const volatile int *th_output_stop;
  */
 int th_output_open_fifo(const char *name, bool waits);
 
+/* Writes SIZE bytes to DESCRIPTOR at once, without stdio; a signal that interrupts a write does not
+ * end the writing. Async-signal-safe. Errors: returns false, with errno, if not all was written. */
+bool th_output_write_bytes(int descriptor, const void *bytes, size_t size);
+
 /* Writes to DESCRIPTOR at once, without stdio; for signal handlers. Allocates only for texts of
  * more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end it.)
  * Errors: returns false if not all was written. */

@@ -4,6 +4,7 @@
 
 #include "host/base/buffer.h"
 #include "host/base/error.h"
+#include "host/base/output.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -58,22 +59,12 @@ off_t th_cli_share_process_printed(const struct th_share_process *process)
     return fstat(process->printed, &about) == 0 ? about.st_size : -1;
 }
 
-static bool write_results(int fd, const struct th_buffer *data)
-{
-    for (size_t done = 0; done < data->size;) {
-        ssize_t written = write(fd, data->data + done, data->size - done);
-        if (written <= 0)
-            return false;
-        done += (size_t)written;
-    }
-    return true;
-}
-
 void th_cli_share_process_send(const struct th_share_process *process, const struct th_buffer *data)
 {
     char byte = 0;
 
-    if (write_results(process->results, data) && write(process->socket, &byte, 1) == 1)
+    if (th_output_write_bytes(process->results, data->data, data->size) &&
+        write(process->socket, &byte, 1) == 1)
         while (read(process->socket, &byte, 1) < 0 && errno == EINTR)
             ;
     _exit(TH_OK); /* without unload() of tracers, which would write their output */

@@ -15,11 +15,8 @@
 #ifndef TH_SMALLEST_CRASH_H
 #define TH_SMALLEST_CRASH_H
 
-#include "host/base/error.h"
-
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 struct th_control_session_options;

@@ -1,5 +1,6 @@
 #include "top_terminal.h"
 
+#include "host/base/output.h"
 #include "host/cli/interrupt.h"
 #include "host/crash/crash.h"
 #include "host/term/clock.h"
@@ -61,26 +62,13 @@ static enum th_status begin_holding(void)
     return TH_OK;
 }
 
-static void top_terminal_put(int descriptor, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t written = write(descriptor, bytes, size);
-        if (written < 0 && errno != EINTR)
-            return; /* the terminal is gone; th_top_terminal_wait() reports that */
-        if (written > 0) {
-            bytes += written;
-            size -= (size_t)written;
-        }
-    }
-}
-
 static void top_terminal_copy(void)
 {
     char bytes[4096];
     ssize_t size;
 
     while ((size = pread(file, bytes, sizeof bytes, copied)) > 0) {
-        top_terminal_put(was_stderr, bytes, (size_t)size);
+        th_output_write_bytes(was_stderr, bytes, (size_t)size);
         copied += size;
     }
 }
@@ -168,12 +156,13 @@ static void top_terminal_show(void)
     raw.c_cc[VTIME] = 0;
     tcsetattr(terminal, TCSANOW, &raw);
     th_crash_set_screen(true);
-    top_terminal_put(terminal, ENTER, strlen(ENTER));
+    th_output_write_bytes(terminal, ENTER,
+                          strlen(ENTER)); /* th_top_terminal_wait() reports a failure */
 }
 
 static void hide(void)
 {
-    top_terminal_put(terminal, LEAVE, strlen(LEAVE));
+    th_output_write_bytes(terminal, LEAVE, strlen(LEAVE));
     th_crash_set_screen(false);
     tcsetattr(terminal, TCSANOW, &before);
 }
@@ -221,7 +210,7 @@ void th_top_terminal_draw(const void *bytes, size_t size)
 {
     if (!change(SHOWN, DRAWING))
         return;
-    top_terminal_put(terminal, bytes, size);
+    th_output_write_bytes(terminal, bytes, size);
     change(DRAWING, SHOWN);
 }
 
