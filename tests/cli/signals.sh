@@ -205,6 +205,62 @@ expect 'replay to a closed pipe ends by SIGPIPE' to_head replay "$recordings/s09
 status 141
 EOF
 
+# A flush by a tracer's thread fails, as the reader ends after the thread has looked for it: with this library
+# poll() of stdout returns after the reader has ended. poll() of stdin always finds input, so that the main
+# thread does not flush.
+cat >"$work/reader_ends.c" <<'EOF'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+
+int poll(struct pollfd *items, nfds_t count, int timeout)
+{
+    int (*real)(struct pollfd *, nfds_t, int) = (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
+    int ready = real(items, count, timeout);
+    struct pollfd ended = {.fd = 1};
+
+    if (count == 1 && items->fd == 0 && timeout == 0) {
+        items->revents = POLLIN;
+        return 1;
+    }
+    if (count == 1 && items->fd == 1 && items->events == POLLOUT) {
+        open(getenv("LOOKED"), O_CREAT | O_WRONLY, 0600);
+        real(&ended, 1, -1);
+    }
+    return ready;
+}
+EOF
+"${CC:-cc}" -shared -fPIC -o "$work/reader_ends.so" "$work/reader_ends.c"
+
+# until_exists FILE
+until_exists() {
+    while [ ! -e "$1" ]; do
+        sleep 0.02
+    done
+}
+flushed_to_closed() {
+    rm -f "$work/status" "$work/looked"
+    {
+        cat "$calls"
+        until_exists "$work/status"
+    } | {
+        env --default-signal=PIPE LOOKED="$work/looked" LD_PRELOAD="$work/reader_ends.so" \
+            timeout -s KILL 60 "$tracehost" "$@" 2>"$work/err"
+        echo "status $?" >"$work/status"
+    } | until_exists "$work/looked"
+    cat "$work/status" "$work/err"
+}
+case ${BUILD_DIR:-} in
+*/asan | */tsan) echo "# skipped: a library loaded before the sanitizer's" ;;
+*)
+    expect 'the flush of a thread to a closed pipe ends by SIGPIPE' flushed_to_closed replay -t chrome - <<'EOF'
+status 141
+EOF
+    ;;
+esac
+
 # --- tracers whose unload() takes long ---
 
 # A tracer whose unload() begins a file and never returns.

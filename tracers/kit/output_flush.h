@@ -7,8 +7,10 @@
 
 #include "output_file.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 /* Written under the lock; unload writes, too, when no callback runs any more. */
@@ -53,15 +55,22 @@ static inline bool output_is_ready(int descriptor)
     return poll(&ready, 1, 0) == 1 && ready.revents == POLLOUT;
 }
 
+/* Flushes FILE. If its reader ends at this moment, the SIGPIPE of the failed write is blocked in this
+ * thread, and is sent to the others. */
+static inline void output_flush_file(FILE *file, int descriptor)
+{
+    if (output_is_ready(descriptor) && fflush(file) != 0 && errno == EPIPE)
+        kill(getpid(), SIGPIPE);
+}
+
 /* Flushes stdout and the files from FILE on, without the lock, as files stay until the thread has
  * ended. */
 static inline void output_flush(const struct output_file *file)
 {
-    if (output_is_ready(STDOUT_FILENO))
-        fflush(stdout);
+    output_flush_file(stdout, STDOUT_FILENO);
     for (; file; file = file->next)
-        if (!file->whole && output_is_ready(file->descriptor))
-            fflush(file->file);
+        if (!file->whole)
+            output_flush_file(file->file, file->descriptor);
 }
 
 static inline void *output_flush_again_and_again(void *unused)
@@ -70,17 +79,17 @@ static inline void *output_flush_again_and_again(void *unused)
 
     pthread_mutex_lock(flusher.lock);
     while (!flusher.ending) {
-        const struct output_file *first = *flusher.files;
+        const struct output_file *first;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_sec += (until.tv_nsec + OUTPUT_FLUSH_NS) / 1000000000;
+        until.tv_nsec = (until.tv_nsec + OUTPUT_FLUSH_NS) % 1000000000;
+        pthread_cond_timedwait(&flusher.changed, flusher.lock, &until);
+        first = *flusher.files;
         pthread_mutex_unlock(flusher.lock);
         pthread_mutex_lock(&output_flushing);
         output_flush(first);
         pthread_mutex_unlock(&output_flushing);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += (until.tv_nsec + OUTPUT_FLUSH_NS) / 1000000000;
-        until.tv_nsec = (until.tv_nsec + OUTPUT_FLUSH_NS) % 1000000000;
         pthread_mutex_lock(flusher.lock);
-        if (!flusher.ending)
-            pthread_cond_timedwait(&flusher.changed, flusher.lock, &until);
     }
     pthread_mutex_unlock(flusher.lock);
     return unused;
