@@ -264,7 +264,7 @@ static _Noreturn void run_spool(pid_t parent)
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ};
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    prctl(PR_SET_NAME, "spool");
+    prctl(PR_SET_NAME, "tracehost-spool");
     for (size_t i = 0; i < sizeof ignored / sizeof ignored[0]; i++)
         signal(ignored[i], SIG_IGN);
     if (getppid() != parent)
@@ -453,9 +453,11 @@ static enum th_status find_start(struct th_spool_stream *stream, struct th_spool
     } else if (after > place) { /* all of it was played; its records are not counted */
         start->position = atomic_load_explicit(&stream->bytes, memory_order_acquire);
     }
-    if (start->position < given)
+    if (start->position < given) {
+        th_replay_spool_close(stream); /* the others go on */
         return th_error_raise(TH_MALFORMED, "bytes before %llu are not kept any more",
                               (unsigned long long)given);
+    }
     publish_places(start->position, start->position);
     return TH_OK;
 }
