@@ -97,7 +97,8 @@ static bool hear(int pipe)
 /* --- In the spool ----------------------------------------------------------------------------- */
 
 /* Finds the least places of the readers that have not closed STREAM; UINT64_MAX: all have. Sets
- * *OPENED if one has opened it. */
+ * *OPENED if one has opened it. The loads are sequentially consistent for give_bytes_back(); for the
+ * rest acquire would do: `turn` first, then the places that belong to it. */
 static struct spool_places {
     uint64_t held, read;
 } find_slowest(const struct th_spool_stream *stream, bool *opened)
@@ -151,7 +152,8 @@ static bool wait_for_bell(int fd)
  *
  * A successor of a dead reader sets `held` to 0 and then looks at `given`; here `given` is set before
  * the second look at `held`. All four are sequentially consistent: if the successor has found 0 in
- * `given`, then its `held` is found here.
+ * `given`, then its `held` is found here. A successor that finds another value, which is taken back
+ * here, begins later than it would have to.
  */
 static void give_bytes_back(struct th_spool_stream *stream)
 {

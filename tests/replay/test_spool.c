@@ -283,13 +283,13 @@ static _Noreturn void play_stream(uint64_t dies)
     exit(0);
 }
 
-/* Plays the pipe under a supervisor, with a worker that dies in the record DIES and its successor.
- * Returns stdout. */
-static const char *supervised(uint64_t dies, const struct th_buffer *stream,
-                              const struct th_spool_limits *with)
+/* Plays the pipe with COUNT workers under a supervisor. The last one dies in the record DIES and, if
+ * CONTINUES, has a successor. Returns stdout. */
+static const char *supervised(size_t count, bool continues, uint64_t dies,
+                              const struct th_buffer *stream, const struct th_spool_limits *with)
 {
-    static const char *const tracers[] = {"one"};
-    static const struct th_crash_policy policy = {tracers, true, 3, th_replay_spool_leave};
+    static const char *const tracers[] = {"one", "two"};
+    const struct th_crash_policy policy = {tracers, continues, 3, th_replay_spool_leave};
     static char out[1 << 20];
     int file = memfd_create("out", 0);
     pid_t id = fork();
@@ -299,12 +299,13 @@ static const char *supervised(uint64_t dies, const struct th_buffer *stream,
         close(source[1]);
         dup2(file, STDOUT_FILENO);
         dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
-        if (th_replay_spool_begin(names, 1, 1, with) == TH_OK &&
-            th_crash_supervise_several("test", 1, &policy) == 0) {
-            th_replay_spool_enter(0);
-            play_stream(th_crash_resumed_after() ? 0 : dies);
-        }
-        _exit(9);
+        size_t number = count;
+        if (th_replay_spool_begin(names, 1, count, with) == TH_OK)
+            number = th_crash_supervise_several("test", count, &policy);
+        if (number == count)
+            _exit(9);
+        th_replay_spool_enter(number);
+        play_stream(number < count - 1 || th_crash_resumed_after() ? 0 : dies);
     }
     close(source[0]);
     source[0] = open("/dev/null", O_RDONLY); /* a pipe without readers cannot be written to */
@@ -319,22 +320,27 @@ static const char *supervised(uint64_t dies, const struct th_buffer *stream,
     return out;
 }
 
+/* BEGINS: the line of the successor; NULL: there is none, but a worker that lives. */
 static void check_succession(const struct th_spool_limits *with, const char *begins)
 {
-    enum { RECORDS = 8000, DIES = 6000 };
+    enum { RECORDS = 8000, DIES = 6000, DIES_EARLY = 10 };
     struct th_buffer stream = {0}, expected = {0};
     unsigned long long bytes = 0;
+    const char *out;
 
-    th_buffer_printf(&expected, "begins at record 1, at the beginning\n");
+    for (int workers = begins ? 1 : 2; workers > 0; workers--)
+        th_buffer_printf(&expected, "begins at record 1, at the beginning\n");
     for (unsigned long long i = 1; i <= RECORDS; i++) {
         bytes = stream.size;
         stream_add_message(&stream, "{trace,<0.1.0>,call,{m,f,1}}");
         if (i % STEP == 0)
             th_buffer_printf(&expected, "%llu@%llu\n", i, bytes);
-        if (i == DIES)
+        if (i == DIES && begins)
             th_buffer_printf(&expected, "%s\n", begins);
     }
-    assert_string_equal(supervised(DIES, &stream, with), th_buffer_text(&expected));
+    out = begins ? supervised(1, true, DIES, &stream, with)
+                 : supervised(2, false, DIES_EARLY, &stream, with);
+    assert_string_equal(out, th_buffer_text(&expected));
     th_buffer_free(&stream);
     th_buffer_free(&expected);
 }
@@ -351,6 +357,12 @@ static void test_a_successor_begins_where_the_worker_died(void **state)
     check_succession(&limits, "begins at record 6000, without its beginning");
 }
 
+static void test_nobody_waits_for_the_dead(void **state)
+{
+    (void)state;
+    check_succession(&limits, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +372,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_the_source_is_closed, begin, end),
         cmocka_unit_test_setup_teardown(test_a_successor_begins_again, begin, end),
         cmocka_unit_test_setup_teardown(test_a_successor_begins_where_the_worker_died, begin, end),
+        cmocka_unit_test_setup_teardown(test_nobody_waits_for_the_dead, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
