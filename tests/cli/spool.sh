@@ -225,6 +225,21 @@ tracehost replay: stdin: record 3 at byte 279 and the rest of the file are lost
   cannot read the input: the process that copies the stream has died
 tracehost replay: stdin: recovered 2 records
 EOF
+# spared: signals for the readers do not end the spool before the readers have had them.
+spared() {
+    "$tracehost" replay -t text -t msg "$pingpong" >"$work/plain"
+    rm -f "$work/sent"
+    { head -c 279 "$pingpong" && until_so test -e "$work/sent" && tail -c +280 "$pingpong"; } >"$work/fifo" &
+    : >"$work/out"
+    "$tracehost" replay --isolate -t text -t msg - <"$work/fifo" >"$work/out" &
+    until_so grep -q 'wl:pingpong' "$work/out"
+    for name in INT TERM HUP QUIT; do
+        kill -$name "$(pgrep -P $! spool)"
+    done
+    : >"$work/sent"
+    wait $! && cmp "$work/plain" "$work/out"
+}
+check 'signals do not end the spool' spared
 for scene in 'interrupt pipe' 'interrupt stdin' 'interrupt tcp'; do
     at_terminal "Ctrl-C: $scene" tests/cli/lib/job_control.py ${scene% *} "$work" ${scene#* } --isolate <<'EOF'
 status 130
