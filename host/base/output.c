@@ -292,6 +292,22 @@ void th_output_abandon(struct th_output *out)
     forget_output(out);
 }
 
+int th_output_open_nameless(const char **folder)
+{
+    const char *given = getenv("TMPDIR"), *place = given && *given ? given : "/tmp";
+    char name[4096];
+    int fd = open(place, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (folder)
+        *folder = place;
+    if (fd >= 0 || snprintf(name, sizeof name, "%s/tracehost.XXXXXX", place) >= (int)sizeof name)
+        return fd;
+    fd = mkostemp(name, O_CLOEXEC); /* for file systems without O_TMPFILE */
+    if (fd >= 0)
+        unlink(name);
+    return fd;
+}
+
 bool th_output_write_bytes(int descriptor, const void *bytes, size_t size)
 {
     const char *at = bytes;

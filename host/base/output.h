@@ -78,6 +78,11 @@ extern _Thread_local const volatile int *th_output_stop;
  */
 int th_output_open_fifo(const char *name, bool waits);
 
+/* Returns a descriptor of a new file without a name in $TMPDIR, or /tmp, for reading and writing;
+ * -1, with errno, if there can be none. *FOLDER, unless FOLDER is NULL, gets the folder's name.
+ * Owner: the caller closes the descriptor. */
+int th_output_open_nameless(const char **folder);
+
 /* Writes SIZE bytes to DESCRIPTOR at once, without stdio; a signal that interrupts a write does not
  * end the writing. Async-signal-safe. Errors: returns false, with errno, if not all was written. */
 bool th_output_write_bytes(int descriptor, const void *bytes, size_t size);

@@ -7,10 +7,12 @@
 #include "host/base/log.h"
 #include "host/base/memory.h"
 #include "host/crash/supervisor.h"
+#include "host/replay/spool.h"
 #include "host/trace/session.h"
 
+#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <strings.h>
 
 enum { MAX_CRASHES = 10 };
 
@@ -117,20 +119,15 @@ static enum th_status check_combinations(const struct th_replaying *replay)
     return TH_OK;
 }
 
-/* A stream that can be read once cannot be read by each tracer. */
+/* The spool connects once. */
 static enum th_status check_files(const struct th_replaying *replay)
 {
-    for (size_t i = 0; i < replay->streams.count; i++) {
-        const char *name = replay->streams.items[i];
-        struct stat about;
-        if (strcmp(name, "-") == 0 || strncmp(name, "tcp://", strlen("tcp://")) == 0 ||
-            (stat(name, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
-            return th_error_raise(
-                TH_USAGE,
-                "%s needs files, which each tracer reads for itself, and %s is none: record the "
-                "stream with tracehost convert",
-                asking_option(replay), th_cli_stream_title(name));
-    }
+    for (size_t i = 0; i < replay->streams.count && replay->stream.reconnect_ns; i++)
+        if (strncasecmp(replay->streams.items[i], "tcp://", strlen("tcp://")) == 0)
+            return th_error_raise(TH_USAGE,
+                                  "%s cannot be combined with --reconnect: the tracers read one "
+                                  "connection",
+                                  asking_option(replay));
     return TH_OK;
 }
 
@@ -203,6 +200,7 @@ void th_cli_isolation_begin(struct th_replaying *replay)
     struct th_crash_policy policy = {
         .continues = continues(replay),
         .max_crashes = replay->max_crashes,
+        .gone = th_replay_spool_leave,
     };
     char **names;
 
@@ -217,15 +215,20 @@ void th_cli_isolation_begin(struct th_replaying *replay)
         names[i] = th_printf("%.*s", (int)length, name);
     }
     policy.tracers = (const char *const *)names;
+    if (th_replay_spool_begin((const char *const *)replay->streams.items, replay->streams.count,
+                              count, NULL) != TH_OK)
+        exit(th_cli_command_fail(replay->command));
     number = th_cli_command_supervise_several(replay->command, count, &policy);
     for (size_t i = 0; i < count; i++)
         th_free(names[i]);
     th_free(names);
     if (number == count) {
+        th_replay_spool_end();
         th_warn("%s has no effect under a debugger, or if the system refuses processes",
                 asking_option(replay));
         return;
     }
+    th_replay_spool_enter(number);
     replay->is_part = count > 1;
     if (number > 0)
         replay->stream.progress = TH_PROGRESS_NEVER;

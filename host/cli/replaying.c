@@ -273,6 +273,24 @@ static void show_stats(const struct th_replaying *replay, const struct th_tracin
     th_cli_trace_summary(NULL, tracing);
 }
 
+/* A process that follows a dead one may have to begin within the stream (replay/spool.h). */
+static enum th_status check_beginning(const struct th_player_options *play,
+                                      struct th_stream *stream)
+{
+    uint64_t missing = th_replay_reader_info(stream->reader)->missing;
+
+    if (!missing)
+        return TH_OK;
+    th_cli_stream_say(stream,
+                      "the first %llu bytes are not kept any more: processes, names and calls that "
+                      "began there are unknown",
+                      (unsigned long long)missing);
+    if ((play->from.set && play->from.relative) || (play->to.set && play->to.relative))
+        return th_error_raise(TH_FAILED, "--from and --to count from the first record, which is "
+                                         "not kept any more: use times of the clock, @T");
+    return TH_OK;
+}
+
 static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, size_t number,
                        struct th_player_counts *played)
 {
@@ -300,6 +318,10 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     th_crash_set_common(false);
     if (status != TH_OK)
         return status;
+    if (check_beginning(&replay->play, stream) != TH_OK) {
+        th_replay_reader_close(stream->reader);
+        return th_cli_command_fail(replay->command);
+    }
     replay->opened++;
     th_trace_go(tracing);
     th_crash_set_stream(&th_replay_reader_info(stream->reader)->file);

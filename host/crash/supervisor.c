@@ -318,8 +318,10 @@ static bool goes_on(const struct team *team, size_t number)
                       team->name, policy->tracers[number], (unsigned long long)worker->deaths);
         return false;
     }
-    if (worker->resumed < place)
+    if (worker->resumed < place) {
         worker->resumed = place;
+        worker->resumed_byte = th_crash_worker_byte(worker);
+    }
     record = worker->resumed & TH_CRASH_STREAM_END;
     th_write_text(STDERR_FILENO,
                   "%s: tracer '%s' goes on from record %llu, without its earlier state\n",
@@ -350,6 +352,8 @@ static bool end_worker(struct team *team, size_t number)
                       team->policy->tracers[number], strerror(errno));
         th_crash_merge_end(team->merge, number, true);
     }
+    if ((!again || started < 0) && team->policy && team->policy->gone)
+        team->policy->gone(number);
     return started == 0;
 }
 

@@ -54,6 +54,8 @@ struct th_crash_policy {
     const char *const *tracers; /* a name for each worker */
     bool continues;             /* a worker that dies in a record has a successor */
     uint64_t max_crashes;       /* limit of the successors of one worker */
+    /* NULL, or called in the supervisor when worker number WORKER has ended without a successor. */
+    void (*gone)(size_t worker);
 };
 size_t th_crash_supervise_several(const char *name, size_t count,
                                   const struct th_crash_policy *policy);
@@ -87,6 +89,9 @@ bool th_crash_set_common(bool on);
 /* Returns the place of the record at which the worker before this one died; 0: there was none.
  * Events up to there must not be delivered again. */
 uint64_t th_crash_resumed_after(void);
+
+/* Returns the position, in bytes of its stream, at which that record begins. */
+uint64_t th_crash_resumed_byte(void);
 
 /* Returns whether the worker before this one has written to stdout. */
 bool th_crash_continues_stdout(void);

@@ -55,10 +55,11 @@ struct th_crash_worker {
     size_t lost;     /* bytes of output */
 
     /* A worker and its successors, which go on after its death. */
-    bool lives;       /* at the last look */
-    bool has_written; /* a worker before this one has written to stdout */
-    uint64_t deaths;  /* caused by a library */
-    uint64_t resumed; /* place of the last death; 0: none */
+    bool lives;            /* at the last look */
+    bool has_written;      /* a worker before this one has written to stdout */
+    uint64_t deaths;       /* caused by a library */
+    uint64_t resumed;      /* place of the last death; 0: none */
+    uint64_t resumed_byte; /* of the stream, at which the record of that place begins */
     struct th_crash_end {
         bool crashed; /* by a library */
         int status;   /* the exit status */
@@ -74,6 +75,10 @@ void th_crash_look_for_lost_thread(struct th_crash_worker *worker);
 
 /* Returns the place at which WORKER is, or was. */
 uint64_t th_crash_worker_place(struct th_crash_worker *worker);
+
+/* Returns the position, in bytes of the stream, of the record that WORKER played; 0: unknown.
+ * Order: after th_crash_worker_place(). */
+uint64_t th_crash_worker_byte(const struct th_crash_worker *worker);
 
 /* Reads the name of the process ID, which may be a zombie, to NAME. */
 void th_crash_read_name(pid_t id, char name[TH_CRASH_NAME_BYTES]);

@@ -10,6 +10,7 @@
 
 static struct th_crash_page *own_page; /* of the worker; in the region */
 static uint64_t own_resumed;           /* see th_crash_resumed_after() */
+static uint64_t own_resumed_byte;      /* see th_crash_resumed_byte() */
 static bool own_continues_stdout;      /* see th_crash_continues_stdout() */
 
 struct th_crash_page *th_crash_page(void)
@@ -33,6 +34,11 @@ void th_crash_finish(int status)
 uint64_t th_crash_resumed_after(void)
 {
     return own_resumed;
+}
+
+uint64_t th_crash_resumed_byte(void)
+{
+    return own_resumed_byte;
 }
 
 bool th_crash_continues_stdout(void)
@@ -88,6 +94,7 @@ void th_crash_become_worker(const struct th_crash_worker *worker, pid_t supervis
     th_shared_work(socket);
     own_page = worker->page;
     own_resumed = worker->resumed;
+    own_resumed_byte = worker->resumed_byte;
     own_continues_stdout = worker->has_written;
     on_exit(announce_end, NULL); /* the first handler runs last */
     sigaction(SIGCONT, &continued, NULL);

@@ -2,6 +2,7 @@
 #include "supervisor_internal.h"
 
 #include "host/base/kept.h"
+#include "host/trace/event.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -134,6 +135,13 @@ uint64_t th_crash_worker_place(struct th_crash_worker *worker)
             if (self->id && self->id == worker->region->worker)
                 worker->main = self;
     return th_crash_place_of(worker->region, worker->main);
+}
+
+uint64_t th_crash_worker_byte(const struct th_crash_worker *worker)
+{
+    const struct th_event *played = worker->main ? worker->main->played : NULL;
+
+    return th_shared_holds(worker->region, played, sizeof *played) ? played->position : 0;
 }
 
 /* The worker closes its end of the socket as it ends, when its memory is gone; as it is replaced by

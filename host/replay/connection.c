@@ -44,14 +44,19 @@ static const double SECOND = 1e9;
 /* Tries to connect once. */
 static enum th_status connect_once(struct th_reader *reader, int limit_ms)
 {
-    const struct th_reader_options *options = &reader->options;
+    enum th_status status;
     int fd;
-    enum th_status status =
-        th_replay_tcp_connect(&reader->connection->address, options->stop, limit_ms, &fd);
 
+    if (reader->spool) {
+        status = th_replay_reader_take_spooled(reader);
+    } else {
+        status = th_replay_tcp_connect(&reader->connection->address, reader->options.stop, limit_ms,
+                                       &fd);
+        if (status != TH_MALFORMED)
+            th_replay_reader_take_input(reader, fd);
+    }
     if (status == TH_MALFORMED)
         return status;
-    th_replay_reader_take_input(reader, fd);
     if (status == TH_END) {
         reader->input.ended = reader->input.stopped = true;
         return TH_END;

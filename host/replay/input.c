@@ -44,6 +44,8 @@ void th_replay_input_close(struct th_input *input)
 {
     if (input->fd > STDIN_FILENO)
         close(input->fd);
+    if (input->spool)
+        th_replay_spool_close(input->spool);
     th_free(input->name);
     th_free(input->data);
     *input = (struct th_input){.fd = -1, .ended = true};
@@ -97,22 +99,37 @@ static size_t input_room(const struct th_input *input, size_t wanted)
  */
 static bool wait_for_input(struct th_input *input)
 {
-    struct pollfd wait = {.fd = input->fd, .events = POLLIN};
+    struct pollfd wait = {.fd = input->spool ? th_replay_spool_news() : input->fd,
+                          .events = POLLIN};
     int ready, patience;
 
     for (unsigned rounds = 0;; rounds++) {
         input->stopped = input->stop && __atomic_load_n(input->stop, __ATOMIC_RELAXED);
         if (input->stopped)
             return false;
+        if (input->spool && th_replay_spool_is_ready(input->spool, input->offset + input->end))
+            return true;
         if (rounds > 0 && input->waiting)
             input->waiting(input->context);
         patience = input->waiting && rounds == 0   ? 0 /* available bytes need no wait */
                    : input->stop || input->waiting ? LOOK_UP_MS
                                                    : -1;
         ready = poll(&wait, 1, patience);
-        if (ready > 0 || (ready < 0 && errno != EINTR))
+        if (ready > 0 && input->spool)
+            th_replay_spool_hear();
+        else if (ready > 0 || (ready < 0 && errno != EINTR))
             return true;
     }
+}
+
+static ssize_t read_input(const struct th_input *input, size_t size)
+{
+    unsigned char *to = input->data + input->end;
+
+    if (input->spool)
+        return th_replay_spool_read(input->spool, input->fd, to, size, input->offset + input->end,
+                                    th_replay_input_position(input));
+    return read(input->fd, to, size);
 }
 
 void th_replay_input_fill(struct th_input *input, size_t wanted)
@@ -130,7 +147,7 @@ void th_replay_input_fill(struct th_input *input, size_t wanted)
             return;
         }
         room = input_room(input, wanted);
-        got = room ? read(input->fd, input->data + input->end, room) : 0;
+        got = room ? read_input(input, room) : 0;
         if (got > 0) {
             input->end += (size_t)got;
         } else if (got == 0 || (errno != EINTR && errno != EAGAIN)) {
@@ -138,6 +155,13 @@ void th_replay_input_fill(struct th_input *input, size_t wanted)
             input->ended = true;
         }
     }
+}
+
+const char *th_replay_input_fault(const struct th_input *input)
+{
+    const char *fault = input->spool ? th_replay_spool_fault(input->spool) : NULL;
+
+    return fault ? fault : strerror(input->error);
 }
 
 bool th_replay_input_skip(struct th_input *input, uint64_t size)

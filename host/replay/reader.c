@@ -43,7 +43,7 @@ static enum th_status find_stream_format(struct th_reader *reader)
     p = th_replay_input_bytes(input);
     there = th_replay_input_there(input);
     if (input->error)
-        return th_error_raise(TH_MALFORMED, "%s", strerror(input->error));
+        return th_error_raise(TH_MALFORMED, "%s", th_replay_input_fault(input));
     if (there == 0 || *p <= 1)
         reader->format = &th_trace_port_format;
     else if (strchr("{ \t\r\n", *p)) /* *P is not 0, which strchr() would find */
@@ -87,6 +87,8 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
         made->options.connect_ms = TH_TCP_CONNECT_MS;
     th_memory_begin(made->options.max_memory);
 
+    if (fd < 0)
+        made->spool = th_replay_spool_take(name);
     if (fd >= 0 || th_replay_tcp_is_address(name))
         th_replay_wrap_single(name, &made->set);
     else
@@ -98,11 +100,16 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
             th_replay_input_attach(&made->input, fd, name);
         else if (th_replay_tcp_is_address(name))
             status = th_replay_connection_open(made, name);
+        else if (made->spool)
+            status = th_replay_reader_take_spooled(made);
         else
             status = th_replay_input_open(&made->input, info->file);
     }
+    if (status == TH_END)
+        status = TH_OK; /* stopped */
     if (status == TH_OK && !made->connection) {
-        if (made->set.count == 1 && fstat(made->input.fd, &about) == 0 && S_ISREG(about.st_mode))
+        if (!made->spool && made->set.count == 1 && fstat(made->input.fd, &about) == 0 &&
+            S_ISREG(about.st_mode))
             info->size = (uint64_t)about.st_size;
         for (size_t i = 0; made->set.count > 1 && i < made->set.count; i++)
             if (stat(made->set.names[i], &about) == 0)
@@ -132,25 +139,32 @@ enum th_status th_replay_reader_attach(int fd, const char *name,
     return open_reader(name, fd, options, reader);
 }
 
-enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node)
+bool th_replay_reader_reads_once(const char *name, size_t *files)
 {
     struct th_wrap_set set = {0};
-    struct th_reader *reader;
-    enum th_status status;
     struct stat about;
     bool once;
 
-    /* Connections, stdin, FIFOs and devices can be read only once. */
-    *node = (struct th_etf_node){0};
+    *files = 1;
     if (th_replay_tcp_is_address(name) || strcmp(name, "-") == 0)
-        return TH_OK;
+        return true;
     once = th_replay_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
            !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
+    *files = set.count;
     th_replay_wrap_free(&set);
     th_error_clear();
-    if (once)
-        return TH_OK;
+    return once;
+}
 
+enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node)
+{
+    struct th_reader *reader;
+    enum th_status status;
+    size_t files;
+
+    *node = (struct th_etf_node){0};
+    if (th_replay_reader_reads_once(name, &files))
+        return TH_OK;
     status = th_replay_reader_open(name, NULL, &reader);
     if (status == TH_OK)
         *node = reader->info.node;
@@ -191,6 +205,22 @@ void th_replay_reader_take_input(struct th_reader *reader, int fd)
     listen_to_options(reader);
 }
 
+enum th_status th_replay_reader_take_spooled(struct th_reader *reader)
+{
+    struct th_spool_start start;
+    enum th_status status = th_replay_spool_await(reader->spool, reader->options.stop, &start);
+
+    if (status != TH_OK && status != TH_END)
+        return status;
+    th_replay_reader_take_input(reader, start.fd);
+    reader->input.ended = reader->input.stopped = status == TH_END;
+    reader->input.spool = reader->spool;
+    reader->input.offset = reader->info.missing = start.position;
+    reader->info.records = start.record - 1;
+    reader->info.size = start.size;
+    return status;
+}
+
 /* Continues with the next file, or a new connection. TH_END: there is none. */
 static enum th_status next_file(struct th_reader *reader)
 {
@@ -211,16 +241,16 @@ static enum th_status next_file(struct th_reader *reader)
 
 enum th_status th_replay_reader_check_input(struct th_reader *reader)
 {
-    int error = reader->input.error;
+    const char *fault;
     unsigned long long position = th_replay_input_position(&reader->input);
 
-    if (!error)
+    if (!reader->input.error)
         return TH_OK;
+    fault = th_replay_input_fault(&reader->input);
     reader->input.error = 0;
     th_replay_reader_skip_file(reader);
     th_error_raise(TH_PARTIAL, "%s: %s",
-                   reader->connection ? "the connection was lost" : "cannot read the input",
-                   strerror(error));
+                   reader->connection ? "the connection was lost" : "cannot read the input", fault);
     return th_error_context("record %llu at byte %llu and the rest of the %s are lost",
                             th_replay_reader_number(reader), position,
                             reader->connection ? "connection" : "file");

@@ -60,6 +60,10 @@ enum th_status th_replay_reader_attach(int fd, const char *name,
  * Errors: those of th_replay_reader_open(). */
 enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node);
 
+/* Returns whether NAME can be read only once: stdin, a pipe, a device, a connection. *FILES gets the
+ * number of files that it stands for. */
+bool th_replay_reader_reads_once(const char *name, size_t *files);
+
 /* Returns true if th_replay_reader_open() of NAME would read the regular file FILE, by any of its
  * names. FILE "-" stands for the file to which stdout is redirected. */
 bool th_replay_reader_would_read(const char *name, const char *file);
@@ -116,7 +120,8 @@ struct th_reader_info {
     uint64_t damages;        /* calls that returned TH_PARTIAL */
     uint64_t bytes;          /* read so far */
     uint64_t size;           /* of all files, when they were opened; 0: unknown (a pipe, ...) */
-    bool live;               /* a connection: the user normally ends such a stream */
+    uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
+    bool live;        /* a connection: the user normally ends such a stream */
     /* Incremented when the following records may be of another node than those before, perhaps with
      * the same name: equal identifiers may then name different processes. */
     uint32_t nodes;

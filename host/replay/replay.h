@@ -8,6 +8,7 @@
  *   writer.h   struct th_writer: events as a stream
  *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
+ *   spool.h    several processes read streams that can be read once only
  *
  * minimize.h has the search for the smallest part of a recording for which a test holds.
  *
@@ -23,6 +24,7 @@
 #include "part.h"
 #include "player.h"
 #include "reader.h"
+#include "spool.h"
 #include "writer.h"
 
 #endif

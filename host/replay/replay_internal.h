@@ -8,6 +8,7 @@
 #include "reader.h"
 
 #include <string.h>
+#include <sys/types.h>
 
 struct th_event;
 
@@ -25,10 +26,11 @@ struct th_input {
     uint64_t offset; /* position of data[0] in the file */
     uint64_t limit;  /* see th_replay_reader_limit(); 0: none */
     int fd;
-    bool ended;   /* no bytes follow data[end - 1] */
-    bool stopped; /* ended because *stop was set */
-    int error;    /* errno of the read that ended the input; 0: end of the file */
-    char *name;   /* for messages */
+    bool ended;                    /* no bytes follow data[end - 1] */
+    bool stopped;                  /* ended because *stop was set */
+    int error;                     /* errno of the read that ended the input; 0: end of the file */
+    char *name;                    /* for messages */
+    struct th_spool_stream *spool; /* FD is a file that another process fills; NULL: it is not */
 
     /* May be NULL. Read during a wait for bytes, twice a second and at each signal: other than 0
      * ends the input. Relaxed, as no other data depends on the flag. */
@@ -52,6 +54,9 @@ void th_replay_input_close(struct th_input *input);
 /* Reads until WANTED bytes are available, or to the end. Waits only for these bytes. Behind the
  * limit, reads no byte that is not wanted, and nothing if no byte is available. */
 void th_replay_input_fill(struct th_input *input, size_t wanted);
+
+/* Returns the cause of INPUT's error, which must not be 0. */
+const char *th_replay_input_fault(const struct th_input *input);
 
 /* Consumes SIZE bytes as they arrive. Returns false if the input ends before; then all bytes were
  * consumed. */
@@ -89,6 +94,46 @@ static inline void th_replay_input_take(struct th_input *input, size_t size)
 {
     input->begin += size;
 }
+
+/* --- Streams of the spool, in a process that reads them (spool.c) ----------------------------- */
+
+struct th_spool_stream;
+
+/* Returns the stream NAME, the first one of that name that was not taken; NULL: there is none. */
+struct th_spool_stream *th_replay_spool_take(const char *name);
+
+/* The place at which a process begins to read: 1 and 0, or, if the beginning is not kept any more, the record
+ * at which the process before it died. */
+struct th_spool_start {
+    int fd; /* the file; -1: none */
+    uint64_t record, position;
+    uint64_t size; /* as in struct th_reader_info */
+};
+
+/* Waits until the spool has opened STREAM, and sets *START.
+ * Owner: the caller closes the file, before th_replay_spool_close().
+ * Errors: TH_MALFORMED with the cause; TH_END when *STOP, unless STOP is NULL, becomes other than
+ * 0. */
+enum th_status th_replay_spool_await(struct th_spool_stream *stream, const volatile int *stop,
+                                     struct th_spool_start *start);
+
+/* Returns the descriptor to poll for news. After news call th_replay_spool_hear(), then look. */
+int th_replay_spool_news(void);
+void th_replay_spool_hear(void);
+
+/* Returns whether a read at POSITION has a result. */
+bool th_replay_spool_is_ready(const struct th_spool_stream *stream, uint64_t position);
+
+/* As pread() of FD; EAGAIN if nothing is known of POSITION yet. Bytes before HELD are not needed any
+ * more. */
+ssize_t th_replay_spool_read(const struct th_spool_stream *stream, int fd, void *data, size_t size,
+                             uint64_t position, uint64_t held);
+
+/* Returns the cause why the spool could not copy the rest of STREAM; NULL: it lies in the stream. */
+const char *th_replay_spool_fault(const struct th_spool_stream *stream);
+
+/* Notes that this process does not read STREAM any more. */
+void th_replay_spool_close(const struct th_spool_stream *stream);
 
 /* --- Wrap sets (wrap.c) ----------------------------------------------------------------------- */
 
@@ -181,6 +226,7 @@ struct th_reader {
     size_t file;                      /* index of the current file in set.names */
     uint64_t bytes_before;            /* read before the current file or connection */
     struct th_connection *connection; /* NULL: files */
+    struct th_spool_stream *spool;    /* NULL: this process reads the stream itself */
 };
 
 /* Returns the number of the current or next record, for messages. */
@@ -195,6 +241,10 @@ enum th_status th_replay_reader_check_input(struct th_reader *reader);
 
 /* Replaces the current input by FD (-1: none). */
 void th_replay_reader_take_input(struct th_reader *reader, int fd);
+
+/* Waits until the spool has opened reader->spool, and makes it the current input.
+ * Errors: TH_MALFORMED; TH_END, with an input at its end, if *stop was set. */
+enum th_status th_replay_reader_take_spooled(struct th_reader *reader);
 
 /* Drops the rest of the current file. */
 static inline void th_replay_reader_skip_file(struct th_reader *reader)

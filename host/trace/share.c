@@ -3,6 +3,8 @@
 #include "session.h"
 #include "tracing.h"
 
+#include "host/base/output.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,21 +66,6 @@ void th_trace_share_begin(void)
     share.begun = true;
 }
 
-/* Returns a new file without a name; -1, with errno. */
-static int open_nameless(void)
-{
-    const char *given = getenv("TMPDIR"), *folder = given && *given ? given : "/tmp";
-    char name[4096];
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-
-    if (fd >= 0 || snprintf(name, sizeof name, "%s/tracehost.XXXXXX", folder) >= (int)sizeof name)
-        return fd;
-    fd = mkostemp(name, O_CLOEXEC); /* for file systems without O_TMPFILE */
-    if (fd >= 0)
-        unlink(name);
-    return fd;
-}
-
 static bool is_terminal(const char *path)
 {
     int fd = open(path, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
@@ -97,7 +84,7 @@ int th_trace_share_file(const char *path)
 
     if (!share.begun)
         return -1;
-    fd = open_nameless();
+    fd = th_output_open_nameless(NULL);
     /* A tracer may write to a terminal in another form than to a file. */
     share.spoiled |=
         fd < 0 || (is_stdout && share.stdout_taken) ||

@@ -229,10 +229,6 @@ for option in control=x watch check probes max-events=3 shards=2; do
 done
 check '--on-crash=minimize is refused' refused '--on-crash=minimize cannot be combined with --isolate: ' \
     --on-crash=minimize "$pingpong"
-check 'stdin is refused' refused 'stdin is none: record the stream with tracehost convert' -
-check 'a node is refused' refused 'tcp://localhost:1 is none: record the stream' tcp://localhost:1
-mkfifo "$work/fifo"
-check 'a FIFO is refused' refused 'fifo is none: record the stream' "$work/fifo"
 check '--supervisor=no is refused' refused 'need the supervisor: leave out --supervisor=no' --supervisor=no "$pingpong"
 check 'one file for two tracers is refused' refused 'two tracers write the file' -t "text,output=$work/one" \
     -t "msg,output=$work/./one" "$pingpong"

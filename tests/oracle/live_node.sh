@@ -109,6 +109,23 @@ status 0
 as many as the node has called
 EOF
 
+isolated() {
+    start 0 200
+    reads replay --isolate -t jsonl,output="$work/lines" -t count,top=1 "tcp://localhost:$port"
+    ask calls 3000
+    until_there came 3000
+    stop
+    ended
+    grep ' all$' "$work/out"
+}
+came() {
+    [ "$(grep -c '"call"' "$work/lines")" = "$1" ]
+}
+expect 'isolated tracers each get all calls of one connection' isolated <<'EOF'
+status 0
+        3000  100.00  all
+EOF
+
 drops() {
     start 0 20
     ask calls 1000

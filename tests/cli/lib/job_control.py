@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Does to a command what shells, terminals and users do to jobs, and prints what happens.
 
-  job_control.py SCENE WORK [ARGUMENT...]
+  job_control.py SCENE WORK [ARGUMENT...] [--OPTION...]
 
 SCENE is a function of this file whose name begins with scene_. WORK is a scratch folder. The program is $TRACEHOST. It
-replays a pipe that never ends by itself. The worker is the program's child; a program without a child is its own worker.
-Nothing waits for a fixed time: a scene waits until a condition holds, 20 seconds at most, and says which one did not."""
+replays a pipe that never ends by itself; the options are given to `replay`. The worker is the program's child; a program
+without a child is its own worker. Nothing waits for a fixed time: a scene waits until a condition holds, 20 seconds at
+most, and says which one did not."""
 
 import array
 import fcntl
@@ -30,6 +31,7 @@ RECORDS = 'samples/recordings/s01_seed_local_caller.trace'
 RECORD_BYTES = 81  # of each of the first two records
 
 scene, work, *arguments = sys.argv[1:]
+OPTIONS = ''.join(' ' + word for word in arguments if word.startswith('--'))
 
 # A shell ignores some signals for the commands that it starts in the background.
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM):
@@ -196,7 +198,7 @@ def report(shell, name='SIGINT'):
 # --- scenes at a terminal ---
 
 def replaying(stream, end=''):
-    return '%s replay -t count %s%s' % (PROGRAM, stream.name, end)
+    return '%s replay%s -t count %s%s' % (PROGRAM, OPTIONS, stream.name, end)
 
 
 def scene_interrupt():
@@ -207,7 +209,7 @@ def scene_interrupt():
         name = 'tcp://127.0.0.1:%d' % listener.getsockname()[1]
     else:
         name = {'pipe': stream.name, 'stdin': '- <' + stream.name}[arguments[0]]
-    shell.line('%s replay -t text -t count %s' % (PROGRAM, name))
+    shell.line('%s replay%s -t text -t count %s' % (PROGRAM, OPTIONS, name))
     if arguments[0] == 'tcp':
         listener.settimeout(SECONDS)
         connection, _ = listener.accept()
@@ -261,7 +263,7 @@ def scene_stop():
 def scene_background_reader():
     """A job in the background reads the terminal, and is stopped by SIGTTIN."""
     shell = Shell()
-    shell.line(PROGRAM + ' replay -t count - &')
+    shell.line(PROGRAM + ' replay' + OPTIONS + ' -t count - &')
     processes = until('the program waits for input', lambda: (found := programs(shell.process)) and
                       catches(found[-1], signal.SIGINT) and state(found[-1]) == 'S' and found)
     # The program waits without reading, and reads once a line is typed, which the shell reads, too.
