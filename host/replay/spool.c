@@ -237,8 +237,9 @@ static void spool_stream(struct th_spool_stream *stream)
         stream->size = (uint64_t)about.st_size;
     publish_state(stream, STREAM_OPEN);
     while (flows && (read = find_slowest(stream, &opened).read) != UINT64_MAX) {
-        uint64_t room = read + spool.limits.ahead -
-                        atomic_load_explicit(&stream->bytes, memory_order_relaxed); /* own word */
+        uint64_t limit = read + spool.limits.ahead; /* lower again if a reader begins again */
+        uint64_t bytes = atomic_load_explicit(&stream->bytes, memory_order_relaxed); /* own word */
+        uint64_t room = limit > bytes ? limit - bytes : 0;
         if (wait_for_bell(room > 0 ? fd : -1))
             flows = copy_bytes(stream, fd, room);
         give_bytes_back(stream);
