@@ -100,8 +100,13 @@ _Noreturn void th_crash_end_report(const struct th_self *self, const void *conte
  * signals of crashes. */
 enum { TH_CRASH_TIMEOUT_SIGNAL = SIGVTALRM };
 
-/* Sets SIGNALS to the signals of crashes, from SIGSEGV to SIGXCPU. */
-void th_crash_signals(sigset_t *signals);
+/* Signals that code causes by a fault, or sends to itself as its end. The first TH_CRASH_FAULTS also
+ * end a supervisor that causes them. */
+enum { TH_CRASH_FAULTS = 7, TH_CRASH_SIGNALS = 8 };
+extern const int th_crash_signals[TH_CRASH_SIGNALS]; /* crash.c */
+
+/* Sets SIGNALS to all of them. */
+void th_crash_signal_set(sigset_t *signals);
 
 /* Returns, in a handler, whether the calling thread's stack has overflowed. */
 bool th_crash_stack_is_used_up(int number, const siginfo_t *info);

@@ -428,7 +428,7 @@ static void handled_signals(sigset_t *signals)
     sigfillset(signals);
     sigdelset(signals, SIGALRM); /* th_crash_try() */
     for (size_t i = 0; i < TH_CRASH_FAULTS; i++)
-        sigdelset(signals, th_crash_faults[i]);
+        sigdelset(signals, th_crash_signals[i]);
 }
 
 /* Allocates what TEAM needs. */

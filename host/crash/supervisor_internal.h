@@ -81,10 +81,6 @@ void th_crash_read_name(pid_t id, char name[TH_CRASH_NAME_BYTES]);
 /* In the new process: makes it WORKER. SOCKET leads to the supervisor (worker.c). */
 void th_crash_become_worker(const struct th_crash_worker *worker, pid_t supervisor, int socket);
 
-/* Signals that a fault of the supervisor's own causes, SIGSEGV and the like. COUNT is 7. */
-enum { TH_CRASH_FAULTS = 7 };
-extern const int th_crash_faults[TH_CRASH_FAULTS];
-
 /* --- Its end (worker_end.c) ------------------------------------------------------------------- */
 
 /* Accounts for the end of WORKER, which has happened. After a death: writes what the worker had left,

@@ -15,9 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const int th_crash_faults[TH_CRASH_FAULTS] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                                              SIGABRT, SIGTRAP, SIGSYS};
-
 /* --- The report ------------------------------------------------------------------------------- */
 
 static void add_suspect(void *context, const void *page)
@@ -188,10 +185,10 @@ struct th_crash_end th_crash_account_for(struct th_crash_worker *worker)
         return (struct th_crash_end){.status = page->status};
     th_crash_begin_report();
     for (size_t i = 0; i < TH_CRASH_FAULTS; i++)
-        signal(th_crash_faults[i], th_crash_leave_step);
+        signal(th_crash_signals[i], th_crash_leave_step);
     crashed = report_death(worker, number);
     for (size_t i = 0; i < TH_CRASH_FAULTS; i++)
-        signal(th_crash_faults[i], SIG_DFL);
+        signal(th_crash_signals[i], SIG_DFL);
     th_crash_abandon_report();
     if (crashed)
         return (struct th_crash_end){.crashed = true, .status = TH_CRASHED};
