@@ -193,6 +193,7 @@ static void forget_worker(struct th_crash_worker *worker)
         close(worker->socket);
     while (worker->output_count > 0)
         close(worker->outputs[--worker->output_count].descriptor);
+    th_crash_set_worker_held(worker, -1);
     if (worker->region)
         th_shared_end(worker->region);
     worker->region = NULL;
@@ -442,7 +443,7 @@ static void begin_team(struct team *team)
     for (size_t i = 0; i < team->count; i++) {
         struct th_crash_worker *worker = &team->workers[i];
         worker->name = team->name;
-        worker->socket = -1;
+        worker->socket = worker->held = -1;
         worker->has_terminal = tcgetattr(STDIN_FILENO, &worker->terminal) == 0;
         th_crash_read_name(team->supervisor, worker->comm);
         if (team->count > 1)

@@ -104,7 +104,16 @@ void th_crash_finish(int status);
  * to the process group. Call it once for each signal, with the handler's INFO. */
 bool th_crash_is_repeated(int number, const siginfo_t *info);
 
-/* Notes that the worker shows the terminal's alternate screen, or no longer does. */
+/* Leaves the terminal's alternate screen, shows the cursor and wraps lines. */
+#define TH_CRASH_LEAVE_SCREEN "\033[?7h\033[?25h\033[?1049l"
+
+/* Notes that the worker shows the terminal's alternate screen, or no longer does: after a death the
+ * supervisor leaves it. */
 void th_crash_set_screen(bool shown);
+
+/* Notes that FILE holds text for stderr from its beginning on, which the supervisor copies after a
+ * death; -1: no longer. Owner: the caller may close FILE; the supervisor has its own descriptor.
+ * Thread: any; async-signal-safe. */
+void th_crash_set_held(int file);
 
 #endif

@@ -38,6 +38,7 @@ struct th_crash_worker {
     struct th_crash_page *page;
     struct th_crash_output outputs[TH_CRASH_OUTPUTS]; /* in the order in which they began */
     size_t output_count;
+    int held; /* file with text for stderr; -1: none */
     struct termios terminal;
     bool has_terminal;
     char comm[TH_CRASH_NAME_BYTES]; /* the process' name, before any library can change it */
@@ -65,6 +66,9 @@ struct th_crash_worker {
         int signal;   /* the signal that has ended the worker; 0: none */
     } end;
 };
+
+/* Closes the file with text for stderr, and sets it to FILE, or to -1: none. */
+void th_crash_set_worker_held(struct th_crash_worker *worker, int file);
 
 /* Takes the messages that WORKER has sent. If another program has replaced the worker, ends it. */
 void th_crash_take_messages(struct th_crash_worker *worker);

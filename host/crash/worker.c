@@ -2,6 +2,7 @@
 #include "supervisor_internal.h"
 
 #include "host/base/error.h"
+#include "host/base/kept.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,6 +45,13 @@ void th_crash_set_screen(bool shown)
 {
     if (own_page)
         own_page->screen = shown;
+}
+
+void th_crash_set_held(int file)
+{
+    struct th_kept_message message = {NULL};
+
+    th_shared_send(&message, sizeof message, file);
 }
 
 /* --- Signals that are passed on --------------------------------------------------------------- */

@@ -128,13 +128,14 @@ _Noreturn void th_crash_end_as(const struct th_crash_end *end)
     _exit(end->status);
 }
 
-/* Leaves the alternate screen, and gives the terminal its former settings. */
+/* Leaves the alternate screen, writes the text that was held back meanwhile, and gives the terminal its
+ * former settings. */
 static void restore_terminal(const struct th_crash_worker *worker)
 {
-    static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
-
-    if (worker->page->screen && write(STDERR_FILENO, leave, sizeof leave - 1) < 0)
+    if (worker->page->screen && !th_write_text(STDERR_FILENO, TH_CRASH_LEAVE_SCREEN))
         return; /* the terminal is gone */
+    if (worker->held >= 0)
+        th_output_copy_file(worker->held, 0, STDERR_FILENO);
     if (worker->has_terminal)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &worker->terminal);
 }
