@@ -38,6 +38,8 @@ struct th_crash_page {
     volatile sig_atomic_t reported; /* the guard has written the first line of a report */
     volatile sig_atomic_t sent;   /* the guard's last signal, if another process sent it, else 0 */
     volatile sig_atomic_t screen; /* th_crash_set_screen() */
+    volatile sig_atomic_t wrote;  /* text of its own was sent to stdout; several workers only */
+    volatile sig_atomic_t began;  /* th_crash_continues_file() was called */
     char did[120]; /* "crashed: SIGSEGV, ...": what the guard reports; "": it reports nothing */
 };
 

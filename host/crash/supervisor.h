@@ -52,7 +52,7 @@ void th_crash_supervise(const char *name);
  */
 struct th_crash_policy {
     const char *const *tracers; /* a name for each worker */
-    bool continues;             /* a worker that dies in a record has a successor */
+    bool continues;             /* a worker that dies in a record has a successor: README.md */
     uint64_t max_crashes;       /* limit of the successors of one worker */
 };
 size_t th_crash_supervise_several(const char *name, size_t count,
@@ -84,12 +84,20 @@ void th_crash_next_place(void);
  * once. Returns the former value. */
 bool th_crash_set_common(bool on);
 
-/* Returns the place of the record at which the worker before this one died; 0: there was none.
- * Events up to there must not be delivered again. */
-uint64_t th_crash_resumed_after(void);
+/* Returns whether a worker before this one has died in a record. */
+bool th_crash_is_successor(void);
 
-/* Returns whether the worker before this one has written to stdout. */
+/* Returns whether the record NUMBER of the present stream is not delivered: a worker before this one
+ * has died in it; or this worker begins behind it, without the earlier state. Order: numbers ascend
+ * within a stream. Thread: as th_crash_set_place(). */
+bool th_crash_is_left_out(uint64_t number);
+
+/* Returns whether a worker before this one has written to stdout. */
 bool th_crash_continues_stdout(void);
+
+/* Notes that the worker begins a file, and returns whether the file continues that of the worker
+ * before this one. Thread: any. */
+bool th_crash_continues_file(void);
 
 /* --- In a worker ------------------------------------------------------------------------------ */
 

@@ -28,6 +28,18 @@ struct th_crash_output {
     int descriptor;
 };
 
+/* The workers before a worker that succeeds them: host/README.md, "A tracer that died plays again". */
+struct th_crash_past {
+    uint64_t deaths;    /* caused by a library, in records */
+    uint64_t furthest;  /* greatest place of a death; 0: none. All text up to there was sent. */
+    uint64_t resumed;   /* records up to this place are not delivered; the state before is lost */
+    uint64_t *left_out; /* places of deaths, ascending: these records are not delivered either */
+    size_t left_out_count, left_out_capacity;
+    bool state_lost;  /* successors begin behind RESUMED */
+    bool has_written; /* text of the tracer was sent to stdout */
+    bool has_begun;   /* the tracer's files hold what was delivered up to RESUMED */
+};
+
 struct th_crash_worker {
     const char *name;                /* of the command, for messages */
     char title[80];                  /* "tracer 'x': " if there are others, else "" */
@@ -55,11 +67,8 @@ struct th_crash_worker {
     uint64_t record; /* number of the record that was played; 0: none */
     size_t lost;     /* bytes of output */
 
-    /* A worker and its successors, which go on after its death. */
-    bool lives;       /* at the last look */
-    bool has_written; /* a worker before this one has written to stdout */
-    uint64_t deaths;  /* caused by a library */
-    uint64_t resumed; /* place of the last death; 0: none */
+    bool lives; /* at the last look */
+    struct th_crash_past past;
     struct th_crash_end {
         bool crashed; /* by a library */
         int status;   /* the exit status */
@@ -113,8 +122,9 @@ struct th_crash_frame {
 };
 
 /* Replaces stdout and stderr of the calling process, a worker, by streams that send frames to PIPE
- * (worker_output.c). The calling thread is the one that plays events. */
-void th_crash_send_output(int pipe);
+ * (worker_output.c). Text up to the place WRITTEN is dropped: a worker before this one has sent it.
+ * The calling thread is the one that plays events. */
+void th_crash_send_output(int pipe, uint64_t written);
 
 /* The merge of the outputs of COUNT workers (worker_merge.c). */
 struct th_crash_merge;
@@ -136,9 +146,6 @@ bool th_crash_merge_write(struct th_crash_merge *merge);
 /* Adds the descriptors to wait for to POLLED, which has room for one of each worker and one more:
  * the pipes if PIPES, and the descriptor that is written to. Returns their number. */
 size_t th_crash_merge_poll(const struct th_crash_merge *merge, bool pipes, struct pollfd *polled);
-
-/* Returns whether the worker, or one before it, has written anything to stdout. */
-bool th_crash_merge_has_written(const struct th_crash_merge *merge, size_t worker);
 
 /* Returns the errno of the first write to stdout that failed, once; 0: none. Nothing is written to
  * stdout after it. */
