@@ -282,7 +282,8 @@ TH_MODULE_API void th_output_buffer_end(char *buffer);
 
 /** Returns 1 if the file PATH, or stdout if PATH is NULL, has output of the same tracer in a process
  * that died (`tracehost replay --on-crash=continue`): the tracer then appends to the file, and does
- * not write the head of its format again. Else 0.
+ * not write the head of its format again. Else 0, also if the tracer plays all records again.
+ * Order: when the tracer begins the file.
  * Thread: any.
  * Since: 3; see th_host_present(). */
 TH_MODULE_API int th_output_continued(const char *path);

@@ -39,7 +39,7 @@ bool th_kept_stdout_is_used(void);
 
 /* The message that begins a buffer, with its descriptor, or ends it, without. */
 struct th_kept_message {
-    const struct th_kept *kept;
+    const struct th_kept *kept; /* NULL: see th_crash_set_held() */
 };
 
 /* Writes the rest of a dead worker's buffer to DESCRIPTOR. Returns the number of bytes that were

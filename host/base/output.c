@@ -324,6 +324,18 @@ bool th_output_write_bytes(int descriptor, const void *bytes, size_t size)
     return true;
 }
 
+off_t th_output_copy_file(int from, off_t at, int to)
+{
+    char bytes[4096];
+    ssize_t size;
+
+    while ((size = pread(from, bytes, sizeof bytes, at)) > 0) {
+        th_output_write_bytes(to, bytes, (size_t)size);
+        at += size;
+    }
+    return at;
+}
+
 bool th_write_text(int descriptor, const char *format, ...)
 {
     char text[2001];

@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 struct th_output {
     FILE *file;
@@ -86,6 +87,10 @@ int th_output_open_nameless(const char **folder);
 /* Writes SIZE bytes to DESCRIPTOR at once, without stdio; a signal that interrupts a write does not
  * end the writing. Async-signal-safe. Errors: returns false, with errno, if not all was written. */
 bool th_output_write_bytes(int descriptor, const void *bytes, size_t size);
+
+/* Copies the file FROM to the descriptor TO, from the byte AT to the present end. Returns the byte after
+ * the last one that was read. Async-signal-safe. */
+off_t th_output_copy_file(int from, off_t at, int to);
 
 /* Writes to DESCRIPTOR at once, without stdio; for signal handlers. Allocates only for texts of
  * more than 2000 bytes. (dprintf() allocates a buffer for a file; a damaged heap may end it.)

@@ -67,9 +67,9 @@ const struct th_argument th_cli_isolation_arguments[] = {
     TH_OPTION("isolate", NULL, FLAG, TRACERS, "Run each tracer in a process of its own",
               TH_INTO(struct th_replaying, isolate)),
     TH_OPTION("on-crash", "ACTION", TEXT, LIMITS,
-              "If a tracer crashes: stop; continue after the record with the tracer loaded again; "
-              "or find the shortest stream that crashes it: minimize[=FILE] (default: stop; with "
-              "--isolate continue)",
+              "If a tracer crashes: stop; continue: load the tracer again, and play all but the "
+              "record of the crash; or find the shortest stream that crashes it: minimize[=FILE] "
+              "(default: stop; with --isolate continue)",
               .how = TH_ARGUMENT_OTHERS | TH_ARGUMENT_RARE,
               .words = TH_WORDS("stop", "continue", "minimize"), .take = take_on_crash),
     TH_OPTION("max-crashes", "N", NUMBER, LIMITS,
@@ -200,6 +200,7 @@ void th_cli_isolation_begin(struct th_replaying *replay)
     struct th_crash_policy policy = {
         .continues = continues(replay),
         .max_crashes = replay->max_crashes,
+        .again = th_replay_spool_again,
         .gone = th_replay_spool_leave,
     };
     char **names;

@@ -88,18 +88,6 @@ static void complain(void *context)
     th_crash_set_common(common);
 }
 
-/* Tells the supervisor that the stream number STREAM begins, and leaves out the events that a process
- * before this one has played. */
-static void begin_place(struct th_replaying *replay, size_t stream)
-{
-    uint64_t place = th_crash_stream_place(stream), after = th_crash_resumed_after();
-
-    th_crash_set_place(place);
-    replay->play.delivered = after < place                          ? 0
-                             : after <= place + TH_CRASH_STREAM_END ? after - place
-                                                                    : UINT64_MAX;
-}
-
 /* Checks that the files are readable, and of one node, before a tracer is loaded. A single stream
  * needs no such check: it is opened before its tracers begin. */
 static enum th_status check_streams(const struct th_replaying *replay)
@@ -312,7 +300,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     if (replay->minimize)
         th_cli_minimize_watch(replay->minimize, number, stream);
     atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
-    begin_place(replay, number);
+    th_crash_set_place(th_crash_stream_place(number));
     th_crash_set_common(true);
     status = th_cli_stream_open(stream);
     th_crash_set_common(false);
@@ -477,20 +465,33 @@ void th_cli_replaying_prepare(const struct th_replaying *replay, struct th_traci
     th_trace_use_execution(tracing, &replay->execution);
 }
 
+/* Reports that no stream was played, and returns the status. Without --isolate the first failure is the
+ * only one; but it is not that of a process that plays again. */
+static int fail_at_begin(const struct th_replaying *replay)
+{
+    int status;
+
+    if (th_crash_is_successor())
+        th_crash_set_place(UINT64_MAX);
+    th_crash_set_common(!th_crash_is_successor());
+    status = th_cli_command_fail(replay->command);
+    th_crash_set_common(false);
+    return status;
+}
+
 int th_cli_replaying_run(struct th_replaying *replay)
 {
     struct th_tracing *tracing;
     int status;
 
-    if (check_streams(replay) != TH_OK || th_cli_shards_fork(replay, &replay->shares) != TH_OK) {
-        th_crash_set_common(true);
-        return th_cli_command_fail(replay->command);
-    }
+    if (check_streams(replay) != TH_OK || th_cli_shards_fork(replay, &replay->shares) != TH_OK)
+        return fail_at_begin(replay);
     if (th_cli_shards_is_child(replay->shares))
         replay->stream.progress = TH_PROGRESS_NEVER;
     tracing = th_trace_create();
     th_trace_check_outputs(tracing, check_output, replay);
     replay->play.progress = progress;
+    replay->play.is_left_out = th_crash_is_successor() ? th_crash_is_left_out : NULL;
     replay->play.part = true;
     replay->play.stays = replay->trace.control;
     th_cli_interrupt_install();
@@ -511,13 +512,7 @@ int th_cli_replaying_run(struct th_replaying *replay)
     status = th_options_trace_options_begin(&replay->trace, &replay->control);
     if (status == TH_OK)
         status = th_cli_shards_check(replay->shares, tracing);
-    if (status == TH_OK) {
-        status = play_all(replay, tracing);
-    } else {
-        th_crash_set_common(true); /* without --isolate the first failure is the only one */
-        status = th_cli_command_fail(replay->command);
-        th_crash_set_common(false);
-    }
+    status = status == TH_OK ? play_all(replay, tracing) : fail_at_begin(replay);
     th_control_host_end(&replay->control);
     th_cli_shards_end(replay->shares);
     th_cli_interrupt_explain(replay->command);

@@ -21,10 +21,8 @@ enum {
     LOOKS = 8                     /* of the watchdog, in the allowed time */
 };
 
-/* Signals that code causes by a fault, or sends to itself as its end. */
-static const int crash_signals[] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                                    SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
-enum { CRASH_SIGNALS = sizeof crash_signals / sizeof crash_signals[0] };
+const int th_crash_signals[TH_CRASH_SIGNALS] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
+                                                SIGABRT, SIGTRAP, SIGSYS, SIGXCPU};
 
 static struct sigaction old_actions[NSIG];
 static bool handled[NSIG]; /* the guard has installed a handler */
@@ -50,11 +48,11 @@ struct th_crash_facts *th_crash_facts(void)
     return page ? &page->facts : &own_facts;
 }
 
-void th_crash_signals(sigset_t *signals)
+void th_crash_signal_set(sigset_t *signals)
 {
     sigemptyset(signals);
-    for (size_t i = 0; i < CRASH_SIGNALS; i++)
-        sigaddset(signals, crash_signals[i]);
+    for (size_t i = 0; i < TH_CRASH_SIGNALS; i++)
+        sigaddset(signals, th_crash_signals[i]);
 }
 
 /* --- Reports ---------------------------------------------------------------------------------- */
@@ -279,9 +277,9 @@ void th_crash_install(void)
         told_at_exit = on_exit(on_program_exit, NULL) == 0 && at_quick_exit(on_quick_exit) == 0;
     if (!told_of_forks)
         told_of_forks = pthread_atfork(before_fork, NULL, NULL) == 0;
-    for (size_t i = 0; i < CRASH_SIGNALS; i++) {
-        handle_signal(crash_signals[i], on_crash, &old_actions[crash_signals[i]]);
-        handled[crash_signals[i]] = true;
+    for (size_t i = 0; i < TH_CRASH_SIGNALS; i++) {
+        handle_signal(th_crash_signals[i], on_crash, &old_actions[th_crash_signals[i]]);
+        handled[th_crash_signals[i]] = true;
     }
     if (th_crash_is_supervised())
         th_crash_handle_further_signals();

@@ -38,6 +38,8 @@ struct th_crash_page {
     volatile sig_atomic_t reported; /* the guard has written the first line of a report */
     volatile sig_atomic_t sent;   /* the guard's last signal, if another process sent it, else 0 */
     volatile sig_atomic_t screen; /* th_crash_set_screen() */
+    volatile sig_atomic_t wrote;  /* text of its own was sent to stdout; several workers only */
+    volatile sig_atomic_t began;  /* th_crash_continues_file() was called */
     char did[120]; /* "crashed: SIGSEGV, ...": what the guard reports; "": it reports nothing */
 };
 
@@ -100,8 +102,13 @@ _Noreturn void th_crash_end_report(const struct th_self *self, const void *conte
  * signals of crashes. */
 enum { TH_CRASH_TIMEOUT_SIGNAL = SIGVTALRM };
 
-/* Sets SIGNALS to the signals of crashes, from SIGSEGV to SIGXCPU. */
-void th_crash_signals(sigset_t *signals);
+/* Signals that code causes by a fault, or sends to itself as its end. The first TH_CRASH_FAULTS also
+ * end a supervisor that causes them. */
+enum { TH_CRASH_FAULTS = 7, TH_CRASH_SIGNALS = 8 };
+extern const int th_crash_signals[TH_CRASH_SIGNALS]; /* crash.c */
+
+/* Sets SIGNALS to all of them. */
+void th_crash_signal_set(sigset_t *signals);
 
 /* Returns, in a handler, whether the calling thread's stack has overflowed. */
 bool th_crash_stack_is_used_up(int number, const siginfo_t *info);

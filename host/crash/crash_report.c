@@ -138,7 +138,7 @@ void th_crash_begin_report(void)
         pause();
     reporter = true;
     sigaction(SIGALRM, &alarmed, &old_alarm);
-    th_crash_signals(&needed);
+    th_crash_signal_set(&needed);
     sigaddset(&needed, SIGALRM);
     pthread_sigmask(SIG_UNBLOCK, &needed, NULL);
 }

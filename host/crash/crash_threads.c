@@ -144,7 +144,7 @@ void th_crash_thread_begin(void)
     sigaltstack(&(stack_t){.ss_sp = handler_stack, .ss_size = STACK_BYTES}, &stack_before);
     th_self_stack(); /* computed here, as a signal handler cannot */
     /* The thread may have been started with all signals blocked. */
-    th_crash_signals(&met);
+    th_crash_signal_set(&met);
     sigaddset(&met, TH_CRASH_TIMEOUT_SIGNAL);
     pthread_sigmask(SIG_UNBLOCK, &met, NULL);
 }

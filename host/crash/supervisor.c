@@ -8,13 +8,14 @@
  *    workers are merged (worker_merge.c).
  * 3. A worker ends, or another program takes its place (exec).
  * 4. After a death the supervisor writes what the worker had left, removes unfinished files,
- *    restores the terminal, and reports (worker_end.c). It may fork a successor, which goes on
- *    after the record of the death.
+ *    restores the terminal, and reports (worker_end.c). It may fork a successor, which plays all
+ *    records again but that of the death.
  * 5. When all workers have ended, the supervisor ends with TH_CRASHED, or as the first worker that
  *    did not succeed.
  */
 #include "supervisor_internal.h"
 
+#include "host/base/buffer.h"
 #include "host/base/kept.h"
 #include "host/base/memory.h"
 #include "host/base/output.h"
@@ -193,6 +194,7 @@ static void forget_worker(struct th_crash_worker *worker)
         close(worker->socket);
     while (worker->output_count > 0)
         close(worker->outputs[--worker->output_count].descriptor);
+    th_crash_set_worker_held(worker, -1);
     if (worker->region)
         th_shared_end(worker->region);
     worker->region = NULL;
@@ -240,12 +242,14 @@ static void leave_team(struct team *team)
 static void enter_worker(struct team *team, size_t number, int socket, int pipe)
 {
     for (size_t i = 0; i < team->count; i++)
-        if (i != number)
+        if (i != number) {
             forget_worker(&team->workers[i]);
+            th_free(team->workers[i].past.left_out);
+        }
     close(team->signals);
     th_crash_become_worker(&team->workers[number], team->supervisor, socket);
     if (team->merge)
-        th_crash_send_output(pipe);
+        th_crash_send_output(pipe, team->workers[number].past.furthest);
     else
         th_kept_stdout();
     leave_team(team);
@@ -289,9 +293,48 @@ static int start_worker(struct team *team, size_t number)
 
 /* --- The end of a worker ---------------------------------------------------------------------- */
 
-/* Returns whether a successor goes on after the death of worker NUMBER, which must be in a record,
- * and writes so. */
-static bool goes_on(const struct team *team, size_t number)
+/* Returns whether the successor of worker NUMBER, which died at PLACE, can play the streams again from
+ * their beginning and come to the same state. A worker that dies at a record which one before it had
+ * passed does not come to the same state. */
+static bool can_play_again(const struct team *team, size_t number, uint64_t place)
+{
+    const struct th_crash_past *past = &team->workers[number].past;
+    bool is_whole = !team->policy->again || team->policy->again(number);
+
+    return is_whole && !past->state_lost && place > past->furthest;
+}
+
+/* Chooses the records for the successor of worker NUMBER, which died at PLACE, and writes so. */
+static void choose_records(const struct team *team, size_t number, uint64_t place)
+{
+    struct th_crash_past *past = &team->workers[number].past;
+    const char *tracer = team->policy->tracers[number];
+    char others[48] = "";
+
+    past->state_lost = !can_play_again(team, number, place);
+    if (past->furthest < place)
+        past->furthest = place;
+    if (past->state_lost) {
+        if (past->resumed < place) {
+            past->resumed = place;
+            past->resumed_byte = th_crash_worker_byte(&team->workers[number]);
+        }
+        th_write_text(
+            STDERR_FILENO, "%s: tracer '%s' goes on from record %llu, without its earlier state\n",
+            team->name, tracer, (unsigned long long)(past->resumed & TH_CRASH_STREAM_END) + 1);
+        return;
+    }
+    if (past->left_out_count > 0)
+        snprintf(others, sizeof others, " and %zu before it", past->left_out_count);
+    TH_ARRAY_GROW(past->left_out, past->left_out_count, past->left_out_capacity);
+    past->left_out[past->left_out_count++] = place;
+    th_write_text(STDERR_FILENO, "%s: tracer '%s' plays all records again, without record %llu%s\n",
+                  team->name, tracer, (unsigned long long)(place & TH_CRASH_STREAM_END), others);
+}
+
+/* Returns whether a successor follows worker NUMBER, which must have died in a record, and writes
+ * so. */
+static bool is_succeeded(const struct team *team, size_t number)
 {
     struct th_crash_worker *worker = &team->workers[number];
     const struct th_crash_policy *policy = team->policy;
@@ -311,21 +354,14 @@ static bool goes_on(const struct team *team, size_t number)
             team->name, policy->tracers[number]);
         return false;
     }
-    if (worker->deaths++ == policy->max_crashes) {
+    if (worker->past.deaths++ == policy->max_crashes) {
         th_write_text(STDERR_FILENO,
                       "%s: tracer '%s' has crashed %llu times, and gets no more events: see "
                       "--max-crashes\n",
-                      team->name, policy->tracers[number], (unsigned long long)worker->deaths);
+                      team->name, policy->tracers[number], (unsigned long long)worker->past.deaths);
         return false;
     }
-    if (worker->resumed < place) {
-        worker->resumed = place;
-        worker->resumed_byte = th_crash_worker_byte(worker);
-    }
-    record = worker->resumed & TH_CRASH_STREAM_END;
-    th_write_text(STDERR_FILENO,
-                  "%s: tracer '%s' goes on from record %llu, without its earlier state\n",
-                  team->name, policy->tracers[number], (unsigned long long)record + 1);
+    choose_records(team, number, place);
     return true;
 }
 
@@ -333,26 +369,27 @@ static bool goes_on(const struct team *team, size_t number)
 static bool end_worker(struct team *team, size_t number)
 {
     struct th_crash_worker *worker = &team->workers[number];
-    bool crashed = worker->end.crashed, again;
+    struct th_crash_past *past = &worker->past;
+    bool crashed = worker->end.crashed, succeeded;
     int started = 1;
 
     th_crash_take_messages(worker);
     worker->end = th_crash_account_for(worker);
-    again = goes_on(team, number);
+    past->has_written |= worker->page->wrote;
+    past->has_begun = worker->page->began || (past->resumed && past->has_begun);
+    succeeded = is_succeeded(team, number);
     worker->end.crashed |= crashed;
     forget_worker(worker);
-    if (team->merge) {
-        th_crash_merge_end(team->merge, number, !again);
-        worker->has_written = th_crash_merge_has_written(team->merge, number);
-    }
-    if (again)
+    if (team->merge)
+        th_crash_merge_end(team->merge, number, !succeeded);
+    if (succeeded)
         started = start_worker(team, number);
     if (started < 0) {
         th_write_text(STDERR_FILENO, "%s: cannot start a process for tracer '%s': %s\n", team->name,
                       team->policy->tracers[number], strerror(errno));
         th_crash_merge_end(team->merge, number, true);
     }
-    if ((!again || started < 0) && team->policy && team->policy->gone)
+    if ((!succeeded || started < 0) && team->policy && team->policy->gone)
         team->policy->gone(number);
     return started == 0;
 }
@@ -432,7 +469,7 @@ static void handled_signals(sigset_t *signals)
     sigfillset(signals);
     sigdelset(signals, SIGALRM); /* th_crash_try() */
     for (size_t i = 0; i < TH_CRASH_FAULTS; i++)
-        sigdelset(signals, th_crash_faults[i]);
+        sigdelset(signals, th_crash_signals[i]);
 }
 
 /* Allocates what TEAM needs. */
@@ -446,7 +483,7 @@ static void begin_team(struct team *team)
     for (size_t i = 0; i < team->count; i++) {
         struct th_crash_worker *worker = &team->workers[i];
         worker->name = team->name;
-        worker->socket = -1;
+        worker->socket = worker->held = -1;
         worker->has_terminal = tcgetattr(STDIN_FILENO, &worker->terminal) == 0;
         th_crash_read_name(team->supervisor, worker->comm);
         if (team->count > 1)

@@ -52,8 +52,11 @@ void th_crash_supervise(const char *name);
  */
 struct th_crash_policy {
     const char *const *tracers; /* a name for each worker */
-    bool continues;             /* a worker that dies in a record has a successor */
+    bool continues;             /* a worker that dies in a record has a successor: README.md */
     uint64_t max_crashes;       /* limit of the successors of one worker */
+    /* NULL, or called in the supervisor before worker number WORKER, which has ended, gets a successor;
+     * returns whether the successor can read the streams from their beginning. */
+    bool (*again)(size_t worker);
     /* NULL, or called in the supervisor when worker number WORKER has ended without a successor. */
     void (*gone)(size_t worker);
 };
@@ -86,15 +89,26 @@ void th_crash_next_place(void);
  * once. Returns the former value. */
 bool th_crash_set_common(bool on);
 
-/* Returns the place of the record at which the worker before this one died; 0: there was none.
- * Events up to there must not be delivered again. */
+/* Returns whether a worker before this one has died in a record. */
+bool th_crash_is_successor(void);
+
+/* Returns the place up to which records are not delivered, as the state before is lost; 0: none. */
 uint64_t th_crash_resumed_after(void);
 
-/* Returns the position, in bytes of its stream, at which that record begins. */
+/* Returns the position, in bytes of its stream, at which the record of that place begins. */
 uint64_t th_crash_resumed_byte(void);
 
-/* Returns whether the worker before this one has written to stdout. */
+/* Returns whether the record NUMBER of the present stream is not delivered: a worker before this one
+ * has died in it; or this worker begins behind it, without the earlier state. Order: numbers ascend
+ * within a stream. Thread: as th_crash_set_place(). */
+bool th_crash_is_left_out(uint64_t number);
+
+/* Returns whether a worker before this one has written to stdout. */
 bool th_crash_continues_stdout(void);
+
+/* Notes that the worker begins a file, and returns whether the file continues that of the worker
+ * before this one. Thread: any. */
+bool th_crash_continues_file(void);
 
 /* --- In a worker ------------------------------------------------------------------------------ */
 
@@ -109,7 +123,16 @@ void th_crash_finish(int status);
  * to the process group. Call it once for each signal, with the handler's INFO. */
 bool th_crash_is_repeated(int number, const siginfo_t *info);
 
-/* Notes that the worker shows the terminal's alternate screen, or no longer does. */
+/* Leaves the terminal's alternate screen, shows the cursor and wraps lines. */
+#define TH_CRASH_LEAVE_SCREEN "\033[?7h\033[?25h\033[?1049l"
+
+/* Notes that the worker shows the terminal's alternate screen, or no longer does: after a death the
+ * supervisor leaves it. */
 void th_crash_set_screen(bool shown);
+
+/* Notes that FILE holds text for stderr from its beginning on, which the supervisor copies after a
+ * death; -1: no longer. Owner: the caller may close FILE; the supervisor has its own descriptor.
+ * Thread: any; async-signal-safe. */
+void th_crash_set_held(int file);
 
 #endif

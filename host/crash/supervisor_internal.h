@@ -28,6 +28,19 @@ struct th_crash_output {
     int descriptor;
 };
 
+/* The workers before a worker that succeeds them: host/README.md, "A tracer that died plays again". */
+struct th_crash_past {
+    uint64_t deaths;    /* caused by a library, in records */
+    uint64_t furthest;  /* greatest place of a death; 0: none. All text up to there was sent. */
+    uint64_t resumed;   /* records up to this place are not delivered; the state before is lost */
+    uint64_t resumed_byte; /* of the stream, at which the record of RESUMED begins */
+    uint64_t *left_out; /* places of deaths, ascending: these records are not delivered either */
+    size_t left_out_count, left_out_capacity;
+    bool state_lost;  /* successors begin behind RESUMED */
+    bool has_written; /* text of the tracer was sent to stdout */
+    bool has_begun;   /* the tracer's files hold what was delivered up to RESUMED */
+};
+
 struct th_crash_worker {
     const char *name;                /* of the command, for messages */
     char title[80];                  /* "tracer 'x': " if there are others, else "" */
@@ -38,6 +51,7 @@ struct th_crash_worker {
     struct th_crash_page *page;
     struct th_crash_output outputs[TH_CRASH_OUTPUTS]; /* in the order in which they began */
     size_t output_count;
+    int held; /* file with text for stderr; -1: none */
     struct termios terminal;
     bool has_terminal;
     char comm[TH_CRASH_NAME_BYTES]; /* the process' name, before any library can change it */
@@ -54,18 +68,17 @@ struct th_crash_worker {
     uint64_t record; /* number of the record that was played; 0: none */
     size_t lost;     /* bytes of output */
 
-    /* A worker and its successors, which go on after its death. */
-    bool lives;            /* at the last look */
-    bool has_written;      /* a worker before this one has written to stdout */
-    uint64_t deaths;       /* caused by a library */
-    uint64_t resumed;      /* place of the last death; 0: none */
-    uint64_t resumed_byte; /* of the stream, at which the record of that place begins */
+    bool lives; /* at the last look */
+    struct th_crash_past past;
     struct th_crash_end {
         bool crashed; /* by a library */
         int status;   /* the exit status */
         int signal;   /* the signal that has ended the worker; 0: none */
     } end;
 };
+
+/* Closes the file with text for stderr, and sets it to FILE, or to -1: none. */
+void th_crash_set_worker_held(struct th_crash_worker *worker, int file);
 
 /* Takes the messages that WORKER has sent. If another program has replaced the worker, ends it. */
 void th_crash_take_messages(struct th_crash_worker *worker);
@@ -85,10 +98,6 @@ void th_crash_read_name(pid_t id, char name[TH_CRASH_NAME_BYTES]);
 
 /* In the new process: makes it WORKER. SOCKET leads to the supervisor (worker.c). */
 void th_crash_become_worker(const struct th_crash_worker *worker, pid_t supervisor, int socket);
-
-/* Signals that a fault of the supervisor's own causes, SIGSEGV and the like. COUNT is 7. */
-enum { TH_CRASH_FAULTS = 7 };
-extern const int th_crash_faults[TH_CRASH_FAULTS];
 
 /* --- Its end (worker_end.c) ------------------------------------------------------------------- */
 
@@ -118,8 +127,9 @@ struct th_crash_frame {
 };
 
 /* Replaces stdout and stderr of the calling process, a worker, by streams that send frames to PIPE
- * (worker_output.c). The calling thread is the one that plays events. */
-void th_crash_send_output(int pipe);
+ * (worker_output.c). Text up to the place WRITTEN is dropped: a worker before this one has sent it.
+ * The calling thread is the one that plays events. */
+void th_crash_send_output(int pipe, uint64_t written);
 
 /* The merge of the outputs of COUNT workers (worker_merge.c). */
 struct th_crash_merge;
@@ -141,9 +151,6 @@ bool th_crash_merge_write(struct th_crash_merge *merge);
 /* Adds the descriptors to wait for to POLLED, which has room for one of each worker and one more:
  * the pipes if PIPES, and the descriptor that is written to. Returns their number. */
 size_t th_crash_merge_poll(const struct th_crash_merge *merge, bool pipes, struct pollfd *polled);
-
-/* Returns whether the worker, or one before it, has written anything to stdout. */
-bool th_crash_merge_has_written(const struct th_crash_merge *merge, size_t worker);
 
 /* Returns the errno of the first write to stdout that failed, once; 0: none. Nothing is written to
  * stdout after it. */

@@ -2,6 +2,7 @@
 #include "supervisor_internal.h"
 
 #include "host/base/error.h"
+#include "host/base/kept.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -9,9 +10,7 @@
 #include <unistd.h>
 
 static struct th_crash_page *own_page; /* of the worker; in the region */
-static uint64_t own_resumed;           /* see th_crash_resumed_after() */
-static uint64_t own_resumed_byte;      /* see th_crash_resumed_byte() */
-static bool own_continues_stdout;      /* see th_crash_continues_stdout() */
+static struct th_crash_past own_past;  /* written before there are threads */
 
 struct th_crash_page *th_crash_page(void)
 {
@@ -31,25 +30,55 @@ void th_crash_finish(int status)
     own_page->finished = true;
 }
 
+bool th_crash_is_successor(void)
+{
+    return own_past.deaths > 0;
+}
+
+bool th_crash_is_left_out(uint64_t number)
+{
+    static size_t next; /* index of the first place of left_out that was not passed */
+    uint64_t place = th_crash_place_of(th_shared_here, NULL) | number;
+
+    while (next < own_past.left_out_count && own_past.left_out[next] < place)
+        next++;
+    return place <= own_past.resumed ||
+           (next < own_past.left_out_count && own_past.left_out[next] == place);
+}
+
 uint64_t th_crash_resumed_after(void)
 {
-    return own_resumed;
+    return own_past.resumed;
 }
 
 uint64_t th_crash_resumed_byte(void)
 {
-    return own_resumed_byte;
+    return own_past.resumed_byte;
 }
 
 bool th_crash_continues_stdout(void)
 {
-    return own_continues_stdout;
+    return own_past.has_written;
+}
+
+bool th_crash_continues_file(void)
+{
+    if (own_page)
+        own_page->began = true;
+    return own_past.resumed && own_past.has_begun;
 }
 
 void th_crash_set_screen(bool shown)
 {
     if (own_page)
         own_page->screen = shown;
+}
+
+void th_crash_set_held(int file)
+{
+    struct th_kept_message message = {NULL};
+
+    th_shared_send(&message, sizeof message, file);
 }
 
 /* --- Signals that are passed on --------------------------------------------------------------- */
@@ -93,9 +122,7 @@ void th_crash_become_worker(const struct th_crash_worker *worker, pid_t supervis
         _exit(TH_FAILED); /* the supervisor was killed before that */
     th_shared_work(socket);
     own_page = worker->page;
-    own_resumed = worker->resumed;
-    own_resumed_byte = worker->resumed_byte;
-    own_continues_stdout = worker->has_written;
+    own_past = worker->past;
     on_exit(announce_end, NULL); /* the first handler runs last */
     sigaction(SIGCONT, &continued, NULL);
 }

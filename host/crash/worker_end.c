@@ -15,9 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-const int th_crash_faults[TH_CRASH_FAULTS] = {SIGSEGV, SIGBUS,  SIGFPE, SIGILL,
-                                              SIGABRT, SIGTRAP, SIGSYS};
-
 /* --- The report ------------------------------------------------------------------------------- */
 
 static void add_suspect(void *context, const void *page)
@@ -131,13 +128,14 @@ _Noreturn void th_crash_end_as(const struct th_crash_end *end)
     _exit(end->status);
 }
 
-/* Leaves the alternate screen, and gives the terminal its former settings. */
+/* Leaves the alternate screen, writes the text that was held back meanwhile, and gives the terminal its
+ * former settings. */
 static void restore_terminal(const struct th_crash_worker *worker)
 {
-    static const char leave[] = "\033[?7h\033[?25h\033[?1049l";
-
-    if (worker->page->screen && write(STDERR_FILENO, leave, sizeof leave - 1) < 0)
+    if (worker->page->screen && !th_write_text(STDERR_FILENO, TH_CRASH_LEAVE_SCREEN))
         return; /* the terminal is gone */
+    if (worker->held >= 0)
+        th_output_copy_file(worker->held, 0, STDERR_FILENO);
     if (worker->has_terminal)
         tcsetattr(STDIN_FILENO, TCSADRAIN, &worker->terminal);
 }
@@ -188,10 +186,10 @@ struct th_crash_end th_crash_account_for(struct th_crash_worker *worker)
         return (struct th_crash_end){.status = page->status};
     th_crash_begin_report();
     for (size_t i = 0; i < TH_CRASH_FAULTS; i++)
-        signal(th_crash_faults[i], th_crash_leave_step);
+        signal(th_crash_signals[i], th_crash_leave_step);
     crashed = report_death(worker, number);
     for (size_t i = 0; i < TH_CRASH_FAULTS; i++)
-        signal(th_crash_faults[i], SIG_DFL);
+        signal(th_crash_signals[i], SIG_DFL);
     th_crash_abandon_report();
     if (crashed)
         return (struct th_crash_end){.crashed = true, .status = TH_CRASHED};

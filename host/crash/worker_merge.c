@@ -17,7 +17,10 @@
  *
  * Messages about the streams come from each worker, as each reads the streams. Such frames are of the
  * channel TH_CRASH_COMMON: at one place those of the first worker that has any are written, and
- * others are dropped; so are those at earlier places, of a worker that goes on after a death.
+ * others are dropped, as are those at earlier places.
+ *
+ * A worker that plays again after a death sends no text of places up to that of the death: all of it
+ * was sent before.
  */
 #include "supervisor_internal.h"
 
@@ -38,7 +41,6 @@ enum {
 struct source {
     int pipe;   /* -1: closed */
     bool ended; /* nothing comes any more */
-    bool wrote; /* to stdout */
     char *data; /* frames; the last one may be incomplete */
     size_t begin, end, capacity;
     uint64_t last;   /* place of the last frame that was taken */
@@ -139,11 +141,6 @@ void th_crash_merge_leave(struct th_crash_merge *merge)
         th_free(merge->sources[i].data);
     }
     th_free(merge);
-}
-
-bool th_crash_merge_has_written(const struct th_crash_merge *merge, size_t worker)
-{
-    return merge->sources[worker].wrote;
 }
 
 /* --- The order -------------------------------------------------------------------------------- */
@@ -256,7 +253,6 @@ bool th_crash_merge_write(struct th_crash_merge *merge)
                    frame.size);
             merge->out_end += frame.size;
         }
-        source->wrote |= descriptor == STDOUT_FILENO;
         source->last = frame.place;
         source->begin += sizeof frame + frame.size;
     }

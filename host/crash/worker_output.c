@@ -19,8 +19,11 @@
 
 enum { FRAME_BYTES = PIPE_BUF - sizeof(struct th_crash_frame) };
 
-static int to_merge = -1; /* written before there are threads */
+/* Written before there are threads. */
+static int to_merge = -1;
 static const struct th_self *player;
+static uint64_t written_before; /* place up to which a worker before this one has sent all text */
+
 static volatile bool
     common; /* main thread only; another thread that writes may read either value */
 static _Atomic uint64_t last_place; /* relaxed: only keeps a thread's places in order */
@@ -98,8 +101,12 @@ static ssize_t send_text(void *cookie, const char *data, size_t size)
     size_t done = 0;
     ssize_t sent = 0;
 
+    if (frame.place <= written_before && written_before)
+        return (ssize_t)size;
     if (cookie)
         frame.channel = common ? TH_CRASH_COMMON : TH_CRASH_STDERR;
+    else
+        th_crash_page()->wrote = true;
     while (done < size && sent >= 0) {
         frame.size = (uint32_t)(size - done < FRAME_BYTES ? size - done : FRAME_BYTES);
         sent = send_or_write(&frame, data + done);
@@ -122,13 +129,14 @@ static FILE *open_frame_stream(void *cookie, int descriptor)
     return file;
 }
 
-void th_crash_send_output(int pipe)
+void th_crash_send_output(int pipe, uint64_t written)
 {
     static char is_stderr;
     FILE *out = open_frame_stream(NULL, STDOUT_FILENO),
          *errors = open_frame_stream(&is_stderr, STDERR_FILENO);
 
     to_merge = pipe;
+    written_before = written;
     player = &th_self;
     if (out)
         stdout = out;

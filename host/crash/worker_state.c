@@ -28,6 +28,13 @@ static void end_output(struct th_crash_worker *worker, const struct th_kept *kep
             (worker->output_count - i) * sizeof worker->outputs[0]);
 }
 
+void th_crash_set_worker_held(struct th_crash_worker *worker, int file)
+{
+    if (worker->held >= 0)
+        close(worker->held);
+    worker->held = file;
+}
+
 /* Takes one message of the worker. Returns false if there is none at present. */
 static bool take_worker_message(struct th_crash_worker *worker)
 {
@@ -54,7 +61,9 @@ static bool take_worker_message(struct th_crash_worker *worker)
     }
     if (CMSG_FIRSTHDR(&head) && with.head.cmsg_type == SCM_RIGHTS)
         memcpy(&descriptor, CMSG_DATA(&with.head), sizeof descriptor);
-    if (descriptor < 0)
+    if (!message.kept)
+        th_crash_set_worker_held(worker, descriptor);
+    else if (descriptor < 0)
         end_output(worker, message.kept);
     else if (worker->output_count < TH_CRASH_OUTPUTS)
         worker->outputs[worker->output_count++] =

@@ -66,7 +66,7 @@ int th_output_continued(const char *path)
 
     if (!path)
         return th_crash_continues_stdout();
-    return th_crash_resumed_after() && stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
+    return th_crash_continues_file() && stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
            about.st_size > 0;
 }
 

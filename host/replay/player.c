@@ -25,7 +25,7 @@ struct th_player {
     uint32_t nodes;                 /* th_reader_info.nodes of the current world */
     bool placed;                    /* the node is known, and is that of the earlier streams */
     bool deserted;                  /* no session is left, or none may see the rest */
-    bool bounded;                   /* not all events are delivered: from, to or delivered is set */
+    bool bounded; /* not all events are delivered: from, to or is_left_out is set */
     struct origin {
         bool known;
         int64_t ns;
@@ -78,20 +78,16 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
     *origin = (struct origin){true, player->options->part ? zero : event->time.ns};
 }
 
-/* Returns true if the event is between from and to, or has no time, and was not delivered before.
- * *STATUS becomes TH_MALFORMED if its time is damaged. Inline, as there are two callers. */
+/* Returns true if the event is between from and to, or has no time. *STATUS becomes TH_MALFORMED if
+ * its time is damaged. Inline, as there are two callers. */
 static inline __attribute__((always_inline)) bool
-is_delivered(struct th_player *player, struct th_event *event, enum th_status *status)
+is_inside(struct th_player *player, struct th_event *event, enum th_status *status)
 {
     const struct th_time_bound *from = &player->options->from;
     const struct th_time_bound *to = &player->options->to;
     const struct origin *origin;
     int64_t ns;
 
-    if (!player->bounded)
-        return true;
-    if (event->number <= player->options->delivered)
-        return false;
     if (!from->set && !to->set)
         return true;
     *status = th_trace_event_time(event);
@@ -234,22 +230,25 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
 {
     uint64_t before = th_self.reported;
     enum th_status status = TH_OK;
-    bool inside, world;
+    bool inside = true, left_out = false, world;
 
     if (event->kind > TH_EVENT_SEQ_TRACE)
         return play_other(player, event);
-    inside = is_delivered(player, event, &status);
+    if (player->bounded) {
+        inside = is_inside(player, event, &status);
+        left_out = player->options->is_left_out && player->options->is_left_out(event->number);
+    }
     if (__builtin_expect(status != TH_OK, 0))
         return malformed(player);
 
     world = 1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee);
     if (__builtin_expect(world, 0))
         status = world_before(player, event);
-    if (inside && status == TH_OK) {
+    if (inside && !left_out && status == TH_OK) {
         status = offer_event(player, event);
     } else if (status == TH_OK) {
         th_trace_skip(player->tracing, event);
-        player->counts->skipped += event->number > player->options->delivered;
+        player->counts->skipped += !inside;
     }
     if (__builtin_expect(world, 0))
         world_after(player, event);
@@ -405,7 +404,7 @@ struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_r
         .reader = reader,
         .options = options,
         .counts = counts,
-        .bounded = options->from.set || options->to.set || options->delivered,
+        .bounded = options->from.set || options->to.set || options->is_left_out,
     };
     th_trace_new_world(tracing);
     player->recording = th_recorded_streams_begin(th_replay_reader_info(reader)->name);
@@ -431,7 +430,7 @@ enum th_status th_replay_player_skim(struct th_player *player, struct th_event *
     if (status != TH_OK)
         return status;
     note_time(player, &player->event);
-    *inside = player->event.kind > TH_EVENT_SEQ_TRACE || is_delivered(player, &player->event, &met);
+    *inside = player->event.kind > TH_EVENT_SEQ_TRACE || is_inside(player, &player->event, &met);
     return TH_OK;
 }
 

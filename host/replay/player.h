@@ -27,9 +27,9 @@ struct th_player_options {
         bool relative; /* to the stream's first time by the same clock */
         int64_t ns;
     } from, to; /* both included; events outside still change the world */
-    uint64_t
-        delivered; /* events up to this record still change the world, but nothing else: another
-                           process has delivered them */
+    /* NULL, or called once for the number of each event: if it returns true, the event still changes
+     * the world, but nothing else. */
+    bool (*is_left_out)(uint64_t number);
     /* The stream and those played before in this tracing are parts of one recording: relative
      * bounds count from the first time of all parts, and a part that is known to be of another node
      * is refused. */

@@ -150,10 +150,10 @@ static bool wait_for_bell(int fd)
 /*
  * Gives back bytes before the least `held` less the limit, if they are many.
  *
- * A successor of a dead reader sets `held` to 0 and then looks at `given`; here `given` is set before
- * the second look at `held`. All four are sequentially consistent: if the successor has found 0 in
- * `given`, then its `held` is found here. A successor that finds another value, which is taken back
- * here, begins later than it would have to.
+ * The parent of a dead reader sets `held` to 0 and then looks at `given`; here `given` is set before
+ * the second look at `held`. All four are sequentially consistent: if the parent has found 0 in
+ * `given`, then its `held` is found here. If the parent finds another value, which is taken back
+ * here, the successor begins later than it would have to.
  */
 static void give_bytes_back(struct th_spool_stream *stream)
 {
@@ -374,6 +374,20 @@ void th_replay_spool_end(void)
     memset(&spool, 0, sizeof spool);
 }
 
+bool th_replay_spool_again(size_t reader)
+{
+    bool is_whole = true;
+
+    if (!spool.streams)
+        return true;
+    atomic_store(&reader_at(reader)->held, 0); /* before `given`: see give_bytes_back() */
+    atomic_store(&reader_at(reader)->read, 0);
+    atomic_store(&reader_at(reader)->turn, 0);
+    for (size_t i = 0; i < spool.count; i++)
+        is_whole &= atomic_load(&spool.streams[i].given) == 0;
+    return is_whole;
+}
+
 void th_replay_spool_leave(size_t reader)
 {
     if (!spool.streams)
@@ -393,17 +407,6 @@ void th_replay_spool_enter(size_t reader)
     spool.reader = reader_at(reader);
     mprotect(spool.pages, spool.size, PROT_READ);
     mprotect(spool.reader, PAGE, PROT_READ | PROT_WRITE);
-    atomic_store(&spool.reader->held, 0); /* before `turn`: see give_bytes_back() */
-    atomic_store(&spool.reader->read, 0);
-    atomic_store(&spool.reader->turn, 0);
-}
-
-bool th_replay_spool_is_whole(size_t stream)
-{
-    for (size_t i = 0; i < spool.count; i++)
-        if (spool.streams[i].number == stream)
-            return atomic_load(&spool.streams[i].given) == 0;
-    return true;
 }
 
 struct th_spool_stream *th_replay_spool_take(const char *name)

@@ -59,8 +59,8 @@ void th_replay_spool_leave(size_t reader);
 /* Ends the spool, of which no reader has been forked: the streams can be read as without it. */
 void th_replay_spool_end(void);
 
-/* Returns whether the stream number STREAM, counted from 0, can be read from its beginning; true for
- * a file. In a reader that has not opened the stream yet, true stays true. Process: any. */
-bool th_replay_spool_is_whole(size_t stream);
+/* Prepares a successor of READER, which has ended. Returns whether the successor can read all streams
+ * from their beginning; that stays so until it has opened them. Process: the parent of the readers. */
+bool th_replay_spool_again(size_t reader);
 
 #endif

@@ -1,30 +1,11 @@
 #!/bin/sh
-# Tests replay --isolate and --on-crash=continue: stdout, stderr, files and status are those of a plain replay, also of the
-# tracers beside one that dies; a tracer that died goes on after the record.
+# Tests replay --isolate: stdout, stderr, files and status are those of a plain replay, also of the tracers beside one that
+# dies. What becomes of the one that died: play_again.sh.
 . tests/cli/lib/assertions.sh
-
-ulimit -c 0
-mkdir "$work/lib"
-"$CC" -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -shared -Iplugin_api -I. -o "$work/lib/dying.so" tests/cli/isolate/dying.c ||
-    exit 1
-top=$PWD
-pingpong=$top/$recordings/s04_genserver_pingpong.trace
+. tests/cli/isolate/tracers.sh
 
 # --- equal to a plain replay ---
 
-# replayed FOLDER ARGUMENT...: replays in FOLDER, with all that the command writes in files there. The time of a replay is
-# left out.
-replayed() {
-    rm -rf "$work/$1"
-    mkdir -p "$work/$1"
-    (
-        cd "$work/$1" || exit 1
-        shift
-        "$tracehost" replay "$@" >stdout 2>stderr </dev/null
-        echo $? >status
-        sed -i 's/^played in .*/played/' stderr
-    )
-}
 # equal ARGUMENT...: compares a plain replay with --isolate.
 equal() {
     replayed plain "$@"
@@ -154,64 +135,6 @@ expect 'a worker that is killed from outside does not go on' killed <<'EOF'
 tracehost replay: tracer 'dying': killed from outside: SIGKILL, Killed, at record N
 -- status 137
 EOF
-
-# --- going on ---
-
-# dies ARGUMENT...: the tracer `dying` with the settings of $dying.
-dies() {
-    "$tracehost" replay -L "$work/lib" -t "dying,output=-,$dying" "$@" "$pingpong" >"$work/out" 2>"$work/err"
-    status=$?
-    echo "$(grep -c . "$work/out") lines"
-    sed "s|$top/||" "$work/err" >&2
-    return $status
-}
-dying=at=300
-expect 'a tracer stops by default' dies --max-records=500 <<'EOF'
-300 lines
--- stderr
-tracehost: tracer 'dying' ended the program: _exit(0), in trace
-  record 300, at byte 54686 of samples/recordings/s04_genserver_pingpong.trace
--- status 6
-EOF
-expect 'a tracer goes on after the record' dies --on-crash=continue <<'EOF'
-719 lines
--- stderr
-tracehost: tracer 'dying' ended the program: _exit(0), in trace
-  record 300, at byte 54686 of samples/recordings/s04_genserver_pingpong.trace
-tracehost replay: tracer 'dying' goes on from record 301, without its earlier state
-tracehost: tracer 'dying' ended the program: _exit(0), in trace
-  record 600, at byte 104946 of samples/recordings/s04_genserver_pingpong.trace
-tracehost replay: tracer 'dying' goes on from record 601, without its earlier state
--- status 6
-EOF
-expect '--max-crashes' dies --isolate --max-crashes=1 <<'EOF'
-600 lines
--- stderr
-tracehost: tracer 'dying' ended the program: _exit(0), in trace
-  record 300, at byte 54686 of samples/recordings/s04_genserver_pingpong.trace
-tracehost replay: tracer 'dying' goes on from record 301, without its earlier state
-tracehost: tracer 'dying' ended the program: _exit(0), in trace
-  record 600, at byte 104946 of samples/recordings/s04_genserver_pingpong.trace
-tracehost replay: tracer 'dying' has crashed 2 times, and gets no more events: see --max-crashes
--- status 6
-EOF
-
-# each_event_once ARGUMENT...: compares the tracees and tags with those of a tracer that lives.
-each_event_once() {
-    replayed plain -L "$work/lib" -t dying "$@"
-    replayed isolated --isolate -L "$work/lib" -t text,output=text -t dying,at=97,output=dying --max-crashes=100 "$@"
-    sed 's/event [0-9]*//' "$work/plain/stdout" >"$work/lived"
-    sed 's/event [0-9]*//' "$work/isolated/dying" >"$work/died"
-    cmp "$work/lived" "$work/died"
-}
-check 'each event is delivered once' each_event_once "$pingpong"
-check 'each event of two streams is delivered once' each_event_once "$pingpong" "$pingpong"
-check 'each event of a damaged stream is delivered once' each_event_once "$top/$recordings/s22_killed_vm.trace"
-damage_once() {
-    each_event_once "$top/$recordings/s22_killed_vm.trace"
-    grep -v "'dying'\|, at byte .* of " "$work/isolated/stderr" | diff "$work/plain/stderr" -
-}
-check 'a damage is reported once, also by tracers that go on' damage_once
 
 # --- refused ---
 

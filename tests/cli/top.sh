@@ -296,15 +296,21 @@ check 'SIGTERM ends the run and restores the terminal' signalled TERM 143
 check 'SIGHUP ends the run and restores the terminal' signalled HUP 129
 check 'SIGQUIT ends the run and restores the terminal' signalled QUIT 131
 
-# crashes COMMAND HOW ARGUMENTS TEXT: a tracer crashes or exits, with output held back; TEXT appears on the screen.
+# crashes COMMAND TRACER ARGUMENTS TEXT: a tracer crashes or exits, with output held back; TEXT appears on the screen.
 crashes() {
-    opens "tracehost $1 --top -t text -t crash_tracer,how=$2,after=2 $3" 120 30 && sees "$4" && left 6 &&
-        sees 'call '
+    opens "tracehost $1 --top -t text -t $2 $3" 120 30 && sees "$4" && left "${5:-6}" && sees 'call '
 }
-check 'a tracer that crashes in a run leaves the terminal restored' crashes "run -L '$samples'" segv \
+check 'a tracer that crashes in a run leaves the terminal restored' crashes "run -L '$samples'" crash_tracer,how=segv,after=2 \
     "fib 'fib:fib(1)' 'fib:fib(1)' 'fib:fib(1)'" "'crash_tracer' crashed: SIGSEGV"
-check 'a tracer that crashes in a replay leaves the terminal restored' crashes "replay -L '$samples'" abort "$pingpong" "'crash_tracer' crashed: SIGABRT"
-check 'a tracer that ends the program leaves the terminal restored' crashes "replay -L '$samples'" exit "$pingpong" "'crash_tracer' ended the program"
+check 'a tracer that crashes in a replay leaves the terminal restored' crashes "replay -L '$samples'" \
+    crash_tracer,how=abort,after=2 "$pingpong" "'crash_tracer' crashed: SIGABRT"
+check 'a tracer that ends the program leaves the terminal restored' crashes "replay -L '$samples'" \
+    crash_tracer,how=exit,after=2 "$pingpong" "'crash_tracer' ended the program"
+"$CC" -std=gnu11 -D_GNU_SOURCE -fPIC -shared -Iplugin_api -I. -o "$work/dying.so" tests/cli/isolate/dying.c
+check 'new: a tracer that ends the process at once leaves the terminal restored' crashes "replay -L '$work'" dying,at=3 \
+    "$pingpong" "'dying' ended the program: _exit(0)"
+check 'new: a process that is killed leaves the terminal restored' crashes "replay -L '$work'" dying,at=3,how=9 "$pingpong" \
+    'killed from outside: SIGKILL' 137
 
 # --- threads that cannot start ---
 

@@ -162,14 +162,13 @@ static void test_the_source_waits_for_the_slowest(void **state)
         readers[i] = fork_reader(i, TOTAL);
     atomic_store(&shared->go[0], TOTAL);
     write_stream(&written, AHEAD); /* as far as the second reader allows, which has read nothing */
-    assert_true(th_replay_spool_is_whole(0));
     atomic_store(&shared->go[1], TOTAL);
     write_stream(&written, TOTAL);
     close(source[1]);
     source[1] = -1;
     for (size_t i = 0; i < 2; i++)
         assert_ends(readers[i], 0);
-    if (th_replay_spool_is_whole(0))
+    if (th_replay_spool_again(0))
         skip(); /* the file system gives nothing back */
     assert_order(shared->most, >=, KEPT);
     assert_order(shared->most, <=, KEPT + AHEAD + 2 * BLOCK + PIECE);
@@ -213,7 +212,7 @@ static void test_a_lost_beginning_is_refused(void **state)
     readers[1] = fork_reader(1, TOTAL / 2);
     write_stream(&written, TOTAL / 2);
     assert_ends(readers[1], 0);
-    if (th_replay_spool_is_whole(0)) /* the file system gives nothing back */
+    if (th_replay_spool_again(0)) /* the file system gives nothing back */
         th_replay_spool_leave(1);
     else
         assert_ends(fork_reader(1, TOTAL), 2);
@@ -252,17 +251,15 @@ enum { STEP = 500 };
 
 static struct th_event *played;
 
-/* Prints each STEPth record that was not delivered before: number, byte, "missing" if the beginning was not
- * there. Ends as a library would, in record DIES. */
+/* Prints each STEPth record that is not left out: number, byte. Ends as a library would, in record DIES. */
 static _Noreturn void play_stream(uint64_t dies)
 {
-    uint64_t after = th_crash_resumed_after(), place = th_crash_stream_place(0);
     struct th_reader *reader;
 
     th_self_share();
     th_self.id = getpid();
     th_self.played = played = th_shared_alloc(sizeof *played);
-    th_crash_set_place(place);
+    th_crash_set_place(th_crash_stream_place(0));
     if (th_replay_reader_open(name, NULL, &reader) != TH_OK) {
         th_error_print(stdout, "refused");
         _exit(3);
@@ -270,7 +267,7 @@ static _Noreturn void play_stream(uint64_t dies)
     printf("begins at record %llu, %s\n", (unsigned long long)reader->info.records + 1,
            reader->info.missing ? "without its beginning" : "at the beginning");
     while (th_replay_reader_next(reader, played) == TH_OK) {
-        if (after && played->number <= after - place)
+        if (th_crash_is_left_out(played->number))
             continue;
         if (played->number % STEP == 0)
             printf("%llu@%llu\n", (unsigned long long)played->number,
@@ -289,7 +286,11 @@ static const char *supervised(size_t count, bool continues, uint64_t dies,
                               const struct th_buffer *stream, const struct th_spool_limits *with)
 {
     static const char *const tracers[] = {"one", "two"};
-    const struct th_crash_policy policy = {tracers, continues, 3, th_replay_spool_leave};
+    const struct th_crash_policy policy = {.tracers = tracers,
+                                           .continues = continues,
+                                           .max_crashes = 3,
+                                           .again = th_replay_spool_again,
+                                           .gone = th_replay_spool_leave};
     static char out[1 << 20];
     int file = memfd_create("out", 0);
     pid_t id = fork();
@@ -305,7 +306,7 @@ static const char *supervised(size_t count, bool continues, uint64_t dies,
         if (number == count)
             _exit(9);
         th_replay_spool_enter(number);
-        play_stream(number < count - 1 || th_crash_resumed_after() ? 0 : dies);
+        play_stream(number < count - 1 || th_crash_is_successor() ? 0 : dies);
     }
     close(source[0]);
     source[0] = open("/dev/null", O_RDONLY); /* a pipe without readers cannot be written to */
@@ -320,23 +321,32 @@ static const char *supervised(size_t count, bool continues, uint64_t dies,
     return out;
 }
 
-/* BEGINS: the line of the successor; NULL: there is none, but a worker that lives. */
-static void check_succession(const struct th_spool_limits *with, const char *begins)
+/* Adds the lines of the records from FIRST to LAST of a stream of equal messages, without that of OUT. */
+static void add_lines(struct th_buffer *to, size_t message, size_t first, size_t last, size_t out)
+{
+    for (size_t i = first; i <= last; i++)
+        if (i % STEP == 0 && i != out)
+            th_buffer_printf(to, "%zu@%zu\n", i, (i - 1) * message);
+}
+
+/* BEGINS: the line of the successor; NULL: there is none, but a worker that lives. AGAIN: the successor
+ * plays all records again but the one of the death. */
+static void check_succession(const struct th_spool_limits *with, const char *begins, bool again)
 {
     enum { RECORDS = 8000, DIES = 6000, DIES_EARLY = 10 };
     struct th_buffer stream = {0}, expected = {0};
-    unsigned long long bytes = 0;
+    size_t message;
     const char *out;
 
     for (int workers = begins ? 1 : 2; workers > 0; workers--)
         th_buffer_printf(&expected, "begins at record 1, at the beginning\n");
-    for (unsigned long long i = 1; i <= RECORDS; i++) {
-        bytes = stream.size;
+    for (int i = 0; i < RECORDS; i++)
         stream_add_message(&stream, "{trace,<0.1.0>,call,{m,f,1}}");
-        if (i % STEP == 0)
-            th_buffer_printf(&expected, "%llu@%llu\n", i, bytes);
-        if (i == DIES && begins)
-            th_buffer_printf(&expected, "%s\n", begins);
+    message = stream.size / RECORDS;
+    add_lines(&expected, message, 1, begins ? DIES : RECORDS, 0);
+    if (begins) {
+        th_buffer_printf(&expected, "%s\n", begins);
+        add_lines(&expected, message, again ? 1 : DIES + 1, RECORDS, DIES);
     }
     out = begins ? supervised(1, true, DIES, &stream, with)
                  : supervised(2, false, DIES_EARLY, &stream, with);
@@ -348,19 +358,19 @@ static void check_succession(const struct th_spool_limits *with, const char *beg
 static void test_a_successor_begins_again(void **state)
 {
     (void)state;
-    check_succession(NULL, "begins at record 1, at the beginning");
+    check_succession(NULL, "begins at record 1, at the beginning", true);
 }
 
 static void test_a_successor_begins_where_the_worker_died(void **state)
 {
     (void)state;
-    check_succession(&limits, "begins at record 6000, without its beginning");
+    check_succession(&limits, "begins at record 6000, without its beginning", false);
 }
 
 static void test_nobody_waits_for_the_dead(void **state)
 {
     (void)state;
-    check_succession(&limits, NULL);
+    check_succession(&limits, NULL, false);
 }
 
 int main(void)

@@ -20,10 +20,8 @@
 
 /* --- Output of others: a file in between ------------------------------------------------------ */
 
-/* Written before there is anything to restore; then read-only, except for `copied`, which belongs
- * to the thread that restores. -1: not in use. */
+/* Written before there is anything to restore; then read-only. -1: not in use. */
 static int file = -1, was_stdout = -1, was_stderr = -1;
-static off_t copied;
 
 static int top_terminal_duplicate(int descriptor)
 {
@@ -47,7 +45,6 @@ static enum th_status begin_holding(void)
         fcntl(file, F_SETFL, O_APPEND); /* all writers append */
     was_stderr = top_terminal_duplicate(STDERR_FILENO);
     was_stdout = both ? top_terminal_duplicate(STDOUT_FILENO) : -1;
-    copied = 0;
     if (file < 0 || was_stderr < 0 || (both && was_stdout < 0)) {
         enum th_status status = th_error_raise(
             TH_FAILED, "cannot redirect stdout and stderr to a file: %s", strerror(errno));
@@ -56,31 +53,23 @@ static enum th_status begin_holding(void)
         close(was_stdout);
         return status;
     }
+    th_crash_set_held(file);
     dup2(file, STDERR_FILENO);
     if (both)
         dup2(file, STDOUT_FILENO);
     return TH_OK;
 }
 
-static void top_terminal_copy(void)
-{
-    char bytes[4096];
-    ssize_t size;
-
-    while ((size = pread(file, bytes, sizeof bytes, copied)) > 0) {
-        th_output_write_bytes(was_stderr, bytes, (size_t)size);
-        copied += size;
-    }
-}
-
 /* Restores the descriptors and copies the file to the terminal. Async-signal-safe. Called once. */
 static void end_holding(void)
 {
-    top_terminal_copy();
+    off_t copied = th_output_copy_file(file, 0, was_stderr);
+
     dup2(was_stderr, STDERR_FILENO);
     if (was_stdout >= 0)
         dup2(was_stdout, STDOUT_FILENO);
-    top_terminal_copy();
+    th_output_copy_file(file, copied, was_stderr);
+    th_crash_set_held(-1);
     close(was_stderr);
     close(file);
     if (was_stdout >= 0)
@@ -90,9 +79,8 @@ static void end_holding(void)
 
 /* --- The state -------------------------------------------------------------------------------- */
 
-/* Alternate screen, no cursor, no line wrap; and back. */
+/* Alternate screen, no cursor, no line wrap. */
 #define ENTER "\033[?1049h\033[?25l\033[?7l\033[H\033[2J"
-#define LEAVE "\033[?7h\033[?25h\033[?1049l"
 
 enum state {
     OUT,     /* the terminal has its original settings */
@@ -162,7 +150,7 @@ static void top_terminal_show(void)
 
 static void hide(void)
 {
-    th_output_write_bytes(terminal, LEAVE, strlen(LEAVE));
+    th_write_text(terminal, TH_CRASH_LEAVE_SCREEN);
     th_crash_set_screen(false);
     tcsetattr(terminal, TCSANOW, &before);
 }
