@@ -259,9 +259,9 @@ static void draw(ErlNifEnv *env, struct output *output)
         fputs("flame: the events contain no ends of calls: each call lasts until the next one\n",
               stderr);
     tree_settle(&flame->tree, flame->told);
-    if (output_choice(output->env, output->state, "format") == FORMAT_FOLDED)
-        draw_folded(&drawing);
-    else if (!draw_svg(&drawing))
+    if (!(output_choice(output->env, output->state, "format") == FORMAT_FOLDED
+              ? draw_folded(&drawing)
+              : draw_svg(&drawing)))
         output_abandon(env, output);
     tell_all(flame, drawing.calls);
     output_report_lost(env, "events", flame->lost + flame->tree.starved);
