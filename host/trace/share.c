@@ -41,6 +41,9 @@ bool th_trace_share_takes_past(const struct th_tracing *tracing)
         const struct th_library *library = th_trace_session_library(ref->session);
         takes = library && th_library_takes_past_calls(library) &&
                 (ref->flags & (needed | TH_FLAG_SILENT)) == needed;
+        /* Two sessions of one library may have one state, to which each event comes twice. */
+        for (uint32_t before = 0; before < i; before++)
+            takes &= th_trace_session_library(flags->tracee_flags[before].session) != library;
     }
     return takes;
 }

@@ -83,6 +83,7 @@ check 'bounds of times' all_equal -t text --from=100us --to=1ms
 check 'bounds of times, with the past' all_equal -t time --from=100us --to=1ms
 check 'flags, with the past' timed_equal -t time --flags=call,return_to,timestamp
 check 'decoding everything' all_equal -t count --verify
+check 'two sessions of a tracer with one state' all_equal --session one -t time --session two -t time
 check 'two sessions of a tracer' all_equal --session one -t count,by=tag --session two -t count,by=process
 
 if [ -d "$large" ]; then
