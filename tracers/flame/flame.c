@@ -23,7 +23,7 @@
 #include "../kit/tracees.h"
 #include "flame.h"
 
-unsigned char th_tracer_past = 25;
+unsigned char th_tracer_past = 21;
 
 struct flame {
     pthread_mutex_t lock;
