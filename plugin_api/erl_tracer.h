@@ -350,6 +350,19 @@ extern const char th_tracer_functions_only __attribute__((visibility("default"))
  * th_tracer_past is 1; then the host drops the result of a first save(), and sets th_tracer_past to
  * 0. While it is 1, the tracer need not format anything.
  *
+ * A tracer with th_tracer_past may take the calls before its part, and their ends, in another way,
+ * at a fraction of the cost:
+ *
+ *     TH_TRACER_PAST_CALLS() { ... }    handles COUNT events, in their order
+ *
+ *     void past_calls(ErlNifEnv *env, ERL_NIF_TERM state, const struct th_past_event *events,
+ *                     size_t count);
+ *
+ * Each has the effect of one trace_call() with the same state. The host chooses the way of each
+ * event, and keeps their order: all other events, and calls that a struct th_past_call cannot
+ * describe, come to the callbacks. Only a tracer whose enabled_call() always answers `trace` may
+ * declare this.
+ *
  * Owner: the terms belong to ENV, and end with the call. The term of save() passes to another
  * process as an external term, so pids, atoms and binaries keep their meaning, and pointers do not.
  * In all parts but the first the tracer writes no output: th_share_file() of nif_module.h gives a
@@ -369,6 +382,28 @@ extern unsigned char th_tracer_past __attribute__((visibility("default")));
 #ifdef __cplusplus
 }
 #endif
+
+/* A call or its end, as many events repeat it. Module and function are atoms. */
+struct th_past_call {
+    enum th_tracer_tag tag; /* TH_TAG_call, return_to, return_from or exception_from */
+    unsigned arity;
+    ERL_NIF_TERM module, function; /* return_to `undefined`: this atom, and 0 */
+    /* The caller of a call, from match_spec_result, likewise; module 0: none. */
+    ERL_NIF_TERM caller_module, caller_function;
+    unsigned caller_arity;
+    ERL_NIF_TERM timestamp; /* the value of opts; never absent */
+};
+
+struct th_past_event {
+    const struct th_past_call *call; /* for this call of past_calls() */
+    ERL_NIF_TERM tracee;             /* a local pid */
+    ErlNifTime time;                 /* nanoseconds since th_recording_zero() */
+};
+
+#define TH_TRACER_PAST_CALLS()                                                               \
+    TH_TRACER_FUNCTION(void, past_calls,                                                     \
+                       (TH_TRACER_ARG(ErlNifEnv *, env), TH_TRACER_ARG(ERL_NIF_TERM, state), \
+                        const struct th_past_event *events, TH_TRACER_ARG(size_t, count)))
 #define TH_TRACER_SAVE() TH_TRACER_FUNCTION(ERL_NIF_TERM, save, (TH_TRACER_ARG(ErlNifEnv *, env)))
 #define TH_TRACER_MERGE()          \
     TH_TRACER_FUNCTION(int, merge, \

@@ -33,6 +33,7 @@ struct th_shards {
     uint64_t size;       /* of the stream, in bytes */
     struct th_tracing *tracing;
     struct th_reader *reader;
+    struct th_player_options *options;
     struct th_player_counts *counts;
     unsigned past; /* time of an event before the share, in percent of one in it; 0: not played */
     bool begun;    /* in a child: the share has begun */
@@ -371,6 +372,7 @@ void th_cli_shards_limit(struct th_shards *shards, struct th_tracing *tracing,
 {
     shards->tracing = tracing;
     shards->reader = reader;
+    shards->options = options;
     shards->counts = counts;
     shards->past = set_past(tracing, shards->own > 0);
     shards->begun = shards->own == 0 || !shards->past;
@@ -379,6 +381,8 @@ void th_cli_shards_limit(struct th_shards *shards, struct th_tracing *tracing,
     th_trace_share_counts(tracing, &shards->before);
     if (!shards->begun) {
         th_replay_reader_limit(reader, begin_of(shards, shards->own));
+        options->past = !options->from.set && !options->to.set && !options->verify &&
+                        th_trace_share_takes_past(tracing);
         return;
     }
     options->begin_at = begin_of(shards, shards->own);
@@ -395,6 +399,7 @@ static bool begin_share(struct th_shards *shards)
         return false;
     th_buffer_free(&dropped);
     set_past(shards->tracing, 0);
+    shards->options->past = false;
     shards->passed = *shards->counts;
     shards->printed = th_cli_share_process_printed(&shards->items[shards->own].process);
     th_trace_share_counts(shards->tracing, &shards->before);

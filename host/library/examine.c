@@ -71,6 +71,8 @@ static void note_function(struct th_examination *e, const char *name)
         e->save = true;
     else if (strcmp(name, "merge") == 0)
         e->merge = true;
+    else if (strcmp(name, "past_calls") == 0)
+        e->past_calls = true;
     else if (is_doubtful(name))
         th_library_names_add(&e->doubtful, name);
 }

@@ -68,6 +68,7 @@ struct th_examination {
     bool load, upgrade, unload; /* used in the plain form only */
     bool upgrade_check;         /* th_upgrade_check(), in both forms */
     bool save, merge, past;     /* save(), merge(), th_tracer_past, in both forms */
+    bool past_calls;            /* past_calls(), in both forms */
     size_t settings;            /* size of th_tracer_settings in bytes, in both; 0: none */
     bool functions_only;        /* th_tracer_functions_only, in both */
     struct th_names doubtful;   /* functions with names like callbacks'; plain form only */

@@ -39,6 +39,7 @@
 #include <stdatomic.h>
 
 struct th_buffer;
+struct th_past_event;
 struct th_search;
 struct th_library;
 
@@ -117,6 +118,12 @@ bool th_library_can_merge(const struct th_library *library);
 
 /* Returns the address of LIBRARY's th_tracer_past (erl_tracer.h); NULL: none. */
 unsigned char *th_library_past(const struct th_library *library);
+
+/* True if LIBRARY has th_tracer_past and past_calls(). th_library_past_calls() calls the latter.
+ * Thread: as th_library_save(). */
+bool th_library_takes_past_calls(const struct th_library *library);
+void th_library_past_calls(struct th_library *library, th_term state,
+                           const struct th_past_event *events, size_t count);
 
 /* Appends the result of LIBRARY's save() to OUT, as an external term. LIBRARY is loaded, and can
  * merge.

@@ -1,8 +1,10 @@
-/* Calls save() and merge() of tracers, whose terms pass between processes as external terms. */
+/* Calls save() and merge() of tracers, whose terms pass between processes as external terms, and
+ * past_calls(). */
 #include "library_internal.h"
 
 #include "host/base/buffer.h"
 #include "host/term/etf.h"
+#include "plugin_api/erl_tracer.h"
 
 #include <dlfcn.h>
 
@@ -24,6 +26,28 @@ enum th_status th_library_past_check(const struct th_library *library)
     if (!library->facts.past || (part && part->rights & TH_MEMORY_WRITABLE))
         return TH_OK;
     return th_error_raise(TH_REFUSED, "th_tracer_past cannot be written: declare it without const");
+}
+
+bool th_library_takes_past_calls(const struct th_library *library)
+{
+    return library->facts.past && library->facts.past_calls;
+}
+
+void th_library_past_calls(struct th_library *library, th_term state,
+                           const struct th_past_event *events, size_t count)
+{
+    void (*past_calls)(ErlNifEnv * env, ERL_NIF_TERM state, const struct th_past_event *events,
+                       size_t count) =
+        (void (*)(ErlNifEnv *, ERL_NIF_TERM, const struct th_past_event *, size_t))(uintptr_t)dlsym(
+            library->handle, "past_calls");
+    struct th_library_frame call;
+    th_env env;
+
+    th_library_init_env(&env, library);
+    th_library_begin(&call, library->facts.path, "past_calls");
+    past_calls(&env, state, events, count);
+    th_library_end(&call);
+    th_env_release(&env);
 }
 
 static enum th_status could_not(const struct th_library *library, const char *act)

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-enum { PASSED = 1 << 16, /* limit in bytes of a record that is passed over */ NUMBERS = 12 };
+enum { PASSED = 1 << 16 /* limit in bytes of a record that is passed over */ };
 
 /* Returns whether the tag at P is register, unregister, exit or closed, or cannot be told from
  * these: by the length and the first byte of its name. */
@@ -38,13 +38,13 @@ static inline bool is_passable(const struct th_record *record, const unsigned ch
     const struct th_record_prefix *prefix = &record->prefixes[record->latest];
 
     if (prefix->bytes == 0 || prefix->identifier != TH_ETF_NEW_PID ||
-        size < 3 + prefix->bytes + NUMBERS + 24 || data[0] != TH_ETF_VERSION ||
+        size < 3 + prefix->bytes + TH_RECORD_NUMBERS + 24 || data[0] != TH_ETF_VERSION ||
         data[1] != TH_ETF_SMALL_TUPLE || !th_replay_raw_same(data + 3, prefix->text, prefix->bytes))
         return false;
     if (prefix->kind == TH_EVENT_TRACE_TS &&
         !(record->clocks >> th_replay_record_clock(data + size) & 1))
         return false;
-    return !may_change_world(data + 3 + prefix->bytes + NUMBERS);
+    return !may_change_world(data + 3 + prefix->bytes + TH_RECORD_NUMBERS);
 }
 
 enum th_status th_replay_reader_pass(struct th_reader *reader, uint64_t position,

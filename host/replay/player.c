@@ -1,5 +1,6 @@
 #include "player.h"
 
+#include "past.h"
 #include "reader.h"
 #include "replay_internal.h"
 
@@ -10,6 +11,7 @@
 #include "host/trace/event.h"
 #include "host/trace/recorded/recordings.h"
 #include "host/trace/session.h"
+#include "host/trace/share.h"
 
 #include <stdint.h>
 
@@ -30,6 +32,7 @@ struct th_player {
         bool known;
         int64_t ns;
     } origins[TH_CLOCKS]; /* zeros of relative bounds */
+    struct th_past *past; /* for records before the share; NULL: none yet */
     th_env env;           /* terms of the current event that the player needs */
     struct th_event event;
 };
@@ -283,6 +286,22 @@ static __attribute__((cold)) enum th_status place_node(struct th_player *player)
     return status;
 }
 
+/* Plays known calls before the share. The world and clocks are known from a record before. */
+static __attribute__((noinline)) void play_past(struct th_player *player)
+{
+    struct th_past_event events[TH_PAST_BATCH];
+    size_t count;
+
+    if (!player->past)
+        player->past = th_replay_past_begin();
+    count = player->read ? th_replay_past_read(player->past, player->reader, events) : 0;
+    if (count)
+        th_trace_share_past(player->tracing, events, count);
+    player->read += count;
+    player->counts->records += count;
+    th_recorded_streams_count(&player->recording->records, count);
+}
+
 static inline enum th_status play_next(struct th_player *player)
 {
     enum th_status status;
@@ -290,6 +309,8 @@ static inline enum th_status play_next(struct th_player *player)
     if (is_reached(&player->options->max_records, player->read) ||
         is_reached(&player->options->max_events, player->counts->told) || player->deserted)
         return TH_END;
+    if (__builtin_expect(player->options->past, 0))
+        play_past(player);
     status = th_replay_reader_next(player->reader, &player->event);
     if (__builtin_expect(status == TH_OK, 1)) {
         if (__builtin_expect(!player->placed, 0) && place_node(player) != TH_OK)
@@ -299,6 +320,8 @@ static inline enum th_status play_next(struct th_player *player)
         player->counts->records++;
         th_recorded_streams_count(&player->recording->records, 1);
         note_time(player, &player->event);
+        if (__builtin_expect(player->options->past, 0))
+            th_replay_past_learn(player->past, player->reader, &player->event, &player->env);
         return play_event(player, &player->event);
     }
     if (status == TH_MALFORMED) {
@@ -439,6 +462,7 @@ void th_replay_player_end(struct th_player *player)
     if (!player)
         return;
     end_world(player);
+    th_replay_past_end(player->past);
     th_env_release(&player->env);
     th_self.played = NULL;
     th_shared_free(player);

@@ -306,16 +306,18 @@ static inline int64_t eight_bytes(const unsigned char *p)
     return p[0] ? -(int64_t)magnitude : (int64_t)magnitude;
 }
 
-/* Reads a time in its usual forms, up to END: {Mega, Sec, Micro}, three integers of four bytes; or
- * {Nanoseconds, Unique}, two of eight bytes, of which the first bit is clear. */
-static inline bool quick_time(const unsigned char *p, const unsigned char *end,
-                              struct th_event_time *time)
+bool th_replay_record_quick_time(const unsigned char *p, const unsigned char *end,
+                                 struct th_event_time *time)
 {
     if (end - p == 2 + 2 * 11 && p[0] == TH_ETF_SMALL_TUPLE && p[1] == 2 &&
         p[2] == TH_ETF_SMALL_BIG && p[3] == 8 && p[12] < 0x80 && p[13] == TH_ETF_SMALL_BIG &&
         p[14] == 8 && p[23] < 0x80) {
         *time = (struct th_event_time){TH_TIME_STRICT_MONOTONIC, eight_bytes(p + 4),
                                        eight_bytes(p + 15)};
+        return true;
+    }
+    if (end - p == 11 && p[0] == TH_ETF_SMALL_BIG && p[1] == 8 && p[10] < 0x80) {
+        *time = (struct th_event_time){.kind = TH_TIME_MONOTONIC, .ns = eight_bytes(p + 2)};
         return true;
     }
     if (end - p != 2 + 3 * 5 || p[0] != TH_ETF_SMALL_TUPLE || p[1] != 3 || p[2] != TH_ETF_INTEGER ||
@@ -413,7 +415,7 @@ static enum th_status brief_of_record(struct th_event *event, th_env *env)
         return th_trace_event_brief_decoded(event, env);
     if (record->timed) {
         record->time = p;
-        event->timed |= quick_time(p, record->end, &event->time);
+        event->timed |= th_replay_record_quick_time(p, record->end, &event->time);
     } else if (p < record->end) {
         return too_long(record, p);
     }
@@ -466,7 +468,7 @@ static enum th_status time_of_record(struct th_event *event)
     }
     record->time = p;
 
-    if (quick_time(p, record->end, &event->time)) {
+    if (th_replay_record_quick_time(p, record->end, &event->time)) {
         event->timed = true;
         return TH_OK;
     }

@@ -25,7 +25,8 @@ enum {
     TH_RECORD_HEAD_BYTES = 80,
     TH_RECORD_FUNCTION_BITS = 11,
     TH_RECORD_FUNCTION_BYTES = 56,
-    TH_RECORD_SLACK = 8 /* readable bytes required behind a record */
+    TH_RECORD_NUMBERS = 12, /* greatest size of a tracee's numbers, in bytes */
+    TH_RECORD_SLACK = 8     /* readable bytes required behind a record */
 };
 
 struct th_record {
@@ -105,6 +106,37 @@ static inline enum th_time_clock th_replay_record_clock(const unsigned char *end
         return TH_CLOCK_SYSTEM;
     return TH_CLOCKS;
 }
+
+/* Makes the tracee whose numbers are at P. Returns their end; NULL if the slow path is needed. */
+static inline const unsigned char *th_replay_record_numbers(const struct th_record *record,
+                                                            unsigned char identifier,
+                                                            const unsigned char *p, th_term *tracee)
+{
+    uint64_t port;
+
+    if (identifier == TH_ETF_NEW_PID) {
+        uint32_t number = th_etf_get32(p);
+        *tracee = th_local_pid(number, th_etf_get32(p + 4));
+        p += 8;
+        return number <= TH_PID_NUMBER_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4
+                                                                                           : NULL;
+    }
+    if (identifier == TH_ETF_NEW_PORT) {
+        port = th_etf_get32(p);
+        p += 4;
+    } else {
+        port = th_etf_get64(p);
+        p += 8;
+    }
+    *tracee = th_local_port(port);
+    return port <= TH_PORT_ID_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4 : NULL;
+}
+
+/* Reads a time in its usual forms, up to END: {Mega, Sec, Micro}, three integers of four bytes; a
+ * number of nanoseconds, an integer of eight bytes of which the first bit is clear, alone or with
+ * another such integer: {Nanoseconds, Unique}. */
+bool th_replay_record_quick_time(const unsigned char *p, const unsigned char *end,
+                                 struct th_event_time *time);
 
 /* Decodes the whole record into ENV. Errors: TH_MALFORMED if the record is not exactly one term. */
 enum th_status th_replay_record_whole(struct th_record *record, th_env *env, th_term *tuple);

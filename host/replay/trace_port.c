@@ -134,33 +134,6 @@ static const struct th_record_prefix *find_prefix(struct th_record *record,
     return NULL;
 }
 
-enum { NUMBERS = 12 /* greatest size of a tracee's numbers, in bytes */ };
-
-/* Makes the tracee whose numbers are at P. Returns their end; NULL if the slow path is needed. */
-static inline const unsigned char *take_numbers(const struct th_record *record,
-                                                unsigned char identifier, const unsigned char *p,
-                                                th_term *tracee)
-{
-    uint64_t port;
-
-    if (identifier == TH_ETF_NEW_PID) {
-        uint32_t number = th_etf_get32(p);
-        *tracee = th_local_pid(number, th_etf_get32(p + 4));
-        p += 8;
-        return number <= TH_PID_NUMBER_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4
-                                                                                           : NULL;
-    }
-    if (identifier == TH_ETF_NEW_PORT) {
-        port = th_etf_get32(p);
-        p += 4;
-    } else {
-        port = th_etf_get64(p);
-        p += 8;
-    }
-    *tracee = th_local_port(port);
-    return port <= TH_PORT_ID_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4 : NULL;
-}
-
 /* Returns the place of the record's head in the cache; NULL: the record is too short, or no prefix
  * is known. The hash takes the tracee's numbers and the beginning of the tag. */
 static inline struct th_record_head *head_place(struct th_record *record)
@@ -168,10 +141,11 @@ static inline struct th_record_head *head_place(struct th_record *record)
     size_t numbers = 3 + record->prefixes[record->latest].bytes;
     uint64_t tracee, tag;
 
-    if (numbers == 3 || (size_t)(record->end - record->data) < numbers + NUMBERS + sizeof tag)
+    if (numbers == 3 ||
+        (size_t)(record->end - record->data) < numbers + TH_RECORD_NUMBERS + sizeof tag)
         return NULL;
     memcpy(&tracee, record->data + numbers, sizeof tracee);
-    memcpy(&tag, record->data + numbers + NUMBERS, sizeof tag);
+    memcpy(&tag, record->data + numbers + TH_RECORD_NUMBERS, sizeof tag);
     tracee = (tracee ^ tag * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
     return &record->heads[tracee >> (64 - TH_RECORD_HEAD_BITS)];
 }
@@ -220,17 +194,17 @@ static bool skim_quickly(struct th_record *record, struct th_event *event)
     const unsigned char *p = record->data + 3;
     size_t left = (size_t)(record->end - record->data);
 
-    if (left < 3 + NUMBERS || record->data[0] != TH_ETF_VERSION ||
+    if (left < 3 + TH_RECORD_NUMBERS || record->data[0] != TH_ETF_VERSION ||
         record->data[1] != TH_ETF_SMALL_TUPLE)
         return false;
-    left -= 3 + NUMBERS;
+    left -= 3 + TH_RECORD_NUMBERS;
     if (prefix->bytes == 0 || prefix->bytes > left ||
         !th_replay_raw_same(p, prefix->text, prefix->bytes))
         prefix = find_prefix(record, p, left);
     if (!prefix)
         return false;
     event->kind = prefix->kind;
-    p = take_numbers(record, prefix->identifier, p + prefix->bytes, &event->tracee);
+    p = th_replay_record_numbers(record, prefix->identifier, p + prefix->bytes, &event->tracee);
     return p && skim_tag(record, event, p, record->data[2]);
 }
 

@@ -4,6 +4,7 @@
 #include "tracing.h"
 
 #include "host/base/output.h"
+#include "host/library/load.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,6 +27,37 @@ bool th_trace_share_is_alone(const struct th_tracing *tracing)
     return attached && !tracing->special && !streak->broken && !streak->discarding &&
            !atomic_load_explicit(&tracing->patterned, memory_order_relaxed) &&
            !(atomic_load_explicit(&tracing->relevant, memory_order_relaxed) & ~(1U << TH_TAG_in));
+}
+
+bool th_trace_share_takes_past(const struct th_tracing *tracing)
+{
+    const uint32_t needed = TH_FLAG_CALL | TH_FLAG_RETURN_TO | TH_FLAG_AS_RECORDED;
+    const struct th_tracee_flags *flags =
+        atomic_load_explicit(&tracing->found[TH_KIND_PROCESS], memory_order_acquire);
+    bool takes = th_trace_share_is_alone(tracing) && !tracing->shared &&
+                 flags->count == th_trace_sessions(tracing);
+
+    for (uint32_t i = 0; i < flags->count && takes; i++) {
+        const struct th_tracee_ref *ref = &flags->tracee_flags[i];
+        const struct th_library *library = th_trace_session_library(ref->session);
+        takes = library && th_library_takes_past_calls(library) &&
+                (ref->flags & (needed | TH_FLAG_SILENT)) == needed;
+        /* Two sessions of one library may have one state, to which each event comes twice. */
+        for (uint32_t before = 0; before < i; before++)
+            takes &= th_trace_session_library(flags->tracee_flags[before].session) != library;
+    }
+    return takes;
+}
+
+void th_trace_share_past(struct th_tracing *tracing, const struct th_past_event *events,
+                         size_t count)
+{
+    for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
+        struct th_session *session = th_trace_session(tracing, i);
+        if (th_trace_session_is_attached(session))
+            th_library_past_calls(th_trace_session_library(session),
+                                  th_trace_session_attachment(session)->state, events, count);
+    }
 }
 
 /* --- Counts ----------------------------------------------------------------------------------- */

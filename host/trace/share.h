@@ -9,14 +9,24 @@
 
 #include "host/base/error.h"
 
+#include <stddef.h>
 #include <stdint.h>
 
+struct th_past_event;
 struct th_tracing;
 
 /* True if no event before or after this share can change the deliveries in this share: no session
  * has patterns, all tracees have the same flags, no call was discarded, and all tracers that were
  * attached still are. */
 bool th_trace_share_is_alone(const struct th_tracing *tracing);
+
+/* True if calls of processes, and their ends, may come to the tracers by th_trace_share_past()
+ * instead of th_trace(): all tracers take them so, and get all of them with recorded times. */
+bool th_trace_share_takes_past(const struct th_tracing *tracing);
+
+/* Hands COUNT calls and ends before the share to all tracers, for past_calls(). */
+void th_trace_share_past(struct th_tracing *tracing, const struct th_past_event *events,
+                         size_t count);
 
 /* Counts of a tracing and of its sessions. th_trace_share_counts() copies them; th_trace_share_add()
  * adds COUNTS less BEFORE, two copies of a tracing with equal sessions. */

@@ -49,37 +49,50 @@ all_equal() {
 
 for tracer in count count,by=process,format=json count,by=tag coverage coverage,format=lcov text text,color=always \
     text,time=absolute,args=full jsonl jsonl,ts=string trace_port time time,by=process,format=json time,frames=4 \
-    "$tracers/listing.so"; do
+    flame,by=calls flame,by=calls,format=svg "$tracers/listing.so"; do
     check "shares of all recordings: $tracer" all_equal -t "$tracer"
 done
 for tracer in count coverage text jsonl trace_port; do
     check "into a file: $tracer" all_equal -t "$tracer,output=$work/output"
 done
 
-# Without time stamps these read the clock of the host.
+# Without time stamps some tracers read the clock of the host.
+equal_if_timed() {
+    stream=$1
+    shift
+    replay_in 1 "$@" "$stream"
+    cp "$work/1.out" "$work/again.out"
+    replay_in 1 "$@" "$stream"
+    ! cmp -s "$work/1.out" "$work/again.out" || equal "$stream" "$@"
+}
+
 timed_equal() {
     for stream in "$recordings"/*.trace; do
-        replay_in 1 "$@" "$stream"
-        cp "$work/1.out" "$work/again.out"
-        replay_in 1 "$@" "$stream"
-        cmp -s "$work/1.out" "$work/again.out" || continue
-        equal "$stream" "$@" || { echo "$stream"; return 1; }
+        equal_if_timed "$stream" "$@" || { echo "$stream"; return 1; }
     done
 }
-for tracer in chrome otlp otlp,args=full,traces=messages,batch=3 "chrome,output=$work/output"; do
+for tracer in chrome otlp otlp,args=full,traces=messages,batch=3 flame flame,format=svg "chrome,output=$work/output" \
+    "flame,output=$work/output"; do
     check "shares of all recordings with times: $tracer" timed_equal -t "$tracer"
 done
 check 'tracers with and without the past' timed_equal -t count,by=process -t chrome
 check 'two tracers' all_equal -t count -t "jsonl,output=$work/output"
+check 'two tracers that take calls of the past' timed_equal -t time -t "flame,output=$work/output"
 check 'flags' all_equal -t text --flags=call,procs,arity
 check 'bounds of times' all_equal -t text --from=100us --to=1ms
+check 'bounds of times, with the past' all_equal -t time --from=100us --to=1ms
+check 'flags, with the past' timed_equal -t time --flags=call,return_to,timestamp
 check 'decoding everything' all_equal -t count --verify
+check 'two sessions of a tracer with one state' all_equal --session one -t time --session two -t time
 check 'two sessions of a tracer' all_equal --session one -t count,by=tag --session two -t count,by=process
 
 if [ -d "$large" ]; then
     for stream in "$large"/*.trace; do
-        for tracer in count coverage text jsonl trace_port time; do
+        for tracer in count coverage text jsonl trace_port time flame,by=calls; do
             check "a large recording: $tracer, ${stream##*/}" equal "$stream" -t "$tracer"
+        done
+        for tracer in flame flame,format=svg; do
+            check "a large recording: $tracer, ${stream##*/}" equal_if_timed "$stream" -t "$tracer"
         done
     done
 else

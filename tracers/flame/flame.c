@@ -17,9 +17,13 @@
 #define TRACER_WHOLE
 #include "../kit/moment.h"
 #include "../kit/output.h"
+#include "../kit/past.h"
+#include "../kit/share.h"
 #include "../kit/tracee.h"
 #include "../kit/tracees.h"
 #include "flame.h"
+
+unsigned char th_tracer_past = 21;
 
 struct flame {
     pthread_mutex_t lock;
@@ -54,7 +58,7 @@ static void set_time(struct process *process, const struct moment *now)
  * clocks the difference is unknown. */
 static void pass_time(struct process *process, ErlNifEnv *env, ERL_NIF_TERM opts)
 {
-    const struct frame *top = stack_top(&process->stack);
+    const struct frame *top = past_is_played() ? NULL : stack_top(&process->stack);
     struct moment now = moment_take(env, opts, ERL_NIF_NSEC);
 
     if (top && !process->out && now.clock == process->last.clock && now.time > process->last.time)
@@ -67,7 +71,8 @@ static void entered(void *of, struct frame *frame)
 {
     struct process *process = of;
 
-    tree_enter(&process->flame->tree, process->root, &process->stack, frame);
+    if (!past_is_played())
+        tree_enter(&process->flame->tree, process->root, &process->stack, frame);
 }
 
 static struct process *add_process(struct flame *flame, ERL_NIF_TERM pid)
@@ -94,21 +99,17 @@ static void free_process(struct process *process)
 {
     struct flame *flame = process->flame;
 
-    flame->tree.nodes[process->root].mfa.function = process->tracee.name;
     flame->told |= process->stack.told;
     stack_free(&process->stack);
     tracees_remove(&flame->processes, &process->tracee);
     free(process);
 }
 
-/* Returns the data of this state, made at its first event. NULL if there is no memory. */
-static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
+/* Returns the data of OUTPUT, made at its first event. NULL if there is no memory. */
+static struct flame *kept_flame(struct output *output)
 {
-    struct output *output = output_of(env, state);
     struct flame *flame;
 
-    if (!output)
-        return NULL;
     pthread_mutex_lock(&outputs.lock);
     flame = output->kept;
     if (!flame && (flame = calloc(1, sizeof *flame))) {
@@ -121,16 +122,29 @@ static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
     return flame;
 }
 
-static void call_event(ErlNifEnv *env, struct flame *flame, struct process *process,
-                       ERL_NIF_TERM tag, const struct mfa *mfa, ERL_NIF_TERM opts)
+static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    struct output *output = output_of(env, state);
+
+    return output ? kept_flame(output) : NULL;
+}
+
+/* A process that calls is scheduled in. */
+static void schedule_in(struct process *process, const struct moment *now)
+{
+    process->flame->unscheduled++;
+    set_time(process, now);
+    process->out = false;
+}
+
+static void call_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag,
+                       const struct mfa *mfa, ERL_NIF_TERM opts)
 {
     struct moment now;
 
     if (process->out) {
-        flame->unscheduled++;
         now = moment_take(env, opts, ERL_NIF_NSEC);
-        set_time(process, &now);
-        process->out = false;
+        schedule_in(process, &now);
     }
     pass_time(process, env, opts);
     stack_event(env, &process->stack, tag, mfa, opts);
@@ -174,7 +188,7 @@ TH_TRACER_TRACE(call)
         process = add_process(flame, tracee);
     flame->untimed += !enif_get_map_value(env, opts, TH_TRACER_ATOM(env, timestamp), &kind);
     if (process)
-        call_event(env, flame, process, tag, &mfa, opts);
+        call_event(env, process, tag, &mfa, opts);
     pthread_mutex_unlock(&flame->lock);
 }
 
@@ -206,7 +220,7 @@ TH_TRACER_TRACE(procs)
     process = tracees_find(&flame->processes, tracee);
     if (tag == TH_TRACER_ATOM(env, register)) {
         if (enif_is_atom(env, term) && (process || (process = add_process(flame, tracee))))
-            process->tracee.name = term;
+            flame->tree.nodes[process->root].mfa.function = term;
     } else if (process) {
         pass_time(process, env, opts);
         free_process(process);
@@ -217,6 +231,108 @@ TH_TRACER_TRACE(procs)
 /* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {
+}
+
+/* --- Shares --- */
+
+TH_TRACER_PAST_CALLS()
+{
+    struct flame *flame = flame_of(env, state);
+    struct process *process = NULL;
+
+    if (!flame)
+        return;
+    pthread_mutex_lock(&flame->lock);
+    for (size_t i = 0; i < count; i++) {
+        const struct moment now = moment_of_past(env, &events[i]);
+        ERL_NIF_TERM tracee = events[i].tracee;
+        if (!process || process->tracee.term != tracee)
+            process = tracees_find(&flame->processes, tracee);
+        if (!process && !(process = add_process(flame, tracee)))
+            continue;
+        if (process->out)
+            schedule_in(process, &now);
+        set_time(process, &now);
+        stack_past(&process->stack, events[i].call);
+    }
+    pthread_mutex_unlock(&flame->lock);
+}
+
+enum { NUMBERS = 4 };
+
+static void numbers_of(struct flame *flame, uint64_t *numbers[NUMBERS])
+{
+    numbers[0] = &flame->unscheduled;
+    numbers[1] = &flame->untimed;
+    numbers[2] = &flame->changes;
+    numbers[3] = &flame->lost;
+}
+
+/* Ends the past: from now on there are stacks in the tree, too. */
+static void mark_stacks(struct flame *flame)
+{
+    for (size_t i = 0; i < flame->processes.size; i++)
+        for (struct tracee *tracee = flame->processes.slots[i]; tracee; tracee = tracee->next) {
+            struct process *process = (struct process *)tracee;
+            tree_mark(&flame->tree, process->root, &process->stack);
+        }
+}
+
+/* {Tree, Numbers, Repairs, Told}: the tree of the share, the others from the beginning of the
+ * recording; {} without events. */
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    struct flame *flame = output->kept;
+    uint64_t *numbers[NUMBERS];
+    struct process *process;
+    ERL_NIF_TERM tree;
+    size_t slot = 0;
+
+    if (!flame)
+        return enif_make_tuple(env, 0);
+    if (past_is_played()) {
+        mark_stacks(flame);
+        return enif_make_tuple(env, 0);
+    }
+    while ((process = tracees_any(&flame->processes, &slot)))
+        free_process(process);
+    tree = tree_save(env, &flame->tree);
+    numbers_of(flame, numbers);
+    return tree ? enif_make_tuple4(
+                      env, tree, past_save_numbers(env, NUMBERS, (const uint64_t *const *)numbers),
+                      past_save_repairs(env, &flame->repairs), enif_make_int(env, flame->told))
+                : 0;
+}
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    const ERL_NIF_TERM *elements;
+    uint64_t *numbers[NUMBERS];
+    struct flame *flame;
+    int size, told;
+
+    if (!enif_get_tuple(env, saved, &size, &elements))
+        return false;
+    if (size == 0)
+        return true;
+    flame = kept_flame(output);
+    if (!flame || size != 4 || !tree_take(env, &flame->tree, elements[0]) ||
+        !enif_get_int(env, elements[3], &told))
+        return false;
+    flame->told |= told;
+    numbers_of(flame, numbers);
+    return past_take_numbers(env, elements[1], NUMBERS, numbers) &&
+           past_take_repairs(env, elements[2], &flame->repairs);
+}
+
+TH_TRACER_SAVE()
+{
+    return share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
 }
 
 /* --- the picture --- */
@@ -259,9 +375,9 @@ static void draw(ErlNifEnv *env, struct output *output)
         fputs("flame: the events contain no ends of calls: each call lasts until the next one\n",
               stderr);
     tree_settle(&flame->tree, flame->told);
-    if (output_choice(output->env, output->state, "format") == FORMAT_FOLDED)
-        draw_folded(&drawing);
-    else if (!draw_svg(&drawing))
+    if (!(output_choice(output->env, output->state, "format") == FORMAT_FOLDED
+              ? draw_folded(&drawing)
+              : draw_svg(&drawing)))
         output_abandon(env, output);
     tell_all(flame, drawing.calls);
     output_report_lost(env, "events", flame->lost + flame->tree.starved);

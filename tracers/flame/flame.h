@@ -18,8 +18,9 @@ struct drawing {
 /* Starts LINE with a process's name or pid, or with M:F/A. */
 TRACER_LOCAL void node_name(struct line *line, const struct node *node);
 
-/* Writes a line for each stack with an own amount, as stack collapsing scripts do. */
-TRACER_LOCAL void draw_folded(const struct drawing *drawing);
+/* Writes a line for each stack with an own amount, as stack collapsing scripts do. False if there is
+ * no memory for all lines. */
+TRACER_LOCAL bool draw_folded(const struct drawing *drawing);
 
 /* Writes a picture for browsers. False if there is no memory for it. */
 TRACER_LOCAL bool draw_svg(const struct drawing *drawing);

@@ -1,4 +1,18 @@
+/*
+ * Writes folded stacks. A path is written from the one before it: the line is cut back to the
+ * nearest node that both have, then the names above that node are added. The name of a function is
+ * formatted once.
+ */
 #include "flame.h"
+
+struct folded {
+    const struct tree *tree;
+    struct line line;  /* path of the node `at` */
+    size_t *ends;      /* of a node on that path: end of its name in the line; else 0 */
+    uint32_t at;       /* 0: no path yet */
+    struct tree names; /* a node for each name: `own` is its place in `texts`, `calls` its size */
+    struct line texts;
+};
 
 void node_name(struct line *line, const struct node *node)
 {
@@ -11,35 +25,99 @@ void node_name(struct line *line, const struct node *node)
         line_add(line, "%#T:%#T/%u", node->mfa.module, node->mfa.function, node->mfa.arity);
 }
 
-/* Adds names without semicolons and line ends, which belong to the format. */
-static void add_names(struct line *line, const struct tree *tree, uint32_t number)
+/* Formats a name without semicolons and line ends, which belong to the format. */
+static void format_name(struct folded *folded, const struct node *node, struct node *known)
 {
     static const struct mark marks[] = {{';', ","}, {'\n', " "}, {0, "\xEF\xBF\xBD"}};
-    const struct node *node = &tree->nodes[number];
     struct line name;
 
-    if (node->parent) {
-        add_names(line, tree, node->parent);
-        line_add(line, ";");
-    }
     node_name(&name, node);
-    line_add_marked(line, name.text, name.used, SIZE_MAX, marks);
+    known->own = folded->texts.used;
+    line_add_marked(&folded->texts, name.text, name.used, SIZE_MAX, marks);
+    known->calls = folded->texts.used - known->own;
     line_drop(&name);
 }
 
-void draw_folded(const struct drawing *drawing)
+/* Adds the names from the nearest node on the path up to that of node NUMBER. */
+static void add_names(struct folded *folded, uint32_t number)
 {
-    const struct tree *tree = drawing->tree;
-    struct line line;
-    uint64_t own;
+    const struct node *node = &folded->tree->nodes[number];
+    struct node *known;
+    uint32_t name;
 
-    for (uint32_t i = 1; i < tree->used; i++) {
-        own = node_own(drawing, &tree->nodes[i]);
+    if (folded->ends[number])
+        return;
+    if (node->parent) {
+        add_names(folded, node->parent);
+        line_add_bytes(&folded->line, ";", 1);
+    }
+    name = tree_child(&folded->names, 0, &node->mfa);
+    if (!name)
+        return; /* no memory */
+    known = &folded->names.nodes[name];
+    if (!known->calls)
+        format_name(folded, node, known);
+    line_add_bytes(&folded->line, folded->texts.text + known->own, known->calls);
+    folded->ends[number] = folded->line.used;
+}
+
+/* Makes the line the path of node NUMBER. A parent has a smaller number than its children. */
+static void go_to_node(struct folded *folded, uint32_t number)
+{
+    const struct node *nodes = folded->tree->nodes;
+    uint32_t other = number;
+
+    while (folded->at != other)
+        if (folded->at > other) {
+            folded->ends[folded->at] = 0;
+            folded->at = nodes[folded->at].parent;
+        } else {
+            other = nodes[other].parent;
+        }
+    folded->line.used = folded->ends[other];
+    folded->at = number;
+    add_names(folded, number);
+}
+
+/* Writes the path with the amount OWN. */
+static void write_path(struct folded *folded, uint64_t own, FILE *file)
+{
+    struct line *line = &folded->line;
+    size_t path = line->used;
+    char digits[24], *first = digits + sizeof digits;
+
+    *--first = '\n';
+    for (; own; own /= 10)
+        *--first = (char)('0' + own % 10);
+    *--first = ' ';
+    line_add_bytes(line, first, (size_t)(digits + sizeof digits - first));
+    line_write(line->text, line->used, file);
+    line->used = path;
+}
+
+bool draw_folded(const struct drawing *drawing)
+{
+    struct folded folded = {.tree = drawing->tree};
+    uint32_t used = drawing->tree->used;
+    bool complete;
+
+    folded.ends = calloc(used + !used, sizeof *folded.ends);
+    line_start(&folded.line);
+    line_start(&folded.texts);
+    for (uint32_t i = 1; folded.ends && i < used; i++) {
+        uint64_t own = node_own(drawing, &drawing->tree->nodes[i]);
         if (own == 0)
             continue;
-        line_start(&line);
-        add_names(&line, tree, i);
-        line_add(&line, " %llu", (unsigned long long)own);
-        line_end(&line, drawing->file);
+        go_to_node(&folded, i);
+        if (!folded.ends[i] || folded.line.short_of_memory || folded.texts.short_of_memory)
+            break;
+        write_path(&folded, own, drawing->file);
     }
+    complete = folded.ends && !folded.names.starved && !folded.line.short_of_memory &&
+               !folded.texts.short_of_memory;
+    line_drop(&folded.line);
+    line_drop(&folded.texts);
+    tree_free(&folded.names);
+    free(folded.ends);
+    return complete;
 }

@@ -57,15 +57,18 @@ static struct process_calls **bucket(const struct shard *shard, ERL_NIF_TERM pro
     return &shard->buckets[(tracees_hash(process) >> 32) & (shard->size - 1)];
 }
 
-/* Returns the link to the process, or to the NULL in its place. NULL if the shard has no buckets.
- */
-static struct process_calls **find(const struct shard *shard, ERL_NIF_TERM word)
+/* Returns the process; NULL if it has no open calls. */
+static inline struct process_calls *process_of(struct shard *shard, ERL_NIF_TERM word)
 {
-    struct process_calls **link = shard->size ? bucket(shard, word) : NULL;
+    struct process_calls *process = shard->latest;
 
-    while (link && *link && (*link)->word != word)
-        link = &(*link)->next;
-    return link;
+    if (process && process->word == word)
+        return process;
+    process = shard->size ? *bucket(shard, word) : NULL;
+    while (process && process->word != word)
+        process = process->next;
+    shard->latest = process;
+    return process;
 }
 
 /* Doubles the buckets. Without memory they stay as they are. */
@@ -112,10 +115,13 @@ static struct process_calls *add(struct shard *shard, ERL_NIF_TERM word)
 }
 
 /* Removes a process without open calls: so any number of processes may come and go. */
-static void drop(struct shard *shard, struct process_calls **link)
+static void drop(struct shard *shard, struct process_calls *process)
 {
-    struct process_calls *process = *link;
+    struct process_calls **link = bucket(shard, process->word);
 
+    while (*link != process)
+        link = &(*link)->next;
+    shard->latest = NULL;
     *link = process->next;
     process->next = shard->unused;
     shard->unused = process;
@@ -141,8 +147,7 @@ static void forget_older_half(struct shard *shard, struct process_calls *process
     size_t half = process->used / 2;
 
     for (size_t i = 0; i < half; i++) {
-        struct count function = function_of(&process->frames[i].mfa);
-        open_calls(process, &function)->events--;
+        process->open.slots[process->frames[i].open].events--;
         process->alone -= process->frames[i].doubted;
         if (shard->calls->forgets)
             shard->calls->forgets(shard->calls->of, &process->frames[i]);
@@ -172,24 +177,44 @@ static bool make_room(struct shard *shard, struct process_calls *process)
     return true;
 }
 
+/* Adds FUNCTION to the functions with open calls. NULL if there is no memory. */
+static __attribute__((noinline)) struct count *add_open(struct process_calls *process,
+                                                        const struct count *function)
+{
+    size_t size = process->open.size;
+    uint64_t lost = process->open.lost;
+    struct count one = *function;
+
+    one.events = 1; /* for `lost` */
+    counts_insert(&process->open, &one);
+    for (size_t i = 0; i < process->used && process->open.size != size; i++) {
+        one = function_of(&process->frames[i].mfa);
+        process->frames[i].open =
+            (uint32_t)(counts_place(&process->open, &one) - process->open.slots);
+    }
+    if (process->open.lost != lost)
+        return NULL;
+    counts_place(&process->open, function)->events = 0;
+    return counts_place(&process->open, function);
+}
+
 /* False if there is no memory. */
 static bool push(struct shard *shard, struct process_calls *process, const struct count *function,
                  const struct mfa *caller, int64_t now, uint32_t mark)
 {
-    struct count one = *function;
-    uint64_t lost = process->open.lost;
+    struct count *open;
 
-    one.events = 1;
     if (!make_room(shard, process))
         return false;
-    if (!counts_add(&process->open, &one))
-        counts_insert(&process->open, &one);
-    if (process->open.lost != lost)
+    open = process->open.size ? counts_place(&process->open, function) : NULL;
+    if ((!open || !open->function) && !(open = add_open(process, function)))
         return false;
+    open->events++;
     process->frames[process->used++] =
         (struct open_call){.mfa = {function->module, function->function, function->arity},
                            .caller = *caller,
                            .mark = mark,
+                           .open = (uint32_t)(open - process->open.slots),
                            .began = now};
     return true;
 }
@@ -222,9 +247,10 @@ static void doubt_above(struct process_calls *process, const struct mfa *caller)
 bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *function,
                  const struct mfa *caller, int64_t now, uint32_t mark)
 {
-    struct process_calls **link = find(shard, word);
-    struct process_calls *process = link && *link ? *link : add(shard, word);
+    struct process_calls *process = process_of(shard, word);
 
+    if (!process)
+        process = add(shard, word);
     if (process && caller->module)
         doubt_above(process, caller);
     if (process)
@@ -240,8 +266,7 @@ bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *fun
 static void pop(struct process_calls *process, int64_t now, bool told, struct ended *ended)
 {
     struct open_call *frame = &process->frames[--process->used];
-    struct count function = function_of(&frame->mfa);
-    struct count *open = open_calls(process, &function);
+    struct count *open = &process->open.slots[frame->open];
 
     open->events--;
     process->alone -= frame->doubted;
@@ -260,8 +285,7 @@ static void pop(struct process_calls *process, int64_t now, bool told, struct en
 bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now,
                struct ended *ended)
 {
-    struct process_calls **link = find(shard, word);
-    struct process_calls *process = link ? *link : NULL;
+    struct process_calls *process = process_of(shard, word);
     struct mfa mfa = {function->module, function->function, function->arity};
     bool told;
 
@@ -273,7 +297,7 @@ bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *funct
     told = mfa_same(&process->frames[process->used - 1].mfa, &mfa);
     pop(process, told ? now : TIME_NONE, told, ended);
     if (!process->used)
-        drop(shard, link);
+        drop(shard, process);
     return true;
 }
 
@@ -366,8 +390,7 @@ static size_t left_by(struct process_calls *process, const struct mfa *to, bool 
 
 size_t calls_return_to(struct shard *shard, ERL_NIF_TERM word, const struct mfa *to)
 {
-    struct process_calls **link = find(shard, word);
-    struct process_calls *process = link ? *link : NULL;
+    struct process_calls *process = process_of(shard, word);
     bool doubtful = false;
     size_t left;
 
@@ -394,8 +417,7 @@ size_t calls_return_to(struct shard *shard, ERL_NIF_TERM word, const struct mfa 
 bool calls_end_above(struct shard *shard, ERL_NIF_TERM word, size_t left, int64_t now,
                      struct ended *ended)
 {
-    struct process_calls **link = find(shard, word);
-    struct process_calls *process = link ? *link : NULL;
+    struct process_calls *process = process_of(shard, word);
     bool told;
 
     if (!process || process->used <= left)
@@ -403,18 +425,44 @@ bool calls_end_above(struct shard *shard, ERL_NIF_TERM word, size_t left, int64_
     told = process->used > process->doubted && !process->frames[process->used - 1].doubted;
     pop(process, told ? now : TIME_NONE, told, ended);
     if (!process->used)
-        drop(shard, link);
+        drop(shard, process);
     return true;
 }
 
 bool calls_exit(struct shard *shard, ERL_NIF_TERM word, struct ended *ended)
 {
-    struct process_calls **link = find(shard, word);
+    struct process_calls *process = process_of(shard, word);
 
-    if (!link || !*link)
+    if (!process)
         return false;
-    pop(*link, TIME_NONE, false, ended);
-    if (!(*link)->used)
-        drop(shard, link);
+    pop(process, TIME_NONE, false, ended);
+    if (!process->used)
+        drop(shard, process);
     return true;
+}
+
+bool calls_past(struct shard *shard, const struct th_past_event *event, int64_t now)
+{
+    const struct th_past_call *call = event->call;
+    const struct count function = {
+        .module = call->module, .function = call->function, .arity = call->arity};
+    const struct mfa to = {call->module, call->function, call->arity};
+    const struct mfa caller = {call->caller_module, call->caller_function, call->caller_arity};
+    struct ended ended = {.told = false};
+    size_t left;
+
+    switch (call->tag) {
+    case TH_TAG_call:
+        calls_begin(shard, event->tracee, &function, &caller, now, 0);
+        return true;
+    case TH_TAG_return_to:
+        left = calls_return_to(shard, event->tracee, &to);
+        while (calls_end_above(shard, event->tracee, left, now, &ended))
+            ;
+        return true;
+    default:
+        while (!ended.told && calls_end(shard, event->tracee, &function, now, &ended))
+            ;
+        return ended.told;
+    }
 }

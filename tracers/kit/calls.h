@@ -48,6 +48,7 @@ enum {
 struct open_call {
     struct mfa mfa, caller; /* the caller's module is 0 if the caller is unknown */
     uint32_t mark;          /* data of the tracer */
+    uint32_t open;          /* index of its function in the slots of process_calls.open */
     bool doubted;
     int64_t began;    /* nanoseconds, or TIME_NONE */
     uint64_t callees; /* nanoseconds of the calls that this call made */
@@ -70,6 +71,7 @@ struct shard {
     struct calls *calls;            /* the calls that contain this shard */
     struct process_calls **buckets; /* array of `size` buckets, a power of two */
     size_t processes, size;
+    struct process_calls *latest; /* process of the latest event; NULL: none, or it was dropped */
     struct process_calls *unused;
     size_t frames_max;
     uint64_t forgotten; /* calls dropped from full stacks */
@@ -131,6 +133,10 @@ TRACER_LOCAL size_t calls_return_to(struct shard *shard, ERL_NIF_TERM process,
 /* Pops the top call of a stack with more than LEFT calls; false if there is none. */
 TRACER_LOCAL bool calls_end_above(struct shard *shard, ERL_NIF_TERM process, size_t left,
                                   int64_t now, struct ended *ended);
+
+/* Handles an event of a process that comes by past_calls(): begins or ends calls without figures.
+ * NOW: its time, or TIME_NONE. False for a return_from or exception_from whose call is not open. */
+TRACER_LOCAL bool calls_past(struct shard *shard, const struct th_past_event *event, int64_t now);
 
 /* Adds the shard's returns that made calls doubted. */
 static inline void calls_doubtful(const struct shard *shard, struct repairs *repairs)

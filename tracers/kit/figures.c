@@ -139,53 +139,61 @@ void figures_sort(struct figures_table *table)
 
 /* --- Shares --- */
 
-/* An octave of a histogram, in the binary of a saved histogram. */
-struct saved_octave {
-    uint64_t octave;
-    struct bucket buckets[SUB_COUNT];
+/* A bucket with values, in the binary of a saved histogram. */
+struct saved_bucket {
+    uint64_t number; /* SUB_COUNT for each octave before its own, and those before it there */
+    struct bucket bucket;
 };
+
+/* Writes the buckets with values to BYTES, unless that is NULL. Returns their number. */
+static size_t write_buckets(const struct histogram *histogram, unsigned char *bytes)
+{
+    size_t count = 0;
+
+    for (unsigned i = 0; i < OCTAVES * SUB_COUNT; i++) {
+        const struct bucket *buckets = histogram->octaves[i / SUB_COUNT];
+        struct saved_bucket saved = {.number = i};
+        if (!buckets) {
+            i += SUB_COUNT - 1;
+            continue;
+        }
+        saved.bucket = buckets[i % SUB_COUNT];
+        if (saved.bucket.count && bytes)
+            memcpy(bytes + count * sizeof saved, &saved, sizeof saved);
+        count += saved.bucket.count != 0;
+    }
+    return count;
+}
 
 static ERL_NIF_TERM save_histogram(ErlNifEnv *env, const struct histogram *histogram)
 {
-    struct saved_octave saved;
-    unsigned char *bytes;
+    size_t count = write_buckets(histogram, NULL);
     ERL_NIF_TERM binary;
-    size_t count = 0;
+    unsigned char *bytes = enif_make_new_binary(env, count * sizeof(struct saved_bucket), &binary);
 
-    for (unsigned i = 0; i < OCTAVES; i++)
-        count += histogram->octaves[i] != NULL;
-    bytes = enif_make_new_binary(env, count * sizeof saved, &binary);
-    for (unsigned i = 0; i < OCTAVES && bytes; i++)
-        if (histogram->octaves[i]) {
-            saved.octave = i;
-            memcpy(saved.buckets, histogram->octaves[i], sizeof saved.buckets);
-            memcpy(bytes, &saved, sizeof saved);
-            bytes += sizeof saved;
-        }
+    if (bytes)
+        write_buckets(histogram, bytes);
     return bytes || !count ? binary : 0;
 }
 
 /* Adds a saved histogram to HISTOGRAM. */
 static bool take_histogram(ErlNifEnv *env, struct histogram *histogram, ERL_NIF_TERM binary)
 {
-    struct saved_octave saved;
+    struct saved_bucket saved;
+    struct bucket **buckets;
     ErlNifBinary bytes;
-    size_t octave_size = sizeof saved.buckets;
 
     if (!enif_inspect_binary(env, binary, &bytes))
         return false;
     for (size_t at = 0; at + sizeof saved <= bytes.size; at += sizeof saved) {
-        struct bucket **buckets;
         memcpy(&saved, bytes.data + at, sizeof saved);
-        if (saved.octave >= OCTAVES)
+        if (saved.number >= OCTAVES * SUB_COUNT)
             return false;
-        buckets = &histogram->octaves[saved.octave];
-        if (!*buckets && !(*buckets = calloc(1, octave_size)))
+        buckets = &histogram->octaves[saved.number / SUB_COUNT];
+        if (!*buckets && !(*buckets = calloc(SUB_COUNT, sizeof **buckets)))
             return false;
-        for (unsigned i = 0; i < SUB_COUNT; i++) {
-            (*buckets)[i].count += saved.buckets[i].count;
-            (*buckets)[i].sum += saved.buckets[i].sum;
-        }
+        (*buckets)[saved.number % SUB_COUNT].count += saved.bucket.count;
+        (*buckets)[saved.number % SUB_COUNT].sum += saved.bucket.sum;
     }
     return true;
 }

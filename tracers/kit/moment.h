@@ -61,4 +61,10 @@ static inline struct moment moment_take(ErlNifEnv *env, ERL_NIF_TERM opts, ErlNi
     return moment;
 }
 
+/* Returns the moment of an event that comes by past_calls(). */
+static inline struct moment moment_of_past(ErlNifEnv *env, const struct th_past_event *event)
+{
+    return (struct moment){true, moment_clock_of(env, event->call->timestamp), event->time};
+}
+
 #endif

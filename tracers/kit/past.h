@@ -22,6 +22,7 @@ static inline ERL_NIF_TERM past_save_mfa(ErlNifEnv *env, const struct mfa *mfa)
                             mfa->function ? mfa->function : none, enif_make_uint(env, mfa->arity));
 }
 
+/* MODULE may be a process. */
 static inline bool past_take_mfa(ErlNifEnv *env, ERL_NIF_TERM saved, struct mfa *mfa)
 {
     const ERL_NIF_TERM *elements;
@@ -31,7 +32,7 @@ static inline bool past_take_mfa(ErlNifEnv *env, ERL_NIF_TERM saved, struct mfa 
     if (!enif_get_tuple(env, saved, &size, &elements) || size != 3 ||
         !enif_get_uint(env, elements[2], &mfa->arity))
         return false;
-    mfa->module = enif_is_atom(env, elements[0]) ? elements[0] : 0;
+    mfa->module = enif_is_number(env, elements[0]) ? 0 : elements[0];
     mfa->function = enif_is_atom(env, elements[1]) ? elements[1] : 0;
     return true;
 }

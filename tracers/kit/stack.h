@@ -346,10 +346,19 @@ static inline void stack_note_guess(struct stack *stack, size_t left, const stru
             guess->ended[guess->used++] = stack->frames[left].mfa;
 }
 
+/* Returns whether some function is known to call CALLEE. */
+static inline bool stack_is_called_back(const struct repairs *repairs, const struct mfa *callee)
+{
+    for (size_t i = 0; i < repairs->learned_all && i < STACK_LEARNED; i++)
+        if (mfa_same(&repairs->learned[i].callee, callee))
+            return true;
+    return false;
+}
+
 /* Returns how many frames stay when the call at TOP returns to MFA, whose frame is unknown. */
 static inline size_t stack_guess_left(struct stack *stack, size_t top, const struct mfa *mfa)
 {
-    size_t left = top;
+    size_t left = stack_is_called_back(stack->repairs, mfa) ? top : 0;
 
     if (stack->shown == 1)
         return top;
@@ -529,6 +538,20 @@ static inline void stack_event(ErlNifEnv *env, struct stack *stack, ERL_NIF_TERM
     }
     caller = mfa_of_caller(env, opts);
     stack_call(stack, mfa, &caller);
+}
+
+/* Handles an event that comes by past_calls(). */
+static inline void stack_past(struct stack *stack, const struct th_past_call *call)
+{
+    const struct mfa mfa = {call->module, call->function, call->arity};
+
+    if (call->tag == TH_TAG_call)
+        stack_call(stack, &mfa,
+                   &(struct mfa){call->caller_module, call->caller_function, call->caller_arity});
+    else if (call->tag == TH_TAG_return_to)
+        stack_return_to(stack, &mfa);
+    else
+        stack_return(stack, &mfa);
 }
 
 /* Prints a line on stderr, if any return was doubtful. */

@@ -36,6 +36,19 @@ TRACER_LOCAL uint32_t tree_child(struct tree *tree, uint32_t parent, const struc
 TRACER_LOCAL void tree_enter(struct tree *tree, uint32_t root, const struct stack *stack,
                              struct frame *frame);
 
+/* Sets the marks of the frames of STACK, which was pushed without tree_enter(); counts no calls. */
+TRACER_LOCAL void tree_mark(struct tree *tree, uint32_t root, const struct stack *stack);
+
+/*
+ * For a share of a recording. tree_save() returns the tree as a term, 0 if the tree is not complete.
+ * tree_take() adds the tree of the next share: TREE becomes that of both, with its nodes in the
+ * order of their first calls. Processes correspond by their order, as a share has all processes of
+ * the shares before it, and TREE gets their latest names. False if SAVED is damaged, or there is no
+ * memory.
+ */
+TRACER_LOCAL ERL_NIF_TERM tree_save(ErlNifEnv *env, const struct tree *tree);
+TRACER_LOCAL bool tree_take(ErlNifEnv *env, struct tree *tree, ERL_NIF_TERM saved);
+
 /* Completes the tree after the last event. TOLD: ends of calls were reported, so that the stacks
  * are known; then the figures of deep nodes are added to their callers. If not, all functions of a
  * process become children of the process, each with the sum of its own figures. */

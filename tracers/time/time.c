@@ -46,7 +46,7 @@ struct gathered {
 #include "../kit/share.h"
 #include "../kit/tracee.h"
 
-unsigned char th_tracer_past = 80;
+unsigned char th_tracer_past = 18;
 
 enum { BY_FUNCTION, BY_PROCESS };
 
@@ -62,20 +62,20 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
 
 /* Returns the time of an event, or TIME_NONE: for an event of a recording without a time stamp, and
  * for a time by another clock than the first, as it cannot be compared. */
-static int64_t time_of(ErlNifEnv *env, ERL_NIF_TERM opts, struct settings *settings,
-                       struct gathered *gathered)
+static int64_t time_of(struct moment moment, struct settings *settings, struct gathered *gathered)
 {
-    struct moment moment = moment_take(env, opts, ERL_NIF_NSEC);
-    unsigned clock = 0;
+    unsigned clock;
 
     if (!moment.stamped) {
         gathered->untimed++;
         return TIME_NONE;
     }
     /* Relaxed: the word stands for itself. */
-    if (atomic_compare_exchange_strong_explicit(&settings->clock, &clock, moment.clock + 1,
-                                                memory_order_relaxed, memory_order_relaxed) ||
-        clock == moment.clock + 1)
+    clock = atomic_load_explicit(&settings->clock, memory_order_relaxed);
+    if (clock == moment.clock + 1 || (!clock && (atomic_compare_exchange_strong_explicit(
+                                                     &settings->clock, &clock, moment.clock + 1,
+                                                     memory_order_relaxed, memory_order_relaxed) ||
+                                                 clock == moment.clock + 1)))
         return moment.time;
     gathered->others++;
     return TIME_NONE;
@@ -126,7 +126,7 @@ TH_TRACER_TRACE(call)
         return;
     timing = timing_of(env, part, tracee);
     timing.function = function;
-    timing.now = time_of(env, opts, &part->output->settings, &part->own);
+    timing.now = time_of(moment_take(env, opts, ERL_NIF_NSEC), &part->output->settings, &part->own);
     if (called)
         timing.caller = mfa_of_caller(env, opts);
     if (called)
@@ -156,6 +156,26 @@ TH_TRACER_TRACE(procs)
 }
 
 /* --- Shares --- */
+
+TH_TRACER_PAST_CALLS()
+{
+    struct part *part = part_of(env, state);
+    struct settings *settings = part ? &part->output->settings : NULL;
+    struct shard *shard = NULL;
+
+    for (size_t i = 0; part && i < count; i++) {
+        const struct th_past_event *event = &events[i];
+        int64_t now = time_of(moment_of_past(env, event), settings, &part->own);
+        if (i == 0 || event->tracee != event[-1].tracee) {
+            if (shard)
+                calls_leave(shard);
+            shard = calls_enter(&settings->calls, event->tracee);
+        }
+        part->own.strays += !calls_past(shard, event, now);
+    }
+    if (shard)
+        calls_leave(shard);
+}
 
 /* The shards whose calls had a loss or a doubt: {Index, [Forgotten, Lost, Doubtful], Doubted}. */
 static ERL_NIF_TERM save_shards(ErlNifEnv *env, const struct calls *calls)

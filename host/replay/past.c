@@ -1,0 +1,215 @@
+#include "past.h"
+
+#include "record.h"
+#include "replay_internal.h"
+
+#include "host/base/memory.h"
+#include "host/trace/recorded/recordings.h"
+
+enum {
+    PLACES = 1 << 14, /* a power of two */
+    PROBES = 8,       /* places looked at for one key */
+    KEY_BYTES = 124,
+    LONGEST = 1 << 16, /* limit in bytes of a record */
+    LEAST = 8 + 24,    /* bytes behind the tracee that are read without a test */
+};
+
+/* The first cache line has all but the text. */
+struct known {
+    struct th_past_call call;
+    uint16_t bytes;                /* 0: free */
+    uint8_t elements;              /* of the record's tuple */
+    uint8_t time;                  /* enum th_time_kind */
+    unsigned char text[KEY_BYTES]; /* from the tag up to the time */
+} __attribute__((aligned(64)));
+
+struct th_past {
+    struct known known[PLACES];
+    size_t stamp; /* bytes of the latest time */
+};
+
+struct th_past *th_replay_past_begin(void)
+{
+    struct th_past *past = th_alloc_aligned(_Alignof(struct th_past), sizeof *past);
+
+    memset(past, 0, sizeof *past);
+    return past;
+}
+
+void th_replay_past_end(struct th_past *past)
+{
+    th_free(past);
+}
+
+static inline uint64_t key_word(const unsigned char *p)
+{
+    uint64_t word;
+
+    memcpy(&word, p, sizeof word);
+    return word;
+}
+
+/* Returns the place of the key of BYTES bytes, at least 8, at P; NULL: there is none, and no free
+ * one. */
+static inline struct known *known_place(struct th_past *past, const unsigned char *p, size_t bytes)
+{
+    uint64_t sum = key_word(p) * 0x9E3779B97F4A7C15u ^
+                   (key_word(p + (bytes - 8) / 3) + bytes) * 0xD6E8FEB86659FD93u ^
+                   key_word(p + (bytes - 8) * 2 / 3) * 0xBF58476D1CE4E5B9u ^
+                   key_word(p + bytes - 8) * 0x94D049BB133111EBu;
+
+    sum ^= sum >> 32;
+    for (unsigned i = 0; i < PROBES; i++) {
+        struct known *known = &past->known[(sum + i) % PLACES];
+        if (known->bytes == 0 ||
+            (known->bytes == bytes && th_replay_raw_same(known->text, p, bytes)))
+            return known;
+    }
+    return NULL;
+}
+
+/* Reads the time that ends at END, mostly of the same form as the one before. False: another form
+ * than the usual ones. */
+static inline bool take_stamp(struct th_past *past, const unsigned char *end,
+                              struct th_event_time *time)
+{
+    static const unsigned char sizes[] = {24, 17, 11};
+
+    if (past->stamp && th_replay_record_quick_time(end - past->stamp, end, time))
+        return true;
+    for (size_t i = 0; i < sizeof sizes; i++)
+        if (th_replay_record_quick_time(end - sizes[i], end, time)) {
+            past->stamp = sizes[i];
+            return true;
+        }
+    return false;
+}
+
+/* Returns the bytes of RECORD from the tag on; NULL: its beginning is not that of the latest
+ * records of processes with times. */
+static inline const unsigned char *find_key(const struct th_record *record,
+                                            const unsigned char *data, size_t size, th_term *tracee)
+{
+    const struct th_record_prefix *prefix = &record->prefixes[record->latest];
+
+    if (prefix->bytes == 0 || prefix->identifier != TH_ETF_NEW_PID ||
+        prefix->kind != TH_EVENT_TRACE_TS || size < 3 + prefix->bytes + TH_RECORD_NUMBERS + LEAST ||
+        data[0] != TH_ETF_VERSION || data[1] != TH_ETF_SMALL_TUPLE ||
+        !th_replay_raw_same(data + 3, prefix->text, prefix->bytes))
+        return NULL;
+    return th_replay_record_numbers(record, prefix->identifier, data + 3 + prefix->bytes, tracee);
+}
+
+/* Fills EVENT from the record of SIZE bytes at DATA. False if it is not known. */
+static inline bool take_record(struct th_past *past, const struct th_record *record,
+                               const unsigned char *data, size_t size, struct th_past_event *event)
+{
+    const unsigned char *end = data + size, *tag = find_key(record, data, size, &event->tracee);
+    const struct known *known;
+    struct th_event_time time;
+    size_t bytes;
+
+    if (!tag || !take_stamp(past, end, &time) ||
+        !(record->clocks >> th_trace_time_clock(time.kind) & 1))
+        return false;
+    bytes = (size_t)(end - tag) - past->stamp;
+    if (bytes < 8 || bytes > KEY_BYTES)
+        return false;
+    known = known_place(past, tag, bytes);
+    if (!known || known->bytes == 0 || known->elements != data[2] || known->time != time.kind)
+        return false;
+    event->call = &known->call;
+    if (__builtin_sub_overflow(time.ns, th_recorded_streams_zero(&time), &event->time))
+        event->time = time.ns < 0 ? INT64_MIN : INT64_MAX;
+    return true;
+}
+
+size_t th_replay_past_read(struct th_past *past, struct th_reader *reader,
+                           struct th_past_event *events)
+{
+    const struct th_record *record = reader->state;
+    struct th_input *input = &reader->input;
+    size_t count = 0;
+
+    for (; count < TH_PAST_BATCH && th_replay_input_have(input, TH_PORT_HEAD); count++) {
+        const unsigned char *p = th_replay_input_bytes(input);
+        size_t size = th_etf_get32(p + 1);
+        if (p[0] != TH_PORT_MESSAGE || size > LONGEST ||
+            !th_replay_input_have(input, TH_PORT_HEAD + size) ||
+            !take_record(past, record, th_replay_input_bytes(input) + TH_PORT_HEAD, size,
+                         &events[count]))
+            break;
+        th_replay_input_take(input, TH_PORT_HEAD + size);
+    }
+    reader->info.records += count;
+    return count;
+}
+
+/* --- Learning --------------------------------------------------------------------------------- */
+
+/* Reads {Module, Function, Arity}, and `undefined` with function 0. */
+static bool describe_function(th_term term, ERL_NIF_TERM *module, ERL_NIF_TERM *function,
+                              unsigned *arity)
+{
+    struct th_mfa mfa;
+
+    if (term == TH_AM(undefined)) {
+        *module = term;
+        return true;
+    }
+    if (!th_trace_event_function_from_term(term, &mfa) || !th_is_small(th_tuple_elements(term)[2]))
+        return false;
+    *module = mfa.module;
+    *function = mfa.function;
+    *arity = mfa.arity;
+    return true;
+}
+
+/* Fills CALL from EVENT. False if past_calls() cannot get it. */
+static bool describe_call(const struct th_event *event, struct th_past_call *call)
+{
+    static const th_term kinds[] = {[TH_TIME_TIMESTAMP] = TH_AM(timestamp),
+                                    [TH_TIME_MONOTONIC] = TH_AM(monotonic),
+                                    [TH_TIME_STRICT_MONOTONIC] = TH_AM(strict_monotonic)};
+    th_term result = event->match_spec_result;
+
+    *call = (struct th_past_call){.tag = event->tag, .timestamp = kinds[event->time.kind]};
+    if (!describe_function(event->term, &call->module, &call->function, &call->arity) ||
+        (!call->function && event->tag != TH_TAG_return_to))
+        return false;
+    return event->tag != TH_TAG_call || result == TH_NONE || result == TH_AM(true) ||
+           describe_function(result, &call->caller_module, &call->caller_function,
+                             &call->caller_arity);
+}
+
+void th_replay_past_learn(struct th_past *past, const struct th_reader *reader,
+                          struct th_event *event, th_env *env)
+{
+    const struct th_record *record = reader->state;
+    const unsigned char *data = record->data, *tag;
+    struct th_event_time time;
+    struct th_past_call call;
+    struct known *known;
+    size_t bytes;
+    th_term tracee;
+
+    if (event->kind != TH_EVENT_TRACE_TS || event->tag < TH_TAG_call ||
+        event->tag > TH_TAG_exception_from || record->whole != TH_NONE)
+        return;
+    if (th_trace_event_decode(event, env) != TH_OK || th_trace_event_time(event) != TH_OK) {
+        th_error_clear(); /* raised again when the event is played */
+        return;
+    }
+    if (!(tag = find_key(record, data, (size_t)(record->end - data), &tracee)) ||
+        tracee != event->tracee || !take_stamp(past, record->end, &time) ||
+        record->time != record->end - past->stamp || time.kind != event->time.kind ||
+        !describe_call(event, &call))
+        return;
+    bytes = (size_t)(record->time - tag);
+    known = bytes >= 8 && bytes <= KEY_BYTES ? known_place(past, tag, bytes) : NULL;
+    if (!known)
+        return;
+    *known = (struct known){
+        .bytes = (uint16_t)bytes, .elements = data[2], .time = (uint8_t)time.kind, .call = call};
+    memcpy(known->text, tag, bytes);
+}
