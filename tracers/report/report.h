@@ -144,8 +144,7 @@ struct slowest {
      * text, but the same slots in all shares. */
     char (*slots)[TEXT_MOST];
     uint32_t slots_size, slots_used;
-    uint32_t
-        free_slot; /* head of a list linked by the bytes behind the empty texts of free slots */
+    uint32_t free_slot; /* head of a list linked by the bytes after the empty texts of free slots */
 };
 
 /* --- all --- */

@@ -90,7 +90,7 @@ static void save_nodes(struct report *report, struct names *names, unsigned char
     for (uint32_t i = 1; i < report->stacks.used; i++) {
         struct node *node = &report->stacks.nodes[i];
         struct saved_node saved = {i, node->parent, 0, node->deep, node->own, node->calls};
-        /* A node of a process has no function, but a key must have one: so the two change places. */
+        /* A process's node has no function, but a key must have one: they change places. */
         struct count name = {
             .module = node->mfa.function, .function = node->mfa.module, .arity = node->mfa.arity};
         if (!is_saved(report, i))
