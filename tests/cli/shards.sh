@@ -95,7 +95,7 @@ limited() {
 limits_equal() {
     limited "$1" && equal "$work/$1.trace" -t report && equal "$work/$1.trace" -t "$work/50/report.so"
 }
-for kind in processes living crowd pairs messages functions deep; do
+for kind in processes reused living crowd pairs messages functions deep stages; do
     check "shares beyond the limits of a report: $kind" limits_equal $kind
 done
 
