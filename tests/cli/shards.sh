@@ -49,10 +49,10 @@ all_equal() {
 
 for tracer in count count,by=process,format=json count,by=tag coverage coverage,format=lcov text text,color=always \
     text,time=absolute,args=full jsonl jsonl,ts=string trace_port time time,by=process,format=json time,frames=4 \
-    flame,by=calls flame,by=calls,format=svg "$tracers/listing.so"; do
+    flame,by=calls flame,by=calls,format=svg report report,title=shares "$tracers/listing.so"; do
     check "shares of all recordings: $tracer" all_equal -t "$tracer"
 done
-for tracer in count coverage text jsonl trace_port; do
+for tracer in count coverage text jsonl trace_port report; do
     check "into a file: $tracer" all_equal -t "$tracer,output=$work/output"
 done
 
@@ -85,10 +85,33 @@ check 'flags, with the past' timed_equal -t time --flags=call,return_to,timestam
 check 'decoding everything' all_equal -t count --verify
 check 'two sessions of a tracer with one state' all_equal --session one -t time --session two -t time
 check 'two sessions of a tracer' all_equal --session one -t count,by=tag --session two -t count,by=process
+check 'two reports' all_equal --session one -t report --session two -t "report,title=two,output=$work/output"
+
+# report_of PERCENT: a report with another th_tracer_past, so that the recording is cut elsewhere.
+report_of() {
+    mkdir -p "$work/$1"
+    python3 tests/cli/lib/past.py "$BUILD_DIR/lib/tracehost/tracers/report.so" "$work/$1/report.so" "$1"
+}
+for percent in 2 50; do
+    check "report, cut for $percent percent" report_of $percent
+    check "shares of all recordings: report, cut for $percent percent" all_equal -t "$work/$percent/report.so"
+done
+
+# limited KIND: a recording that goes beyond what a report keeps.
+limited() {
+    python3 tests/shipped/report_limits "$1" >"$work/$1.jsonl" &&
+        "$tracehost" convert "$work/$1.jsonl" "$work/$1.trace" && rm "$work/$1.jsonl"
+}
+limits_equal() {
+    limited "$1" && equal "$work/$1.trace" -t report && equal "$work/$1.trace" -t "$work/50/report.so"
+}
+for kind in processes reused living crowd pairs messages functions deep stages; do
+    check "shares beyond the limits of a report: $kind" limits_equal $kind
+done
 
 if [ -d "$large" ]; then
     for stream in "$large"/*.trace; do
-        for tracer in count coverage text jsonl trace_port time flame,by=calls; do
+        for tracer in count coverage text jsonl trace_port time flame,by=calls report; do
             check "a large recording: $tracer, ${stream##*/}" equal "$stream" -t "$tracer"
         done
         for tracer in flame flame,format=svg; do
@@ -147,6 +170,10 @@ check 'times since the line before' again text,time=delta "$one"
 check 'spans of open calls' again otlp,open=write "$recordings/s03_exceptions_return_to.trace"
 cp "$one" "$work/damaged.trace"
 printf '\377' | dd of="$work/damaged.trace" bs=1 seek=60000 conv=notrunc 2>"$work/dd"
+too_many_functions() {
+    limited late && again "$work/50/report.so" "$work/late.trace"
+}
+check 'more functions in a share than a report keeps' too_many_functions
 check 'damage inside of a record' again count "$work/damaged.trace"
 check 'a truncated recording' again count "$recordings/s22_killed_vm.trace"
 not_merged() {

@@ -5,7 +5,7 @@
 . tests/cli/lib/assertions.sh
 
 killer=$tracers/killed.so
-all='count,by=process coverage text jsonl trace_port time,by=process chrome otlp'
+all='count,by=process coverage text jsonl trace_port time,by=process chrome otlp flame report'
 set -- $all
 
 # replay_killed SHARES SEED TRACER STREAM writes WORK/SHARES.out and WORK/SHARES.err, with the status.

@@ -26,9 +26,8 @@ struct settings {
     unsigned by, format, top;
 };
 
+#include "../kit/counts_share.h"
 #include "../kit/line.h"
-#include "../kit/part.h"
-#include "../kit/share.h"
 #include "../kit/table.h"
 #include "../kit/tracee.h"
 
@@ -273,65 +272,6 @@ static void report(ErlNifEnv *env, struct output *output)
     document_end(&document);
     output_report_lost(env, "events", sum.lost);
     free(sum.slots);
-}
-
-/* --- shares --- */
-
-/* The figures of an output: {Module or 0, Function, Arity, Events, Calls, Errors} each. */
-static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
-{
-    ERL_NIF_TERM list = enif_make_list(env, 0);
-
-    for (struct part *part = parts.first; part; part = part->next) {
-        if (part->own.lost)
-            return 0;
-        for (size_t i = 0; part->output == output && i < part->own.size; i++) {
-            const struct count *slot = &part->own.slots[i];
-            if (slot->function)
-                list = enif_make_list_cell(
-                    env,
-                    enif_make_tuple6(
-                        env, slot->module ? slot->module : enif_make_uint64(env, 0), slot->function,
-                        enif_make_uint64(env, slot->arity), enif_make_uint64(env, slot->events),
-                        enif_make_uint64(env, slot->calls), enif_make_uint64(env, slot->errors)),
-                    list);
-        }
-        if (part->output == output)
-            counts_clear(&part->own);
-    }
-    return list;
-}
-
-static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM list)
-{
-    struct part *part = share_part(output);
-    const ERL_NIF_TERM *elements;
-    ERL_NIF_TERM head;
-    uint64_t arity;
-    int size;
-
-    while (part && enif_get_list_cell(env, list, &head, &list)) {
-        struct count more = {0};
-        uint64_t *const numbers[] = {&arity, &more.events, &more.calls, &more.errors};
-        if (!share_numbers(env, head, 2, 4, numbers) ||
-            !enif_get_tuple(env, head, &size, &elements))
-            return false;
-        more.module = enif_is_atom(env, elements[0]) ? elements[0] : 0;
-        more.function = elements[1];
-        more.arity = (unsigned)arity;
-        count(&part->own, &more);
-    }
-    return part;
-}
-
-TH_TRACER_SAVE()
-{
-    return parts.lost ? 0 : share_save(env, save_output);
-}
-
-TH_TRACER_MERGE()
-{
-    return share_merge(env, saved, merge_output);
 }
 
 TH_TRACER_UNLOAD()

@@ -23,9 +23,8 @@ struct settings {
     unsigned format;
 };
 
+#include "../kit/counts_share.h"
 #include "../kit/line.h"
-#include "../kit/part.h"
-#include "../kit/share.h"
 #include "write.h"
 
 #include <nif_module.h>
@@ -169,56 +168,6 @@ static void report(ErlNifEnv *env, struct output *output)
     lost += names.lost;
     output_report_lost(env, "functions or calls", lost);
     names_free(&names);
-}
-
-/* --- shares --- */
-
-/* The functions that were called, as {M, F, Arity}. */
-static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
-{
-    ERL_NIF_TERM list = enif_make_list(env, 0);
-
-    for (struct part *part = parts.first; part; part = part->next) {
-        if (part->own.lost)
-            return 0;
-        for (size_t i = 0; part->output == output && i < part->own.size; i++) {
-            const struct count *slot = &part->own.slots[i];
-            if (slot->function)
-                list = enif_make_list_cell(env,
-                                           enif_make_tuple3(env, slot->module, slot->function,
-                                                            enif_make_uint(env, slot->arity)),
-                                           list);
-        }
-        if (part->output == output)
-            counts_clear(&part->own);
-    }
-    return list;
-}
-
-static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM list)
-{
-    struct part *part = share_part(output);
-    struct count function;
-    ERL_NIF_TERM head;
-
-    while (part && enif_get_list_cell(env, list, &head, &list)) {
-        if (!counts_read_function(env, head, &function))
-            return false;
-        function.events = 1;
-        if (!counts_add(&part->own, &function))
-            counts_insert(&part->own, &function);
-    }
-    return part;
-}
-
-TH_TRACER_SAVE()
-{
-    return parts.lost ? 0 : share_save(env, save_output);
-}
-
-TH_TRACER_MERGE()
-{
-    return share_merge(env, saved, merge_output);
 }
 
 TH_TRACER_UNLOAD()

@@ -64,6 +64,7 @@ struct figures *figures_of(ErlNifEnv *env, struct figures_table *table,
         figures->module = wanted->module;
         figures->function = wanted->function;
         figures->arity = wanted->arity;
+        figures->number = table->used;
     }
     if (figures && put(table, figures))
         return figures;
@@ -165,7 +166,7 @@ static size_t write_buckets(const struct histogram *histogram, unsigned char *by
     return count;
 }
 
-static ERL_NIF_TERM save_histogram(ErlNifEnv *env, const struct histogram *histogram)
+ERL_NIF_TERM figures_save_histogram(ErlNifEnv *env, const struct histogram *histogram)
 {
     size_t count = write_buckets(histogram, NULL);
     ERL_NIF_TERM binary;
@@ -176,8 +177,7 @@ static ERL_NIF_TERM save_histogram(ErlNifEnv *env, const struct histogram *histo
     return bytes || !count ? binary : 0;
 }
 
-/* Adds a saved histogram to HISTOGRAM. */
-static bool take_histogram(ErlNifEnv *env, struct histogram *histogram, ERL_NIF_TERM binary)
+bool figures_take_histogram(ErlNifEnv *env, struct histogram *histogram, ERL_NIF_TERM binary)
 {
     struct saved_bucket saved;
     struct bucket **buckets;
@@ -209,29 +209,47 @@ static void numbers_of(struct figures *figures, uint64_t *numbers[FIGURES])
     memcpy(numbers, all, sizeof all);
 }
 
+/* Sorts the last figures first, as a list is made from its end. */
+static int compare_numbers(const void *left, const void *right)
+{
+    const struct figures *a = *(struct figures *const *)left, *b = *(struct figures *const *)right;
+
+    return (a->number < b->number) - (a->number > b->number);
+}
+
+/* Returns 0 if there is no memory. */
+static ERL_NIF_TERM save_one(ErlNifEnv *env, struct figures *figures)
+{
+    ERL_NIF_TERM terms[FIGURES], times = figures_save_histogram(env, &figures->times);
+    uint64_t *numbers[FIGURES];
+
+    if (!times)
+        return 0;
+    numbers_of(figures, numbers);
+    for (int i = 0; i < FIGURES; i++)
+        terms[i] = enif_make_uint64(env, *numbers[i]);
+    return enif_make_tuple6(env, figures->process ? figures->process : enif_make_uint(env, 0),
+                            figures->module, figures->function, enif_make_uint(env, figures->arity),
+                            enif_make_tuple_from_array(env, terms, FIGURES), times);
+}
+
 ERL_NIF_TERM figures_save(ErlNifEnv *env, const struct figures_table *table)
 {
-    ERL_NIF_TERM list = enif_make_list(env, 0), none = enif_make_uint(env, 0);
+    struct figures **rows = calloc(table->used + 1, sizeof(struct figures *));
+    ERL_NIF_TERM list = enif_make_list(env, 0), one = list;
+    size_t used = 0;
 
-    for (size_t i = 0; i < table->size; i++) {
-        struct figures *figures = table->slots[i];
-        ERL_NIF_TERM terms[FIGURES], times;
-        uint64_t *numbers[FIGURES];
-        if (!figures)
-            continue;
-        times = save_histogram(env, &figures->times);
-        if (!times)
-            return 0;
-        numbers_of(figures, numbers);
-        for (int k = 0; k < FIGURES; k++)
-            terms[k] = enif_make_uint64(env, *numbers[k]);
-        list = enif_make_list_cell(
-            env,
-            enif_make_tuple6(env, figures->process ? figures->process : none, figures->module,
-                             figures->function, enif_make_uint(env, figures->arity),
-                             enif_make_tuple_from_array(env, terms, FIGURES), times),
-            list);
+    if (!rows)
+        return 0;
+    for (size_t i = 0; i < table->size; i++)
+        if (table->slots[i])
+            rows[used++] = table->slots[i];
+    qsort(rows, used, sizeof(struct figures *), compare_numbers);
+    for (size_t i = 0; i < used && one; i++) {
+        one = save_one(env, rows[i]);
+        list = one ? enif_make_list_cell(env, one, list) : 0;
     }
+    free(rows);
     return list;
 }
 
@@ -257,7 +275,7 @@ static bool take_one(ErlNifEnv *env, struct figures_table *table, ERL_NIF_TERM s
         *numbers[k] = number;
     }
     figures = figures_of(env, table, &more);
-    if (!figures || !take_histogram(env, &figures->times, elements[5]))
+    if (!figures || !figures_take_histogram(env, &figures->times, elements[5]))
         return false;
     add(figures, &more);
     return true;

@@ -17,6 +17,7 @@ struct figures {
                                own */
     uint64_t total, own;    /* nanoseconds */
     struct histogram times; /* of each call that ended with known times */
+    size_t number;          /* number of figures in the table before these */
 };
 
 /* `size` slots, a power of two: NULL or figures, at most half used. Initialised with {0}. */
@@ -42,10 +43,16 @@ TRACER_LOCAL void figures_move(struct figures_table *to, struct figures_table *f
  * the table can only be freed. */
 TRACER_LOCAL void figures_sort(struct figures_table *table);
 
-/* Returns the figures as a list, for a share of a recording; 0 if there is no memory. `most` is
- * 0. figures_take() adds such a list to TABLE; false if it is damaged, or there is no memory. */
+/* Returns the figures as a list in the order of their first use, for a share of a recording; 0 if
+ * there is no memory. `rest` is not used. figures_take() adds such a list to TABLE; false if it is
+ * damaged, or there is no memory. */
 TRACER_LOCAL ERL_NIF_TERM figures_save(ErlNifEnv *env, const struct figures_table *table);
 TRACER_LOCAL bool figures_take(ErlNifEnv *env, struct figures_table *table, ERL_NIF_TERM list);
+
+/* The same for the buckets of a histogram, without its `count` and `max`. */
+TRACER_LOCAL ERL_NIF_TERM figures_save_histogram(ErlNifEnv *env, const struct histogram *histogram);
+TRACER_LOCAL bool figures_take_histogram(ErlNifEnv *env, struct histogram *histogram,
+                                         ERL_NIF_TERM binary);
 
 TRACER_LOCAL void figures_free(struct figures_table *table);
 

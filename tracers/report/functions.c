@@ -12,6 +12,7 @@ static struct timing timing_of(const struct event *event)
     return (struct timing){.env = event->env,
                            .calls = &event->report->calls,
                            .figures = &event->report->functions,
+                           .past = past_is_played(),
                            .process = event->tracee,
                            .now = event->now,
                            .ended = ended,
@@ -64,14 +65,19 @@ void functions_begin(struct report *report)
     report->calls.of = report;
 }
 
-void functions_forget_open(struct report *report)
+void functions_repairs(const struct report *report, uint64_t *lost, uint64_t *forgotten,
+                       struct repairs *untimed)
 {
     for (size_t i = 0; i < SHARDS; i++) {
-        report->lost += report->calls.shards[i].lost;
-        report->forgotten += report->calls.shards[i].forgotten;
-        calls_doubtful(&report->calls.shards[i], &report->untimed);
+        *lost += report->calls.shards[i].lost;
+        *forgotten += report->calls.shards[i].forgotten;
+        calls_doubtful(&report->calls.shards[i], untimed);
     }
-    slowest_drop_all(&report->slowest);
+}
+
+void functions_forget_open(struct report *report)
+{
+    functions_repairs(report, &report->lost, &report->forgotten, &report->untimed);
     calls_free(&report->calls);
     functions_begin(report);
 }

@@ -4,7 +4,7 @@
  * A message that is received is the first one with that content that was sent to the process and
  * not received yet; messages that were sent before recording began do not disturb this.
  */
-#include "report.h"
+#include "merge.h"
 
 /* --- pairs --- */
 
@@ -294,10 +294,94 @@ void messages_clear(struct report *report)
     report->messages.receivers = (struct receivers){0};
 }
 
-void messages_free(struct messages *messages)
+static void free_pairs(struct messages *messages)
 {
     for (size_t i = 0; i < messages->size; i++)
         histogram_free(&messages->pairs[i].times);
     free(messages->pairs);
+}
+
+void messages_free(struct messages *messages)
+{
+    free_pairs(messages);
     names_free(&messages->names);
+}
+
+/* --- shares --- */
+
+static const struct field fields[] = {
+    FIELD(struct pair, there), FIELD(struct pair, sent),        FIELD(struct pair, matched),
+    FIELD(struct pair, total), FIELD(struct pair, times.count), FIELD(struct pair, times.max),
+};
+
+enum { FIELDS = sizeof fields / sizeof fields[0] };
+
+static ERL_NIF_TERM word_of(ErlNifEnv *env, const struct process *process)
+{
+    return process ? process->tracee.term : enif_make_uint(env, 0);
+}
+
+/* {Size, Pairs}: Pairs are {Slot, From or 0, To or 0, Fields, Times}, as pairs_forget() depends on
+ * the slots. */
+ERL_NIF_TERM messages_save(ErlNifEnv *env, const struct messages *messages)
+{
+    ERL_NIF_TERM list = enif_make_list(env, 0), numbers, times;
+
+    for (size_t i = 0; i < messages->size; i++) {
+        const struct pair *pair = &messages->pairs[i];
+        if (!pair->there)
+            continue;
+        numbers = fields_save(env, pair, fields, FIELDS);
+        times = figures_save_histogram(env, &pair->times);
+        if (!numbers || !times)
+            return 0;
+        list = enif_make_list_cell(env,
+                                   enif_make_tuple5(env, enif_make_uint64(env, i),
+                                                    word_of(env, pair->from),
+                                                    word_of(env, pair->to), numbers, times),
+                                   list);
+    }
+    return enif_make_tuple2(env, enif_make_uint64(env, messages->size), list);
+}
+
+static bool take_pair(ErlNifEnv *env, struct report *report, ERL_NIF_TERM saved)
+{
+    struct messages *messages = &report->messages;
+    const ERL_NIF_TERM *elements;
+    struct pair *pair;
+    ErlNifUInt64 slot;
+    int size;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != 5 ||
+        !enif_get_uint64(env, elements[0], &slot) || slot >= messages->size)
+        return false;
+    pair = &messages->pairs[slot];
+    pair->from = tracees_find(&report->processes, elements[1]);
+    pair->to = tracees_find(&report->processes, elements[2]);
+    messages->used++;
+    return fields_take(env, elements[3], pair, fields, FIELDS) &&
+           figures_take_histogram(env, &pair->times, elements[4]);
+}
+
+bool messages_take(ErlNifEnv *env, struct report *report, ERL_NIF_TERM saved)
+{
+    struct messages *messages = &report->messages;
+    const ERL_NIF_TERM *elements;
+    ErlNifUInt64 slots;
+    ERL_NIF_TERM list, head;
+    int size;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != 2 ||
+        !enif_get_uint64(env, elements[0], &slots))
+        return false;
+    free_pairs(messages);
+    messages->used = messages->size = 0;
+    messages->pairs = calloc(slots + !slots, sizeof *messages->pairs);
+    if (!messages->pairs)
+        return false;
+    messages->size = slots;
+    for (list = elements[1]; enif_get_list_cell(env, list, &head, &list);)
+        if (!take_pair(env, report, head))
+            return false;
+    return true;
 }

@@ -196,7 +196,6 @@ static void write_doubts(FILE *file, const char *effect, const struct repairs *r
 static void write_repairs(struct writing *writing)
 {
     struct report *report = writing->report;
-    const struct shard *shards = report->calls.shards;
     const struct messages *messages = &report->messages;
     uint64_t lost = report->lost + report->functions.lost + report->tags.lost +
                     report->stacks.starved + writing->names.short_of_memory;
@@ -204,11 +203,7 @@ static void write_repairs(struct writing *writing)
     struct repairs untimed = report->untimed;
     bool first = true;
 
-    for (size_t i = 0; i < SHARDS; i++) {
-        lost += shards[i].lost;
-        forgotten += shards[i].forgotten;
-        calls_doubtful(&shards[i], &untimed);
-    }
+    functions_repairs(report, &lost, &forgotten, &untimed);
     report->starved = lost;
     const struct {
         const char *what;

@@ -1,5 +1,5 @@
 /* Processes and ports: identity, lifetime, running and collecting. */
-#include "report.h"
+#include "merge.h"
 
 static void add_sums(struct sums *to, const struct sums *more)
 {
@@ -94,7 +94,7 @@ static void end_event(const struct event *event)
     process->ended = true;
     process->died = event->now;
     free(process->reason);
-    process->reason = text_of(event->env, event->term);
+    process->reason = past_is_played() ? NULL : text_of(event->env, event->term);
 }
 
 static void run_until(struct process *process, int64_t now)
@@ -105,18 +105,15 @@ static void run_until(struct process *process, int64_t now)
         return;
     if (now > process->runs_since) {
         process->ran += (uint64_t)(now - process->runs_since);
-        if (!bins_busy(&process->bins, &report->shift, process->runs_since, now))
+        if (!past_is_played() &&
+            !bins_busy(&process->bins, &report->shift, process->runs_since, now))
             report->lost++;
     }
     process->runs_since = TIME_NONE;
 }
 
-/* From now on the timeline shows running processes. */
-static void begin_scheduling(struct report *report)
+void processes_forget_busy(struct report *report)
 {
-    if (report->scheduling)
-        return;
-    report->scheduling = true;
     for (struct process *process = report->first; process; process = process->next)
         bins_forget_busy(&process->bins);
 }
@@ -125,7 +122,9 @@ static void schedule_event(const struct event *event, bool in)
 {
     struct process *process = event->process;
 
-    begin_scheduling(event->report);
+    if (!event->report->scheduling)
+        processes_forget_busy(event->report);
+    event->report->scheduling = true;
     if (!process)
         return;
     stack_pass_time(process, event->report->clock.now);
@@ -232,13 +231,11 @@ static void choose(struct report *report, size_t most, bool goes_on)
     free(all);
 }
 
-void processes_forget(struct report *report, size_t most, bool goes_on)
+/* Frees the processes that are marked `forgotten`. */
+static void drop_forgotten(struct report *report)
 {
     struct process **link = &report->first, *process;
 
-    if (report->processes.used <= most)
-        return;
-    choose(report, most, goes_on);
     messages_forget(report);
     slowest_forget(&report->slowest);
     while ((process = *link)) {
@@ -247,11 +244,21 @@ void processes_forget(struct report *report, size_t most, bool goes_on)
             continue;
         }
         *link = process->next;
-        add_sums(&report->others, &process->sums);
         tracees_remove(&report->processes, &process->tracee);
         free_process(process);
     }
     report->end = link;
+}
+
+void processes_forget(struct report *report, size_t most, bool goes_on)
+{
+    if (report->processes.used <= most)
+        return;
+    choose(report, most, goes_on);
+    for (struct process *process = report->first; process; process = process->next)
+        if (process->forgotten)
+            add_sums(&report->others, &process->sums);
+    drop_forgotten(report);
 }
 
 void processes_free(struct report *report)
@@ -261,4 +268,100 @@ void processes_free(struct report *report)
         free_process(process);
     }
     free(report->processes.slots);
+}
+
+/* --- Shares --- */
+
+static const struct field fields[] = {
+    FIELD(struct process, serial),      FIELD(struct process, port),
+    FIELD(struct process, ended),       FIELD(struct process, born),
+    FIELD(struct process, died),        FIELD(struct process, last),
+    FIELD(struct process, runs_since),  FIELD(struct process, sums),
+    FIELD(struct process, own),         FIELD(struct process, ran),
+    FIELD(struct process, collections), FIELD(struct process, collecting_time),
+};
+
+enum { FIELDS = sizeof fields / sizeof fields[0], ELEMENTS = 7 };
+
+/* {Fields, Process, Name or 0, Entry, Parent or 0, Reason, Bins}; 0 if there is no memory. */
+static ERL_NIF_TERM save_process(ErlNifEnv *env, struct process *process)
+{
+    ERL_NIF_TERM none = enif_make_uint(env, 0);
+    const ERL_NIF_TERM elements[ELEMENTS] = {
+        fields_save(env, process, fields, FIELDS),
+        process->tracee.term,
+        process->tracee.name ? process->tracee.name : none,
+        past_save_mfa(env, &process->entry),
+        process->parent ? process->parent : none,
+        text_save(env, process->reason),
+        bins_save(env, &process->bins),
+    };
+
+    return tuple_save(env, elements, ELEMENTS);
+}
+
+/* All processes, the last one first. */
+ERL_NIF_TERM processes_save(ErlNifEnv *env, struct report *report)
+{
+    ERL_NIF_TERM list = enif_make_list(env, 0), saved;
+
+    for (struct process *process = report->first; process; process = process->next) {
+        saved = save_process(env, process);
+        if (!saved)
+            return 0;
+        list = enif_make_list_cell(env, saved, list);
+    }
+    return list;
+}
+
+static bool take_process(ErlNifEnv *env, struct report *report, ERL_NIF_TERM saved)
+{
+    const ERL_NIF_TERM *elements;
+    struct process *process;
+    int size;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != ELEMENTS)
+        return false;
+    process = process_of(report, elements[1], false);
+    if (!process || !past_take_mfa(env, elements[3], &process->entry))
+        return false;
+    process->tracee.name = enif_is_number(env, elements[2]) ? 0 : elements[2];
+    process->parent = enif_is_number(env, elements[4]) ? 0 : elements[4];
+    return fields_take(env, elements[0], process, fields, FIELDS) &&
+           text_take(env, elements[5], &process->reason) &&
+           bins_take(env, elements[6], &process->bins, &report->shift);
+}
+
+/* Drops the processes that are not in LIST. A later process of the same pid has another serial. */
+static void drop_unsaved(ErlNifEnv *env, struct report *report, ERL_NIF_TERM list)
+{
+    const ERL_NIF_TERM *elements;
+    struct process read, *process;
+    ERL_NIF_TERM head;
+    int size;
+
+    for (process = report->first; process; process = process->next)
+        process->forgotten = true;
+    while (enif_get_list_cell(env, list, &head, &list)) {
+        if (!enif_get_tuple(env, head, &size, &elements) || size != ELEMENTS ||
+            !fields_take(env, elements[0], &read, fields, FIELDS))
+            continue; /* take_process() fails */
+        process = tracees_find(&report->processes, elements[1]);
+        if (process)
+            process->forgotten = process->serial != read.serial;
+    }
+    drop_forgotten(report);
+}
+
+bool processes_take(ErlNifEnv *env, struct report *report, ERL_NIF_TERM list)
+{
+    ERL_NIF_TERM head;
+
+    drop_unsaved(env, report, list);
+    if (!enif_make_reverse_list(env, list, &list))
+        return false;
+    while (enif_get_list_cell(env, list, &head, &list))
+        if (!take_process(env, report, head))
+            return false;
+    return true;
 }

@@ -8,11 +8,13 @@
 #define TRACER_DECLARES \
     {"title", TH_SETTING_TEXT, NULL, NULL, "what the page is called; the first stream without it"},
 #define TRACER_WHOLE
-#include "../kit/output.h"
+#include "../kit/counts_share.h"
 #include "../kit/tracee.h"
-#include "report.h"
+#include "merge.h"
 
 #include <nif_module.h>
+
+unsigned char th_tracer_past = 80;
 
 static struct report *create(void)
 {
@@ -116,7 +118,8 @@ static void note(const struct event *event, enum what what, bool port)
     count(event, what, &process->sums);
     if (event->now != TIME_NONE) {
         process->last = event->now;
-        report->lost += !bins_event(&process->bins, &report->shift, event->now);
+        if (!past_is_played())
+            report->lost += !bins_event(&process->bins, &report->shift, event->now);
     }
     process->ended &= what == SCHEDULE; /* a process that has ended still leaves its scheduler */
 }
@@ -147,6 +150,7 @@ static void begin_stream(struct report *report, int streams)
 {
     if (report->streams) {
         functions_forget_open(report);
+        slowest_drop_all(&report->slowest);
         processes_begin_stream(report);
         messages_clear(report);
     }
@@ -169,7 +173,8 @@ static void take(struct event *event)
         event->extra = 0;
     event->now = clock_take(&report->clock, env, event->opts);
     event->tracee = word;
-    count_tag(report, event->tag);
+    if (!past_is_played())
+        count_tag(report, event->tag);
     count(event, what, &report->sums);
     if (word == TH_TRACER_ATOM(env, undefined) || event->tag == TH_TRACER_ATOM(env, seq_trace))
         return;
@@ -201,6 +206,102 @@ TH_TRACER_TRACE(generic)
     pthread_mutex_lock(&event.report->lock);
     take(&event);
     pthread_mutex_unlock(&event.report->lock);
+}
+
+/* --- shares --- */
+
+/* Members that are the whole's at the end of a share; merge.h describes the others. */
+static const struct field fields[] = {
+    FIELD(struct report, clock),
+    FIELD(struct report, sums),
+    FIELD(struct report, others),
+    FIELD(struct report, scheduling),
+    FIELD(struct report, told),
+    FIELD(struct report, strays),
+    FIELD(struct report, stacks.lost),
+    FIELD(struct report, unscheduled),
+    FIELD(struct report, messages.forgotten),
+    FIELD(struct report, messages.merged),
+    FIELD(struct report, messages.nameless),
+    FIELD(struct report, unkept),
+};
+
+enum { FIELDS = sizeof fields / sizeof fields[0], ELEMENTS = 10 };
+
+static ERL_NIF_TERM save_functions(ErlNifEnv *env, struct figures_table *functions)
+{
+    ERL_NIF_TERM list = figures_save(env, functions);
+
+    figures_free(functions);
+    *functions = (struct figures_table){.most = functions->most};
+    return list;
+}
+
+/* A share with as many functions as a report keeps is not saved: it does not know which of them the
+ * shares before have kept. */
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    struct report *report = output->kept;
+    uint64_t forgotten, lost;
+    struct repairs untimed;
+
+    if (!report)
+        return 0;
+    forgotten = report->forgotten;
+    lost = report->lost + report->functions.lost + report->tags.lost + report->stacks.starved;
+    untimed = report->untimed;
+    functions_repairs(report, &lost, &forgotten, &untimed);
+    if (lost || report->functions.used >= FUNCTIONS_MOST)
+        return 0;
+    const ERL_NIF_TERM elements[ELEMENTS] = {
+        fields_save(env, report, fields, FIELDS),
+        past_save_repairs(env, &report->repairs),
+        past_save_repairs(env, &untimed),
+        enif_make_uint64(env, forgotten),
+        counts_save(env, &report->tags, enif_make_list(env, 0)),
+        save_functions(env, &report->functions),
+        stacks_save(env, report),
+        processes_save(env, report),
+        messages_save(env, &report->messages),
+        slowest_save(env, &report->slowest),
+    };
+    return tuple_save(env, elements, ELEMENTS);
+}
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    struct report *report = report_of(env, output->state ? output->state : enif_make_list(env, 0));
+    bool scheduling = report && report->scheduling;
+    const ERL_NIF_TERM *elements;
+    ErlNifUInt64 forgotten;
+    int size;
+
+    if (!report)
+        return false;
+    functions_forget_open(report);
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != ELEMENTS ||
+        !fields_take(env, elements[0], report, fields, FIELDS) ||
+        !past_take_repairs(env, elements[1], &report->repairs) ||
+        !past_take_repairs(env, elements[2], &report->untimed) ||
+        !enif_get_uint64(env, elements[3], &forgotten))
+        return false;
+    report->forgotten = forgotten;
+    if (report->scheduling && !scheduling)
+        processes_forget_busy(report);
+    return counts_take(env, &report->tags, elements[4]) &&
+           figures_take(env, &report->functions, elements[5]) &&
+           stacks_take(env, report, elements[6]) && processes_take(env, report, elements[7]) &&
+           messages_take(env, report, elements[8]) && slowest_take(env, report, elements[9]);
+}
+
+TH_TRACER_SAVE()
+{
+    return share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
 }
 
 /* --- the end --- */

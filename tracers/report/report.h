@@ -11,6 +11,7 @@
 #include "../kit/aliases.h"
 #include "../kit/loss.h"
 #include "../kit/names.h"
+#include "../kit/past.h"
 #include "../kit/receivers.h"
 #include "../kit/stack.h"
 #include "../kit/timing.h"
@@ -131,6 +132,7 @@ struct slow_call {
     uint64_t order; /* rank in the order in which calls ended */
     bool error;
     char *arguments, *outcome; /* NULL: unknown */
+    uint32_t slot; /* slot of the arguments of a call that began before the share; else 0 */
 };
 
 /* Initialised with {0}. */
@@ -138,10 +140,11 @@ struct slowest {
     struct slow_call calls[SLOWEST]; /* a heap, the least slow call on top */
     size_t used;
     uint64_t ended;
-    /* Arguments of open calls. Slot 0 is not used. */
+    /* Arguments of open calls. Slot 0 is not used. Calls that began before a share have an empty
+     * text, but the same slots in all shares. */
     char (*slots)[TEXT_MOST];
     uint32_t slots_size, slots_used;
-    uint32_t free_slot; /* head of a list linked by the first bytes of free slots */
+    uint32_t free_slot; /* head of a list linked by the bytes after the empty texts of free slots */
 };
 
 /* --- all --- */
@@ -170,6 +173,7 @@ struct report {
     struct figures_table functions;
     uint64_t strays; /* ends of calls whose begin was not seen */
     struct tree stacks;
+    uint32_t stacks_saved; /* nodes that the shares before have */
     struct repairs repairs;
     uint64_t forgotten;     /* open calls of earlier streams dropped from full stacks */
     struct repairs untimed; /* of earlier streams: ends of calls that were not measured */
@@ -243,6 +247,9 @@ TRACER_LOCAL void processes_stop(struct report *report);
 /* Begins another stream: no process is in a call, runs or has messages. */
 TRACER_LOCAL void processes_begin_stream(struct report *report);
 
+/* Drops the times that the timeline shows if running of processes is not traced. */
+TRACER_LOCAL void processes_forget_busy(struct report *report);
+
 /* Keeps the MOST busiest; if the recording goes on, drops only processes that have ended. */
 TRACER_LOCAL void processes_forget(struct report *report, size_t most, bool goes_on);
 TRACER_LOCAL void processes_free(struct report *report);
@@ -251,6 +258,10 @@ TRACER_LOCAL void processes_free(struct report *report);
 TRACER_LOCAL void functions_begin(struct report *report);
 TRACER_LOCAL void function_event(const struct event *event);
 TRACER_LOCAL void function_exit(const struct event *event);
+
+/* Adds the losses and doubts of the open calls. */
+TRACER_LOCAL void functions_repairs(const struct report *report, uint64_t *lost,
+                                    uint64_t *forgotten, struct repairs *untimed);
 
 /* Drops the open calls of a stream that ends: their ends remain unknown. */
 TRACER_LOCAL void functions_forget_open(struct report *report);

@@ -4,7 +4,7 @@
  * A call is known to be slow when it ends, but its arguments are no longer known then: so arguments
  * of open calls are kept as texts, in slots; of each process those of its outermost calls.
  */
-#include "report.h"
+#include "merge.h"
 
 /* --- slots --- */
 
@@ -31,7 +31,7 @@ static uint32_t new_slot(struct slowest *slowest)
     uint32_t slot = slowest->free_slot;
 
     if (slot) {
-        memcpy(&slowest->free_slot, slowest->slots[slot], sizeof slot);
+        memcpy(&slowest->free_slot, slowest->slots[slot] + 1, sizeof slot);
         return slot;
     }
     if (slowest->slots_used == slowest->slots_size && !grow(slowest))
@@ -53,7 +53,10 @@ uint32_t slowest_keep(const struct event *event)
     slot = new_slot(slowest);
     if (!slot)
         return 0;
-    print_bounded(slowest->slots[slot], event->env, elements[2]);
+    if (past_is_played())
+        *slowest->slots[slot] = 0;
+    else
+        print_bounded(slowest->slots[slot], event->env, elements[2]);
     event->process->arguments++;
     return slot;
 }
@@ -62,7 +65,8 @@ void slowest_drop(struct slowest *slowest, struct process *process, uint32_t mar
 {
     if (!mark)
         return;
-    memcpy(slowest->slots[mark], &slowest->free_slot, sizeof mark);
+    *slowest->slots[mark] = 0;
+    memcpy(slowest->slots[mark] + 1, &slowest->free_slot, sizeof mark);
     slowest->free_slot = mark;
     if (process && process->arguments) /* not always the process that began the call */
         process->arguments--;
@@ -116,6 +120,24 @@ static void free_call(struct slow_call *call)
     free(call->outcome);
 }
 
+static bool is_kept(const struct slowest *slowest, const struct slow_call *call)
+{
+    return slowest->used < SLOWEST || is_less(&slowest->calls[0], call);
+}
+
+/* Keeps a call that is_kept(). */
+static void keep(struct slowest *slowest, const struct slow_call *call)
+{
+    if (slowest->used < SLOWEST) {
+        slowest->calls[slowest->used] = *call;
+        sift_up(slowest, slowest->used++);
+        return;
+    }
+    free_call(&slowest->calls[0]);
+    slowest->calls[0] = *call;
+    sift_down(slowest);
+}
+
 static void add(const struct event *event, const struct ended *ended)
 {
     struct slowest *slowest = &event->report->slowest;
@@ -132,20 +154,14 @@ static void add(const struct event *event, const struct ended *ended)
         .error = event->tag == TH_TRACER_ATOM(event->env, exception_from),
     };
 
-    if (slowest->used == SLOWEST && call.took <= slowest->calls[0].took)
+    if (past_is_played() || !is_kept(slowest, &call))
         return;
-    call.arguments = frame->mark ? strdup(slowest->slots[frame->mark]) : NULL;
-    if (frame->mark && !call.arguments)
+    if (frame->mark && !*slowest->slots[frame->mark])
+        call.slot = frame->mark;
+    else if (frame->mark && !(call.arguments = strdup(slowest->slots[frame->mark])))
         loss_add();
     call.outcome = event->extra ? text_of(event->env, event->extra) : NULL;
-    if (slowest->used < SLOWEST) {
-        slowest->calls[slowest->used] = call;
-        sift_up(slowest, slowest->used++);
-        return;
-    }
-    free_call(&slowest->calls[0]);
-    slowest->calls[0] = call;
-    sift_down(slowest);
+    keep(slowest, &call);
 }
 
 void slowest_ended(const struct event *event, const struct ended *ended)
@@ -172,6 +188,114 @@ static int compare(const void *left, const void *right)
 void slowest_sort(struct slowest *slowest)
 {
     qsort(slowest->calls, slowest->used, sizeof *slowest->calls, compare);
+}
+
+/* --- shares --- */
+
+static const struct field fields[] = {
+    FIELD(struct slow_call, function.arity), FIELD(struct slow_call, at),
+    FIELD(struct slow_call, took),           FIELD(struct slow_call, own),
+    FIELD(struct slow_call, order),          FIELD(struct slow_call, error),
+    FIELD(struct slow_call, slot),
+};
+
+enum { FIELDS = sizeof fields / sizeof fields[0], ELEMENTS = 6 };
+
+/* {Fields, Process or 0, Module, Function, Arguments, Outcome}; 0 if there is no memory. */
+static ERL_NIF_TERM save_call(ErlNifEnv *env, const struct slow_call *call)
+{
+    const ERL_NIF_TERM elements[ELEMENTS] = {
+        fields_save(env, call, fields, FIELDS),
+        call->process ? call->process->tracee.term : enif_make_uint(env, 0),
+        call->function.module,
+        call->function.function,
+        text_save(env, call->arguments),
+        text_save(env, call->outcome),
+    };
+
+    return tuple_save(env, elements, ELEMENTS);
+}
+
+/* {Calls, Arguments}: Arguments are {Slot, Text}, of calls that began in the share. */
+ERL_NIF_TERM slowest_save(ErlNifEnv *env, struct slowest *slowest)
+{
+    ERL_NIF_TERM calls = enif_make_list(env, 0), arguments = calls, saved = calls;
+
+    for (size_t i = 0; i < slowest->used && saved; i++) {
+        saved = save_call(env, &slowest->calls[i]);
+        calls = saved ? enif_make_list_cell(env, saved, calls) : 0;
+        free_call(&slowest->calls[i]);
+    }
+    slowest->used = 0;
+    for (uint32_t i = 1; i < slowest->slots_used && saved; i++) {
+        if (!*slowest->slots[i])
+            continue;
+        saved = text_save(env, slowest->slots[i]);
+        if (saved)
+            arguments = enif_make_list_cell(
+                env, enif_make_tuple2(env, enif_make_uint(env, i), saved), arguments);
+    }
+    return saved ? enif_make_tuple2(env, calls, arguments) : 0;
+}
+
+static bool take_call(ErlNifEnv *env, struct report *report, ERL_NIF_TERM saved)
+{
+    struct slowest *slowest = &report->slowest;
+    const ERL_NIF_TERM *elements;
+    struct slow_call call = {0};
+    int size;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != ELEMENTS ||
+        !fields_take(env, elements[0], &call, fields, FIELDS) ||
+        call.slot >= slowest->slots_size + !slowest->slots_size)
+        return false;
+    call.process = tracees_find(&report->processes, elements[1]);
+    call.function.module = elements[2];
+    call.function.function = elements[3];
+    if (!is_kept(slowest, &call))
+        return true;
+    if (!text_take(env, elements[4], &call.arguments) ||
+        !text_take(env, elements[5], &call.outcome) ||
+        (call.slot && !(call.arguments = strdup(slowest->slots[call.slot]))))
+        return false;
+    keep(slowest, &call);
+    return true;
+}
+
+static bool take_arguments(ErlNifEnv *env, struct slowest *slowest, ERL_NIF_TERM saved)
+{
+    const ERL_NIF_TERM *elements;
+    ErlNifBinary text;
+    unsigned slot;
+    int size;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != 2 ||
+        !enif_get_uint(env, elements[0], &slot) || !enif_inspect_binary(env, elements[1], &text) ||
+        text.size >= TEXT_MOST)
+        return false;
+    while (slot >= slowest->slots_size)
+        if (!grow(slowest))
+            return false;
+    memcpy(slowest->slots[slot], text.data, text.size);
+    slowest->slots[slot][text.size] = 0;
+    return true;
+}
+
+bool slowest_take(ErlNifEnv *env, struct report *report, ERL_NIF_TERM saved)
+{
+    const ERL_NIF_TERM *elements;
+    ERL_NIF_TERM list, head;
+    int size;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != 2)
+        return false;
+    for (list = elements[0]; enif_get_list_cell(env, list, &head, &list);)
+        if (!take_call(env, report, head))
+            return false;
+    for (list = elements[1]; enif_get_list_cell(env, list, &head, &list);)
+        if (!take_arguments(env, &report->slowest, head))
+            return false;
+    return true;
 }
 
 void slowest_free(struct slowest *slowest)

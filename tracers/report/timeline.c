@@ -5,7 +5,7 @@
  * twice as wide, each made of two old ones: at once for the sum of all processes, and for each
  * process when its own bins are next used.
  */
-#include "report.h"
+#include "merge.h"
 
 void bins_widen(struct bins *bins, uint32_t shift)
 {
@@ -96,4 +96,55 @@ void bins_forget_busy(struct bins *bins)
 {
     for (uint32_t i = 0; i < bins->count; i++)
         bins->bins[i].busy = 0;
+}
+
+/* --- Shares --- */
+
+/* {Shift, First, Bins} */
+ERL_NIF_TERM bins_save(ErlNifEnv *env, struct bins *bins)
+{
+    size_t size = bins->count * sizeof *bins->bins;
+    ERL_NIF_TERM binary;
+    unsigned char *bytes = enif_make_new_binary(env, size, &binary);
+    ERL_NIF_TERM saved = enif_make_tuple3(env, enif_make_uint(env, bins->shift),
+                                          enif_make_uint(env, bins->first), binary);
+
+    if (size && bytes)
+        memcpy(bytes, bins->bins, size);
+    free(bins->bins);
+    *bins = (struct bins){0};
+    return bytes ? saved : 0;
+}
+
+bool bins_take(ErlNifEnv *env, ERL_NIF_TERM saved, struct bins *bins, uint32_t *shift)
+{
+    const ERL_NIF_TERM *elements;
+    struct bins more = {0};
+    ErlNifBinary bytes;
+    bool room;
+    int size;
+
+    if (!enif_get_tuple(env, saved, &size, &elements) || size != 3 ||
+        !enif_get_uint(env, elements[0], &more.shift) ||
+        !enif_get_uint(env, elements[1], &more.first) ||
+        !enif_inspect_binary(env, elements[2], &bytes))
+        return false;
+    more.count = (uint32_t)(bytes.size / sizeof *more.bins);
+    if (more.count == 0)
+        return true;
+    more.bins = malloc(bytes.size);
+    if (!more.bins)
+        return false;
+    memcpy(more.bins, bytes.data, bytes.size);
+    *shift = *shift > more.shift ? *shift : more.shift;
+    bins_widen(&more, *shift);
+    bins_widen(bins, *shift);
+    room = reach(bins, more.first, more.first + more.count - 1);
+    for (uint32_t i = 0; room && i < more.count; i++) {
+        struct bin *to = &bins->bins[more.first + i - bins->first];
+        to->busy += more.bins[i].busy;
+        to->events += more.bins[i].events;
+    }
+    free(more.bins);
+    return room;
 }
