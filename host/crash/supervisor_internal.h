@@ -30,11 +30,11 @@ struct th_crash_output {
 
 /* The workers before a worker that succeeds them: host/README.md, "A tracer that died plays again". */
 struct th_crash_past {
-    uint64_t deaths;    /* caused by a library, in records */
-    uint64_t furthest;  /* greatest place of a death; 0: none. All text up to there was sent. */
-    uint64_t resumed;   /* records up to this place are not delivered; the state before is lost */
+    uint64_t deaths;   /* caused by a library, in records */
+    uint64_t furthest; /* greatest place of a death; 0: none. All text up to there was sent. */
+    uint64_t resumed;  /* records up to this place are not delivered; the state before is lost */
     uint64_t resumed_byte; /* of the stream, at which the record of RESUMED begins */
-    uint64_t *left_out; /* places of deaths, ascending: these records are not delivered either */
+    uint64_t *left_out;    /* places of deaths, ascending: these records are not delivered either */
     size_t left_out_count, left_out_capacity;
     bool state_lost;  /* successors begin behind RESUMED */
     bool has_written; /* text of the tracer was sent to stdout */

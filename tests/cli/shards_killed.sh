@@ -29,7 +29,7 @@ unrepeatable() {
 
 survives() {
     for stream in "$recordings"/*.trace; do
-        # Of a damaged recording no share is saved: a share without events cannot be killed.
+        # No share of a damaged recording is saved: a share without events cannot be killed.
         case $stream in */trunc_* | */s20_empty* | */s22_*) continue ;; esac
         if unrepeatable "$2" "$stream"; then continue; fi
         for shares in 2 3 7; do

@@ -39,7 +39,8 @@ static bool grow(struct tree *tree)
     return true;
 }
 
-uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa)
+/* As tree_child(), by the hash table. */
+static uint32_t find_child(struct tree *tree, uint32_t parent, const struct mfa *mfa)
 {
     uint32_t place = tree->size ? place_of(tree, parent, mfa) : 0;
 
@@ -55,6 +56,21 @@ uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa)
     tree->nodes[tree->used] = (struct node){.mfa = *mfa, .parent = parent};
     tree->places[place] = tree->used;
     return tree->used++;
+}
+
+/* Programs repeat themselves: after a node mostly comes the one that came last time, and the look-up of
+ * another one in a large table misses the caches. */
+uint32_t tree_child(struct tree *tree, uint32_t parent, const struct mfa *mfa)
+{
+    uint32_t child = tree->used ? tree->nodes[tree->latest].then : 0;
+
+    if (!child || tree->nodes[child].parent != parent || !mfa_same(&tree->nodes[child].mfa, mfa)) {
+        child = find_child(tree, parent, mfa);
+        if (tree->used)
+            tree->nodes[tree->latest].then = child;
+    }
+    tree->latest = child;
+    return child;
 }
 
 /* Marks FRAME, number DEPTH from 1 on of those that are drawn; UNDER is the node below. */

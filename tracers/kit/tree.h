@@ -11,6 +11,7 @@ enum { TREE_MOST = 1 << 20 };
 struct node {
     struct mfa mfa;
     uint32_t parent; /* a smaller number than the node's own */
+    uint32_t then;   /* the child that was looked up after this one; 0: none yet */
     uint64_t own;    /* own time in nanoseconds */
     uint64_t calls;
     bool deep; /* of calls deeper than STACK_DRAWN, which count for the parent; the parent is not
@@ -21,6 +22,7 @@ struct node {
 struct tree {
     struct node *nodes;
     uint32_t used, size;
+    uint32_t latest;  /* the node that was looked up last */
     uint32_t *places; /* hash table with open addressing: numbers of nodes; 0: free */
     uint32_t places_size;
     /* Calls beyond TREE_MOST nodes, and calls without memory for a node: they count for their
