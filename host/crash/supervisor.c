@@ -35,7 +35,8 @@
 enum {
     LOOK_MS = 1000,      /* between two looks at the threads of the workers */
     MERGE_MS = 1,        /* between two looks at the output of the workers, while there is some */
-    PIPE_BYTES = 1 << 20 /* of frames that gather between two looks */
+    PIPE_BYTES = 1 << 20, /* of frames that gather between two looks */
+    DEATHS_IN_A_ROW = 3
 };
 
 /* --- All workers ------------------------------------------------------------------------------ */
@@ -293,15 +294,24 @@ static int start_worker(struct team *team, size_t number)
 
 /* --- The end of a worker ---------------------------------------------------------------------- */
 
+/* Returns whether PLACE is the last of DEATHS_IN_A_ROW records, one after the other, of deaths. */
+static bool is_in_a_row(const struct th_crash_past *past, uint64_t place)
+{
+    for (size_t i = 1; i < DEATHS_IN_A_ROW; i++)
+        if (i > past->left_out_count || past->left_out[past->left_out_count - i] != place - i)
+            return false;
+    return true;
+}
+
 /* Returns whether the successor of worker NUMBER, which died at PLACE, can play the streams again from
- * their beginning and come to the same state. A worker that dies at a record which one before it had
- * passed does not come to the same state. */
+ * their beginning and come further. A worker that dies at a record which one before it had passed does
+ * not come to the same state; one that dies in each record dies of its state. */
 static bool can_play_again(const struct team *team, size_t number, uint64_t place)
 {
     const struct th_crash_past *past = &team->workers[number].past;
     bool is_whole = !team->policy->again || team->policy->again(number);
 
-    return is_whole && !past->state_lost && place > past->furthest;
+    return is_whole && !past->state_lost && place > past->furthest && !is_in_a_row(past, place);
 }
 
 /* Chooses the records for the successor of worker NUMBER, which died at PLACE, and writes so. */

@@ -130,6 +130,24 @@ tracehost: tracer 'dying' ended the program: _exit(0), in trace
 tracehost replay: tracer 'dying' has crashed 2 times, and gets no more events: see --max-crashes
 -- status 6
 EOF
+dying=at=300
+expect 'a tracer that dies in three records in a row goes on without its state' dies --on-crash=continue <<'EOF'
+719 lines
+-- stderr
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 300, at byte 54686 of samples/recordings/s04_genserver_pingpong.trace
+tracehost replay: tracer 'dying' plays all records again, without record 300
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 301, at byte 54830 of samples/recordings/s04_genserver_pingpong.trace
+tracehost replay: tracer 'dying' plays all records again, without record 301 and 1 before it
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 302, at byte 55016 of samples/recordings/s04_genserver_pingpong.trace
+tracehost replay: tracer 'dying' goes on from record 303, without its earlier state
+tracehost: tracer 'dying' ended the program: _exit(0), in trace
+  record 602, at byte 105174 of samples/recordings/s04_genserver_pingpong.trace
+tracehost replay: tracer 'dying' goes on from record 603, without its earlier state
+-- status 6
+EOF
 dying=unload=1
 expect 'a death outside of a record is final' dies --on-crash=continue <<'EOF'
 719 lines
