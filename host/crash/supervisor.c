@@ -33,8 +33,8 @@
 #include <unistd.h>
 
 enum {
-    LOOK_MS = 1000,      /* between two looks at the threads of the workers */
-    MERGE_MS = 1,        /* between two looks at the output of the workers, while there is some */
+    LOOK_MS = 1000,       /* between two looks at the threads of the workers */
+    MERGE_MS = 1,         /* between two looks at the output of the workers, while there is some */
     PIPE_BYTES = 1 << 20, /* of frames that gather between two looks */
     DEATHS_IN_A_ROW = 3
 };
