@@ -89,6 +89,7 @@ TH_TRACER_MERGE()
 
 TH_TRACER_UNLOAD()
 {
-    fwrite(list, 1, used, stdout);
+    if (used > 0) /* else there is no list */
+        fwrite(list, 1, used, stdout);
     free(list);
 }
