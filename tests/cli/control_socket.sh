@@ -65,9 +65,15 @@ the socket is gone
 tracehost replay: stdin: received SIGINT after 572 records
 EOF
 a_bank
+# has_ended PID: the process has closed its files. Its parent need not have noticed.
+has_ended() {
+    ! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status"
+}
 killed() {
+    worker=$(worker_of "$host")
     kill -KILL "$host"
     wait "$host" 2>/dev/null
+    until_so has_ended "$worker"
     test -S "$socket" && echo 'a dead socket is left'
     ctl status
     a_bank
