@@ -18,7 +18,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 struct shard {
@@ -101,11 +100,10 @@ static enum th_status check_stream(const char *name, uint64_t *size)
     struct th_reader *reader;
     const struct th_reader_info *info;
     enum th_status status = TH_OK;
-    struct stat about;
+    size_t files;
 
     *size = 0;
-    if (strcmp(name, "-") == 0 || strncmp(name, "tcp://", strlen("tcp://")) == 0 ||
-        (stat(name, &about) == 0 && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode)))
+    if (th_replay_reader_reads_once(name, &files))
         return th_error_raise(TH_USAGE, "--shards needs a file, which can be read at several "
                                         "places: record the stream with tracehost convert");
     if (th_replay_reader_open(name, NULL, &reader) != TH_OK) {

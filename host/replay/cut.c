@@ -35,16 +35,12 @@ static inline bool may_change_world(const unsigned char *p)
 static inline bool is_passable(const struct th_record *record, const unsigned char *data,
                                size_t size)
 {
-    const struct th_record_prefix *prefix = &record->prefixes[record->latest];
+    const unsigned char *numbers = th_replay_record_same_begin(record, data, size, 24);
 
-    if (prefix->bytes == 0 || prefix->identifier != TH_ETF_NEW_PID ||
-        size < 3 + prefix->bytes + TH_RECORD_NUMBERS + 24 || data[0] != TH_ETF_VERSION ||
-        data[1] != TH_ETF_SMALL_TUPLE || !th_replay_raw_same(data + 3, prefix->text, prefix->bytes))
+    if (!numbers || (record->prefixes[record->latest].kind == TH_EVENT_TRACE_TS &&
+                     !(record->clocks >> th_replay_record_clock(data + size) & 1)))
         return false;
-    if (prefix->kind == TH_EVENT_TRACE_TS &&
-        !(record->clocks >> th_replay_record_clock(data + size) & 1))
-        return false;
-    return !may_change_world(data + 3 + prefix->bytes + TH_RECORD_NUMBERS);
+    return !may_change_world(numbers + TH_RECORD_NUMBERS);
 }
 
 enum th_status th_replay_reader_pass(struct th_reader *reader, uint64_t position,

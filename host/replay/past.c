@@ -91,13 +91,11 @@ static inline const unsigned char *find_key(const struct th_record *record,
                                             const unsigned char *data, size_t size, th_term *tracee)
 {
     const struct th_record_prefix *prefix = &record->prefixes[record->latest];
+    const unsigned char *numbers = th_replay_record_same_begin(record, data, size, LEAST);
 
-    if (prefix->bytes == 0 || prefix->identifier != TH_ETF_NEW_PID ||
-        prefix->kind != TH_EVENT_TRACE_TS || size < 3 + prefix->bytes + TH_RECORD_NUMBERS + LEAST ||
-        data[0] != TH_ETF_VERSION || data[1] != TH_ETF_SMALL_TUPLE ||
-        !th_replay_raw_same(data + 3, prefix->text, prefix->bytes))
-        return NULL;
-    return th_replay_record_numbers(record, prefix->identifier, data + 3 + prefix->bytes, tracee);
+    return numbers && prefix->kind == TH_EVENT_TRACE_TS
+               ? th_replay_record_numbers(record, prefix->identifier, numbers, tracee)
+               : NULL;
 }
 
 /* Fills EVENT from the record of SIZE bytes at DATA. False if it is not known. */

@@ -233,6 +233,21 @@ static inline bool th_replay_raw_same(const unsigned char *a, const unsigned cha
     return (differences[0] | differences[1]) == 0;
 }
 
+/* Returns the tracee's numbers in the message of SIZE bytes at DATA, if it begins as the latest records
+ * of processes do, and at least LEFT bytes are behind the numbers; else NULL. */
+static inline const unsigned char *th_replay_record_same_begin(const struct th_record *record,
+                                                               const unsigned char *data,
+                                                               size_t size, size_t left)
+{
+    const struct th_record_prefix *prefix = &record->prefixes[record->latest];
+
+    if (prefix->bytes == 0 || prefix->identifier != TH_ETF_NEW_PID ||
+        size < 3 + prefix->bytes + TH_RECORD_NUMBERS + left || data[0] != TH_ETF_VERSION ||
+        data[1] != TH_ETF_SMALL_TUPLE || !th_replay_raw_same(data + 3, prefix->text, prefix->bytes))
+        return NULL;
+    return data + 3 + prefix->bytes;
+}
+
 /* Reads the node of a pid or port in any encoding. */
 bool th_replay_raw_node(const unsigned char *p, const unsigned char *end, struct th_etf_node *node);
 
