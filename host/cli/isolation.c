@@ -7,12 +7,12 @@
 #include "host/base/log.h"
 #include "host/base/memory.h"
 #include "host/crash/supervisor.h"
+#include "host/replay/reader.h"
 #include "host/replay/spool.h"
 #include "host/trace/session.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { MAX_CRASHES = 10 };
 
@@ -123,7 +123,7 @@ static enum th_status check_combinations(const struct th_replaying *replay)
 static enum th_status check_files(const struct th_replaying *replay)
 {
     for (size_t i = 0; i < replay->streams.count && replay->stream.reconnect_ns; i++)
-        if (strncasecmp(replay->streams.items[i], "tcp://", strlen("tcp://")) == 0)
+        if (th_replay_tcp_is_address(replay->streams.items[i]))
             return th_error_raise(TH_USAGE,
                                   "%s cannot be combined with --reconnect: the tracers read one "
                                   "connection",

@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -81,11 +80,9 @@ void th_cli_minimize_watch(struct th_minimize *minimize, size_t index, struct th
 
 static bool can_be_read_again(const char *name)
 {
-    struct stat about;
+    size_t files;
 
-    if (strcmp(name, "-") == 0 || strncmp(name, "tcp://", 6) == 0)
-        return false;
-    return stat(name, &about) != 0 || S_ISREG(about.st_mode); /* a wrap set has no file NAME */
+    return !th_replay_reader_reads_once(name, &files);
 }
 
 /* --- A search in a process -------------------------------------------------------------------- */

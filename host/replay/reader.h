@@ -60,6 +60,10 @@ enum th_status th_replay_reader_attach(int fd, const char *name,
  * Errors: those of th_replay_reader_open(). */
 enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node);
 
+/* Returns true if NAME begins with the scheme of a connection, "tcp://" in any case; then NAME is nothing
+ * else. */
+bool th_replay_tcp_is_address(const char *name);
+
 /* Returns whether NAME can be read only once: stdin, a pipe, a device, a connection. *FILES gets the
  * number of files that it stands for. */
 bool th_replay_reader_reads_once(const char *name, size_t *files);

@@ -165,9 +165,6 @@ struct th_tcp_address {
     char *host, *port;
 };
 
-/* Returns true if NAME begins with the scheme of such an address; then NAME is nothing else. */
-bool th_replay_tcp_is_address(const char *name);
-
 /* Parses NAME.
  * Owner: th_replay_tcp_free(), whatever the status.
  * Errors: TH_MALFORMED with the fault. */
