@@ -25,6 +25,8 @@
 #ifndef TH_CHECK_H
 #define TH_CHECK_H
 
+#include "rule.h"
+
 #include "host/term/env.h"
 
 #include <stdatomic.h>
@@ -44,6 +46,21 @@ static inline bool th_check_on(void)
  * the checker. Returns the number of all findings.
  * Order: after the libraries were unloaded. */
 uint64_t th_check_end(void);
+
+/* A finding. The texts are valid during the call that gets them. */
+struct th_check_finding {
+    enum th_check_rule rule;
+    const char *where;   /* "trace of tracer 'x'", "sins:open/1", "load of sins.so" */
+    const char *who;     /* the same with arguments or record, if they are known */
+    const char *kind;    /* static: findings of one kind in one function are alike */
+    const char *message; /* "calls enif_free() on ..." */
+};
+
+/* Lets WATCH get each finding, in the thread that it is of, in place of a line on stderr. NULL: as
+ * before.
+ * Order: while no other thread runs code of libraries. */
+typedef void th_check_finding_watch(const struct th_check_finding *finding);
+void th_check_watch_findings(th_check_finding_watch *watch);
 
 /* --- Objects that a library can own ----------------------------------------------------------- */
 
@@ -103,11 +120,22 @@ static inline bool th_check_has(enum th_check_kind kind, const void *thing, cons
  * the checker is on. */
 void th_check_free(void *memory);
 
-/* Reports a wrong use of FUNCTION as the finding "FUNCTION() WHAT". */
-void th_check_blame(const char *function, const char *what);
+/* Lets the allocation number COUNT from now on fail, of those that libraries ask for and that can
+ * fail, from 1; 0: none. Thread: the counting is exact while one thread allocates.
+ * th_check_allows(): returns false if the allocation that is asked for must fail. */
+void th_check_fail(uint64_t count);
+bool th_check_note_allocation(void);
+static inline bool th_check_allows(void)
+{
+    return !th_check_on() || th_check_note_allocation();
+}
 
-/* Reports the finding "FUNCTION() WHAT OTHER()", with the name of another function. */
-void th_check_blame_of(const char *function, const char *what, const char *other);
+/* Reports a wrong use of FUNCTION, which breaks RULE, as the finding "calls FUNCTION() WHAT". */
+void th_check_blame(enum th_check_rule rule, const char *function, const char *what);
+
+/* Reports the finding "calls FUNCTION() WHAT OTHER()", with the name of another function. */
+void th_check_blame_of(enum th_check_rule rule, const char *function, const char *what,
+                       const char *other);
 
 /* --- Locks ------------------------------------------------------------------------------------ */
 

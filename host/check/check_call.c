@@ -162,6 +162,17 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the following
 static struct th_table all;                              /* by function and kind */
 static uint64_t found;
 
+static th_check_finding_watch *finding_watch; /* NULL: findings are printed */
+
+const struct th_check_rule_text th_check_rules[TH_RULES] = {
+#define ROW(name, ...) [TH_RULE_##name] = {__VA_ARGS__},
+    TH_ALL_RULES(ROW)};
+
+void th_check_watch_findings(th_check_finding_watch *watch)
+{
+    finding_watch = watch;
+}
+
 /* Writes a line on stderr, after flushing stdout to keep the order. */
 static void print_finding(const char *who, const char *message)
 {
@@ -171,7 +182,8 @@ static void print_finding(const char *who, const char *message)
 
 /* Counts MESSAGE in the series of KIND and ORIGIN's function, prints the first few, and frees
  * MESSAGE. Two series with the same key, of 64 mixed bits, would be counted as one. */
-static void tell_finding(const struct th_origin *origin, const char *kind, char *message)
+static void tell_finding(const struct th_origin *origin, enum th_check_rule rule, const char *kind,
+                         char *message)
 {
     const char *where = origin->where;
     uint64_t key = th_hash_mix(th_hash_bytes(where, strlen(where)) ^ (uintptr_t)kind) | 1;
@@ -188,47 +200,55 @@ static void tell_finding(const struct th_origin *origin, const char *kind, char 
     found++;
     count = ++series->count;
     pthread_mutex_unlock(&lock);
-    if (count <= TOLD)
+    if (finding_watch)
+        finding_watch(&(struct th_check_finding){rule, where, origin->text, kind, message});
+    else if (count <= TOLD)
         print_finding(origin->text, message);
     th_free(message);
 }
 
-void th_check_found(const struct th_origin *origin, const char *kind, const char *format, ...)
+void th_check_found(const struct th_origin *origin, enum th_check_rule rule, const char *kind,
+                    const char *format, ...)
 {
     va_list args;
 
     va_start(args, format);
-    tell_finding(origin, kind, th_vprintf(format, args));
+    tell_finding(origin, rule, kind, th_vprintf(format, args));
     va_end(args);
 }
 
-void th_check_found_now(const char *kind, const char *format, ...)
+void th_check_found_now(enum th_check_rule rule, const char *kind, const char *format, ...)
 {
     struct th_origin *origin = th_check_origin_now();
     va_list args;
 
     va_start(args, format);
-    tell_finding(origin, kind, th_vprintf(format, args));
+    tell_finding(origin, rule, kind, th_vprintf(format, args));
     va_end(args);
     th_check_origin_release(origin);
 }
 
-void th_check_report_leak(const char *message)
+void th_check_report_leak(const struct th_origin *origin, const char *kind, const char *message)
 {
-    print_finding("leak", message);
+    if (finding_watch)
+        finding_watch(
+            &(struct th_check_finding){TH_RULE_LEAK, origin->where, origin->text, kind, message});
+    else
+        print_finding("leak", message);
     pthread_mutex_lock(&lock);
     found++;
     pthread_mutex_unlock(&lock);
 }
 
-void th_check_blame(const char *function, const char *what)
+void th_check_blame(enum th_check_rule rule, const char *function, const char *what)
 {
-    th_check_found_now(what, "calls %s() %s", function, what);
+    th_check_found_now(rule, what, "calls %s() %s", function, what);
 }
 
-void th_check_blame_of(const char *function, const char *what, const char *other)
+void th_check_blame_of(enum th_check_rule rule, const char *function, const char *what,
+                       const char *other)
 {
-    th_check_found_now(what, "calls %s() %s %s()", function, what, other);
+    th_check_found_now(rule, what, "calls %s() %s %s()", function, what, other);
 }
 
 uint64_t th_check_findings_end(void)
@@ -240,7 +260,7 @@ uint64_t th_check_findings_end(void)
     pthread_mutex_lock(&lock);
     while ((slot = th_hash_table_next(&all, &position))) {
         struct series *series = slot->value;
-        if (series->count > TOLD)
+        if (series->count > TOLD && !finding_watch)
             fprintf(stderr, "tracehost: check: %s: %llu more times: %s\n", series->where,
                     (unsigned long long)(series->count - TOLD), series->first);
         th_free(series->where);
@@ -313,13 +333,13 @@ th_term th_check_answer(const struct th_check_call *call, th_term answer, bool s
 
     if (env->exception != TH_NONE) {
         if (answer != TH_NONE)
-            th_check_found_now("raised",
+            th_check_found_now(TH_RULE_TERM, "raised",
                                "returns a term after raising an exception; the exception counts");
         if (!th_check_valid(env, env->exception, "raises", NULL))
             env->exception = TH_AM(undefined);
         answer = TH_NONE;
     } else if (answer == TH_NONE && !scheduled) {
-        th_check_found_now("nothing", "returns 0: neither a term nor an exception");
+        th_check_found_now(TH_RULE_TERM, "nothing", "returns 0: neither a term nor an exception");
         answer = TH_AM(undefined);
     } else if (answer != TH_NONE && !th_check_valid(env, answer, "returns", NULL)) {
         answer = TH_AM(undefined);
@@ -327,8 +347,8 @@ th_term th_check_answer(const struct th_check_call *call, th_term answer, bool s
     for (size_t i = 0; i < frame->byte_count; i++) {
         const struct th_check_bytes *it = &frame->bytes[i];
         if (th_hash_bytes(it->bytes, it->size) != it->hash)
-            th_check_found_now("changed bytes", "changed the bytes of a binary in argument %d",
-                               it->argument + 1);
+            th_check_found_now(TH_RULE_BYTES, "changed bytes",
+                               "changed the bytes of a binary in argument %d", it->argument + 1);
     }
     th_check_locks_left(frame);
     th_self.check_frame = frame->outer;
@@ -338,30 +358,6 @@ th_term th_check_answer(const struct th_check_call *call, th_term answer, bool s
     return answer;
 }
 
-/* --- Callbacks of tracers -------------------------------------------------------------------- */
-
-/* Calls a callback in its own environment, with copies of its arguments, as functions of libraries
- * run while the checker is on; so terms left from an earlier callback are recognized. The result of
- * `trace` is not used: it may be 0. */
-static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM argv[])
-{
-    enum th_tracer_slot slot = th_self.slot;
-    th_env *env = th_env_create(TH_ENV_CALLBACK);
-    th_term copies[5], answer;
-    struct th_check_call call = {.argc = argc, .argv = copies, .env = env};
-
-    env->self = given->self;
-    env->library = given->library;
-    env->thread = given->thread;
-    for (int i = 0; i < argc; i++)
-        copies[i] = th_copy(env, argv[i]);
-    th_check_begin(&call);
-    answer = th_library_slots(env->library)->functions[slot](env, argc, copies);
-    answer = th_check_answer(&call, answer, argc == 5);
-    th_check_retire(env);
-    return th_is_immediate(answer) ? answer : TH_NONE;
-}
-
 /* --- The checker ------------------------------------------------------------------------------ */
 
 _Atomic bool th_check_started;
@@ -369,7 +365,7 @@ _Atomic bool th_check_started;
 void th_check_start(void)
 {
     th_check_heaps_start();
-    th_trace_callback_watcher = call_watched;
+    th_check_callbacks_start();
     atomic_store_explicit(&th_check_started, true, memory_order_relaxed);
 }
 
@@ -379,7 +375,7 @@ uint64_t th_check_end(void)
     if (!th_check_on())
         return 0;
     atomic_store_explicit(&th_check_started, false, memory_order_relaxed);
-    th_trace_callback_watcher = NULL;
+    th_check_callbacks_end();
     th_check_heaps_end();
     th_check_owned_end();
     return th_check_findings_end();

@@ -105,11 +105,11 @@ static void note_used(const th_env *env)
     char *owner = owner_of_retired(env);
 
     if (sender)
-        th_check_found_now("sent",
+        th_check_found_now(TH_RULE_SENT, "sent",
                            "makes a term in the environment of a message that was sent, without "
                            "enif_clear_env() before: a BEAM writes the term into the message");
     else
-        th_check_found_now("retired", "makes a term in %s",
+        th_check_found_now(TH_RULE_KEPT, "retired", "makes a term in %s",
                            owner ? owner : "an environment that was freed");
     th_check_origin_release(sender);
     th_free(owner);
@@ -177,7 +177,7 @@ th_term th_check_note_read(th_term term, const char *function)
     if (*words != TH_ENV_GONE)
         return term;
     owner = words == &term ? NULL : th_check_heap_of(words);
-    th_check_found_now(function, "gives %s() a term that lies in %s", function,
+    th_check_found_now(TH_RULE_KEPT, function, "gives %s() a term that lies in %s", function,
                        owner ? owner : "an environment that was freed");
     th_free(owner);
     return TH_AM(undefined);
@@ -249,7 +249,7 @@ static void keep_below(struct keeping *in, size_t bytes)
 
     while ((it = take_oldest(in, bytes))) {
         if (in == &memories && !is_spoiled(it))
-            th_check_found(it->origin, "written",
+            th_check_found(it->origin, TH_RULE_FREED, "written",
                            "memory that this call freed was written to later");
         if (in == &environments)
             th_env_free(it->memory);

@@ -44,17 +44,18 @@ struct th_check_frame {
 
 /* --- Findings (check_call.c) ----------------------------------------------------------------- */
 
-/* Counts the finding that ORIGIN did FORMAT, and prints it if it is among the first few of its KIND
+/* Counts the finding that ORIGIN did FORMAT, which breaks RULE, and prints it if it is among the first few of its KIND
  * in the same function. KIND is a text that stays valid, compared by address. */
-void th_check_found(const struct th_origin *origin, const char *kind, const char *format, ...)
-    __attribute__((format(printf, 3, 4), cold));
+void th_check_found(const struct th_origin *origin, enum th_check_rule rule, const char *kind,
+                    const char *format, ...) __attribute__((format(printf, 4, 5), cold));
 
 /* Counts and prints a finding like th_check_found(), for the current action of the thread. */
-void th_check_found_now(const char *kind, const char *format, ...)
-    __attribute__((format(printf, 2, 3), cold));
+void th_check_found_now(enum th_check_rule rule, const char *kind, const char *format, ...)
+    __attribute__((format(printf, 3, 4), cold));
 
-/* Prints and counts a leak, which may stand for several calls. */
-void th_check_report_leak(const char *message) __attribute__((cold));
+/* Prints and counts a leak of KIND, which may stand for several calls; ORIGIN is the first one. */
+void th_check_report_leak(const struct th_origin *origin, const char *kind, const char *message)
+    __attribute__((cold));
 
 /* Prints how many findings were only counted, forgets all findings, and returns their number. */
 uint64_t th_check_findings_end(void);
@@ -97,6 +98,28 @@ bool th_check_valid(const th_env *env, th_term term, const char *does, const cha
 void th_check_each_binary(const th_env *env, th_term term,
                           void (*seen)(void *context, const unsigned char *bytes, size_t size),
                           void *context);
+
+/* --- Callbacks of tracers (check_callback.c, check_data.c, check_system_call.c) ---------------- */
+
+void th_check_callbacks_start(void);
+void th_check_callbacks_end(void);
+
+struct th_library;
+
+/* Note the variables of LIBRARY before a callback, and report those that the callback has changed
+ * again. th_check_data_end() forgets the changes. */
+void th_check_data_note(const struct th_library *library);
+void th_check_data_compare(void);
+void th_check_data_end(void);
+
+/* Prepares the process to see system calls; false if the kernel or the machine does not support
+ * that. Order: while there is one thread. */
+bool th_check_system_calls_supported(void);
+
+/* Begin to note the system calls of a callback, ENABLED or another, and end that with a report of
+ * those that break a rule. */
+void th_check_system_calls_begin(bool enabled);
+void th_check_system_calls_end(void);
 
 /* --- Locks (check_owned.c) ------------------------------------------------------------------- */
 

@@ -66,6 +66,23 @@ static void free_owned(struct owned *it)
     th_free(it);
 }
 
+/* --- Allocations that fail --------------------------------------------------------------------- */
+
+static _Atomic uint64_t
+    fails_in; /* allocations up to the one that fails; 0: none. Relaxed: alone */
+
+void th_check_fail(uint64_t count)
+{
+    atomic_store_explicit(&fails_in, count, memory_order_relaxed);
+}
+
+bool th_check_note_allocation(void)
+{
+    if (atomic_load_explicit(&fails_in, memory_order_relaxed) == 0)
+        return true;
+    return atomic_fetch_sub_explicit(&fails_in, 1, memory_order_relaxed) != 1;
+}
+
 /* --- Got -------------------------------------------------------------------------------------- */
 
 void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const char *name,
@@ -95,7 +112,7 @@ void th_check_note_got(enum th_check_kind kind, void *thing, size_t bytes, const
     }
     pthread_mutex_unlock(&lock);
     if (!it && old && kind == TH_CHECK_MEMORY)
-        th_check_found(old->origin, "freed otherwise",
+        th_check_found(old->origin, TH_RULE_OWNER, "freed otherwise",
                        "memory that %s() returned was freed by another function than enif_free()",
                        old->function);
     free_owned(old);
@@ -119,14 +136,17 @@ static void tell_stranger(enum th_check_kind kind, const void *thing, const char
         th_check_origin_keep(last.origin);
     pthread_mutex_unlock(&lock);
     if (last.function)
-        th_check_found_now(
-            function, "calls %s() on %s %s that was already given back to %s() by %s", function,
-            words[kind].article, words[kind].one, last.function, last.origin->text);
+        th_check_found_now(TH_RULE_OWNER, function,
+                           "calls %s() on %s %s that was already given back to %s() by %s",
+                           function, words[kind].article, words[kind].one, last.function,
+                           last.origin->text);
     else if (kind == TH_CHECK_ENVIRONMENT && th_self.check_frame &&
              th_self.check_frame->call->env == thing)
-        th_check_found_now(function, "calls %s() on the environment of this call", function);
+        th_check_found_now(TH_RULE_OWNER, function, "calls %s() on the environment of this call",
+                           function);
     else
-        th_check_found_now(function, "calls %s() on %s", function, words[kind].stranger);
+        th_check_found_now(TH_RULE_OWNER, function, "calls %s() on %s", function,
+                           words[kind].stranger);
     th_check_origin_release(last.origin);
 }
 
@@ -154,7 +174,8 @@ bool th_check_note_gave(enum th_check_kind kind, const void *thing, const char *
     if (gone && kind == TH_CHECK_LOCK) {
         th_check_lock_gone(thing);
         if (gone->holders > 0) { /* destroying it would be undefined and is not done */
-            th_check_found_now("held", "calls %s() on a lock that is locked", function);
+            th_check_found_now(TH_RULE_LOCK, "held", "calls %s() on a lock that is locked",
+                               function);
             good = false;
         }
     }
@@ -256,7 +277,7 @@ static void tell_leaks(const struct leak *leaks, size_t count)
     th_buffer_printf(&line, " that %s got from %s()", origin->where, first->function);
     if (strcmp(origin->where, origin->text) != 0)
         th_buffer_printf(&line, "%s in %s", count > 1 ? ", first" : ",", origin->text);
-    th_check_report_leak(th_buffer_text(&line));
+    th_check_report_leak(origin, words[leaks[0].kind].one, th_buffer_text(&line));
     th_buffer_free(&line);
 }
 
@@ -343,11 +364,12 @@ bool th_check_note_locks(const void *lock, bool shared, const char *function)
         return true;
     if (shared && mine->shared) {
         th_check_blame(
-            function,
+            TH_RULE_LOCK, function,
             "on a lock that this thread holds already: with a waiting writer this is a deadlock");
         return true; /* this mostly works */
     }
-    th_check_blame(function, "on a lock that this thread holds already: this is a deadlock");
+    th_check_blame(TH_RULE_LOCK, function,
+                   "on a lock that this thread holds already: this is a deadlock");
     mine->refused++;
     return false;
 }
@@ -379,13 +401,13 @@ bool th_check_note_unlocks(const void *lock, bool shared, const char *function)
         return false;
     }
     if (!mine && (!th_check_hold(lock, 0, &before, NULL) || before <= 0)) {
-        th_check_blame(function, "on a lock that no thread holds");
+        th_check_blame(TH_RULE_LOCK, function, "on a lock that no thread holds");
         return false;
     }
     if (!mine)
-        th_check_blame(function, "on a lock that another thread holds");
+        th_check_blame(TH_RULE_LOCK, function, "on a lock that another thread holds");
     else if (mine->shared != shared)
-        th_check_blame(function,
+        th_check_blame(TH_RULE_LOCK, function,
                        shared ? "on a lock that this thread holds for writing, not for reading"
                               : "on a lock that this thread holds for reading, not for writing");
     th_check_hold(lock, -1, &before, NULL);
@@ -413,8 +435,9 @@ void th_check_locks_left(const struct th_check_frame *frame)
 
         if (mine->call != frame->number || !th_check_hold(mine->lock, 0, &before, &name))
             continue;
-        th_check_found_now("returns with lock", "returns without unlocking the lock%s%s%s",
-                           name ? " '" : "", name ? name : "", name ? "'" : "");
+        th_check_found_now(TH_RULE_LOCK, "returns with lock",
+                           "returns without unlocking the lock%s%s%s", name ? " '" : "",
+                           name ? name : "", name ? "'" : "");
         th_free(name);
     }
 }

@@ -252,15 +252,17 @@ bool th_check_valid(const th_env *env, th_term term, const char *does, const cha
 {
     struct walk walk = {.env = env};
     enum fault fault = walk_all(&walk, term);
+    enum th_check_rule rule;
     char *text;
 
     if (!fault)
         return true;
+    rule = fault == NO_TERM || fault == BROKEN ? TH_RULE_TERM : TH_RULE_KEPT;
     text = describe_fault(fault, walk.culprit, walk.culprit == term);
     if (function)
-        th_check_found_now(function, "%s %s() %s", does, function, text);
+        th_check_found_now(rule, function, "%s %s() %s", does, function, text);
     else
-        th_check_found_now(does, "%s %s", does, text);
+        th_check_found_now(rule, does, "%s %s", does, text);
     th_free(text);
     return false;
 }

@@ -10,6 +10,7 @@
 #include "host/library/entry.h"
 #include "host/library/load.h"
 
+#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -127,7 +128,7 @@ struct th_instance *th_code_instance_create(struct th_library *library)
     find_starts(instance);
     instance_list_words(instance);
     th_library_code_range(library, &instance->low, &instance->high);
-    th_library_symbols(library, &instance->functions);
+    th_library_symbols(library, STT_FUNC, &instance->functions);
     instance->base = th_library_base(library);
     return instance;
 }

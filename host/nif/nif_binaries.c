@@ -51,7 +51,7 @@ bool th_nif_binary_take(ErlNifBinary *bin, enum th_nif_binary_taker taker)
     if (bin->ref_bin && !th_check_gave(TH_CHECK_BINARY, bin->ref_bin, function))
         return false;
     if (!bin->ref_bin && bin->__spare__[0] == &released) {
-        th_check_blame(function, "on a binary that was released already");
+        th_check_blame(TH_RULE_OWNER, function, "on a binary that was released already");
         return false;
     }
     bin->__spare__[0] = (void *)(uintptr_t)&taken_by[taker];
@@ -95,7 +95,7 @@ int enif_inspect_binary(ErlNifEnv *env, ERL_NIF_TERM bin_term, ErlNifBinary *bin
 
 int enif_alloc_binary(size_t size, ErlNifBinary *bin)
 {
-    struct th_binary *binary = th_binary_create(size);
+    struct th_binary *binary = th_check_allows() ? th_binary_create(size) : NULL;
 
     if (!binary)
         return 0;
@@ -110,7 +110,7 @@ int enif_realloc_binary(ErlNifBinary *bin, size_t size)
     struct th_binary *binary = bin->ref_bin;
     ErlNifBinary copy;
 
-    if (!th_nif_binary_take(bin, TH_NIF_REALLOC_BINARY))
+    if ((binary && !th_check_allows()) || !th_nif_binary_take(bin, TH_NIF_REALLOC_BINARY))
         return 0;
     if (binary) {
         binary = th_binary_resize(binary, size);
@@ -137,10 +137,11 @@ void enif_release_binary(ErlNifBinary *bin)
     /* A BEAM ignores a binary that the library does not own. */
     if (th_check_on() && !bin->ref_bin) {
         if (bin->__spare__[0] == &inspected)
-            th_check_blame(name, "on a binary that was only inspected");
+            th_check_blame(TH_RULE_OWNER, name, "on a binary that was only inspected");
         for (size_t i = 0; i < sizeof taken_by / sizeof taken_by[0]; i++)
             if (bin->__spare__[0] == &taken_by[i])
-                th_check_blame_of(name, "on a binary that was given to", taken_by[i]);
+                th_check_blame_of(TH_RULE_OWNER, name, "on a binary that was given to",
+                                  taken_by[i]);
     }
     if (th_nif_binary_take(bin, TH_NIF_RELEASE_BINARY) && bin->ref_bin)
         th_binary_release(bin->ref_bin);

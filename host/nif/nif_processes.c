@@ -104,7 +104,8 @@ static bool is_refused(th_term receiver, const char *function)
     bool is_tracee = th_trace_callback_refuses(receiver);
 
     if (is_tracee && th_check_on())
-        th_check_blame(function, "with the tracee as receiver: the message is refused");
+        th_check_blame(TH_RULE_TRACEE, function,
+                       "with the tracee as receiver: the message is refused");
     return is_tracee;
 }
 

@@ -58,7 +58,7 @@ void *enif_dlsym(void *handle, const char *symbol, void (*err_handler)(void *, c
 
 void *enif_alloc(size_t size)
 {
-    void *memory = malloc(size ? size : 1);
+    void *memory = th_check_allows() ? malloc(size ? size : 1) : NULL;
 
     th_check_got(TH_CHECK_MEMORY, memory, size, NULL, "enif_alloc");
     return memory;
@@ -68,7 +68,7 @@ void *enif_realloc(void *ptr, size_t size)
 {
     void *memory;
 
-    if (ptr && !th_check_gave(TH_CHECK_MEMORY, ptr, "enif_realloc"))
+    if (!th_check_allows() || (ptr && !th_check_gave(TH_CHECK_MEMORY, ptr, "enif_realloc")))
         return NULL;
     memory = realloc(ptr, size ? size : 1);
     th_check_got(TH_CHECK_MEMORY, memory ? memory : ptr, size, NULL, "enif_realloc");

@@ -194,7 +194,7 @@ static int debug_file_compare(const void *a, const void *b)
     return (first->name < second->name) - (first->name > second->name);
 }
 
-void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type)
+void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type, int kind)
 {
     Elf_Scn *section = NULL, *names;
     Elf_Data *data = NULL, *strings = NULL;
@@ -220,7 +220,7 @@ void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word t
     }
     count = data->d_size / sizeof(Elf64_Sym);
     for (size_t i = 0; i < count && i < INT32_MAX && gelf_getsym(data, (int)i, &symbol); i++) {
-        if (GELF_ST_TYPE(symbol.st_info) != STT_FUNC || symbol.st_shndx == SHN_UNDEF ||
+        if (GELF_ST_TYPE(symbol.st_info) != kind || symbol.st_shndx == SHN_UNDEF ||
             symbol.st_size == 0 || symbol.st_name >= named || !symbols->names[symbol.st_name])
             continue;
         TH_ARRAY_GROW(symbols->items, symbols->count, symbols->capacity);
@@ -231,7 +231,7 @@ void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word t
         qsort(symbols->items, symbols->count, sizeof *symbols->items, debug_file_compare);
 }
 
-void th_library_symbols(const struct th_library *library, struct th_symbols *symbols)
+void th_library_symbols(const struct th_library *library, int kind, struct th_symbols *symbols)
 {
     int fd = th_debuginfo_own_open(&library->facts);
     Elf *elf = NULL;
@@ -240,9 +240,9 @@ void th_library_symbols(const struct th_library *library, struct th_symbols *sym
         return;
     elf_version(EV_CURRENT);
     elf = elf_begin(fd, ELF_C_READ, NULL); /* reads only the requested sections */
-    th_debuginfo_symbols_read(symbols, elf, SHT_SYMTAB);
+    th_debuginfo_symbols_read(symbols, elf, SHT_SYMTAB, kind);
     if (symbols->count == 0)
-        th_debuginfo_symbols_read(symbols, elf, SHT_DYNSYM);
+        th_debuginfo_symbols_read(symbols, elf, SHT_DYNSYM, kind);
     elf_end(elf);
     close(fd);
 }

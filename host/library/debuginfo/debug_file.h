@@ -31,8 +31,8 @@ void th_debuginfo_file_close(struct th_debug_file *file);
 /* Opens the examined library for reading; below 0 if that file does not exist any more. */
 int th_debuginfo_own_open(const struct th_examination *facts);
 
-/* Reads the functions of ELF's symbol table of TYPE, SHT_SYMTAB or SHT_DYNSYM, if there is one,
- * into SYMBOLS, which is empty. ELF may be NULL. */
-void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type);
+/* Reads the symbols of KIND, STT_FUNC or STT_OBJECT, of ELF's table TYPE, SHT_SYMTAB or SHT_DYNSYM,
+ * if there is one, into SYMBOLS, which is empty. ELF may be NULL. */
+void th_debuginfo_symbols_read(struct th_symbols *symbols, Elf *elf, GElf_Word type, int kind);
 
 #endif

@@ -246,11 +246,11 @@ static struct th_library_lines *open_lines(const struct th_examination *facts)
     if (lines->dwarf)
         read_units(&lines->units, lines->dwarf);
     /* The whole table, if one of the files has it; else the library's exports. */
-    th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_SYMTAB);
+    th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_SYMTAB, STT_FUNC);
     if (lines->symbols.count == 0)
-        th_debuginfo_symbols_read(&lines->symbols, lines->separate.elf, SHT_SYMTAB);
+        th_debuginfo_symbols_read(&lines->symbols, lines->separate.elf, SHT_SYMTAB, STT_FUNC);
     if (lines->symbols.count == 0)
-        th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_DYNSYM);
+        th_debuginfo_symbols_read(&lines->symbols, lines->own.elf, SHT_DYNSYM, STT_FUNC);
     return lines;
 }
 

@@ -57,7 +57,7 @@ struct th_library *th_library_at(uintptr_t address);
 void th_library_set_debug_folder(const char *folder);
 
 /*
- * The functions in a file's symbol table.
+ * The symbols of a file's symbol table.
  *
  * They are claims of the file: names and numbers are copied as they are, compared, and never used
  * as pointers. As names are copies, the library may be closed.
@@ -77,13 +77,14 @@ struct th_symbols {
     char *names;
 };
 
-/* Reads the functions of LIBRARY's own file: its whole symbol table, static functions included, or
- * else its exports. None if the file is gone or was replaced.
+/* Reads the functions (KIND: STT_FUNC of elf.h) or the variables (STT_OBJECT) of LIBRARY's own file:
+ * its whole symbol table, static ones included, or else its exports. None if the file is gone or was
+ * replaced.
  * Thread: any. */
-void th_library_symbols(const struct th_library *library, struct th_symbols *symbols);
+void th_library_symbols(const struct th_library *library, int kind, struct th_symbols *symbols);
 void th_debuginfo_symbols_free(struct th_symbols *symbols);
 
-/* Finds the function that contains ADDRESS; NULL: none. */
+/* Finds the symbol that contains ADDRESS; NULL: none. */
 const struct th_symbol *th_debuginfo_symbols_find(const struct th_symbols *symbols,
                                                   uint64_t address);
 

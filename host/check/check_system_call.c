@@ -1,0 +1,216 @@
+/*
+ * System calls of callbacks.
+ *
+ * The kernel sends SIGSYS for each system call of the thread while the byte `selector` says so
+ * ("syscall user dispatch", Linux 5.11). The handler notes the call, and makes it for the callback.
+ * Returning from a handler is a system call, too: the C library's code for it is left out. A call
+ * that begins or ends a process cannot be made by the handler; the instruction is then run again,
+ * and later system calls of the callback are not seen.
+ *
+ * Thread: `selector` and the notes belong to the thread; the handler runs in it.
+ */
+#include "check_internal.h"
+
+#include "host/trace/callback.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum group {
+    OTHER,   /* a side effect */
+    MEMORY,  /* gets or gives back memory, or waits for a lock */
+    WAITS,   /* waits for time, or for what others do */
+    PROCESS, /* begins a process, or changes a property of this one */
+    BEGINS   /* likewise, and the handler cannot make the call */
+};
+
+/* Calls with names, and those that are no ordinary side effect. */
+#define CALLS(CALL)                                                                                \
+    CALL(read, OTHER)                                                                              \
+    CALL(write, OTHER) CALL(openat, OTHER) CALL(close, OTHER) CALL(fstat, OTHER)                   \
+        CALL(newfstatat, OTHER) CALL(lseek, OTHER) CALL(ioctl, OTHER) CALL(writev, OTHER) CALL(    \
+            pwrite64, OTHER) CALL(fsync, OTHER) CALL(sendto, OTHER) CALL(recvfrom, OTHER)          \
+            CALL(socket, OTHER) CALL(connect, OTHER) CALL(getpid, OTHER) CALL(getrandom, OTHER)    \
+                CALL(clock_gettime, OTHER) CALL(sched_yield, OTHER) CALL(brk, MEMORY) CALL(        \
+                    mmap, MEMORY) CALL(munmap, MEMORY) CALL(mremap, MEMORY) CALL(madvise, MEMORY)  \
+                    CALL(mprotect, MEMORY) CALL(futex, MEMORY) CALL(nanosleep, WAITS)              \
+                        CALL(clock_nanosleep, WAITS) CALL(pause, WAITS) CALL(poll, WAITS)          \
+                            CALL(ppoll, WAITS) CALL(select, WAITS) CALL(pselect6, WAITS)           \
+                                CALL(epoll_wait, WAITS) CALL(epoll_pwait, WAITS) CALL(             \
+                                    wait4, WAITS) CALL(waitid, WAITS) CALL(rt_sigtimedwait, WAITS) \
+                                    CALL(rt_sigsuspend, WAITS) CALL(chdir, PROCESS) CALL(fchdir,   \
+                                                                                         PROCESS)  \
+                                        CALL(umask, PROCESS) CALL(rt_sigaction, PROCESS) CALL(     \
+                                            alarm, PROCESS) CALL(setitimer, PROCESS)               \
+                                            CALL(setrlimit, PROCESS) CALL(dup2, PROCESS) CALL(     \
+                                                dup3, PROCESS) CALL(setuid, PROCESS)               \
+                                                CALL(setsid, PROCESS) CALL(kill, PROCESS)          \
+                                                    CALL(chroot, PROCESS) CALL(fork, BEGINS) CALL( \
+                                                        vfork, BEGINS) CALL(clone, BEGINS)         \
+                                                        CALL(clone3, BEGINS) CALL(execve, BEGINS)  \
+                                                            CALL(execveat, BEGINS)                 \
+                                                                CALL(exit, BEGINS)                 \
+                                                                    CALL(exit_group, BEGINS)       \
+                                                                        CALL(rt_sigreturn, BEGINS)
+
+#ifdef __x86_64__
+
+enum { MOST_CALLS = 512 /* numbers of system calls lie below */ };
+
+/* si_code of the signal. The header is that of a kernel, and of a C library that lacks it. */
+enum { USER_DISPATCH = 2 };
+
+static const struct {
+    const char *name;
+    enum group group;
+} calls[MOST_CALLS] = {
+#define ROW(call, in) [SYS_##call] = {#call, in},
+    CALLS(ROW)};
+
+enum { NUMBERS = 4 };
+
+static _Thread_local volatile unsigned char selector;
+static _Thread_local bool begun, asks; /* the thread is prepared; the callback is an `enabled` */
+static _Thread_local volatile unsigned noted; /* of `numbers`: calls that are findings */
+static _Thread_local volatile int numbers[NUMBERS];
+
+/* Relaxed: written before there are other threads. */
+static uintptr_t restorer; /* address of the C library's code that returns from a handler */
+static struct sigaction before;
+static bool installed;
+
+static enum group group_of(int number)
+{
+    return number >= 0 && number < MOST_CALLS ? calls[number].group : OTHER;
+}
+
+/* clone(2) also starts threads, which are no process. */
+static bool is_finding(enum group group, int number, const greg_t *registers)
+{
+    enum { THREAD = 0x10000 /* CLONE_THREAD */ };
+
+    if (number == SYS_exit || number == SYS_exit_group || number == SYS_rt_sigreturn)
+        return false; /* the guard of crash/ reports ends */
+    if (number == SYS_clone && registers[REG_RDI] & THREAD)
+        return asks;
+    if (number == SYS_clone3)
+        return asks || !(*(const uint64_t *)registers[REG_RDI] & THREAD);
+    return group != MEMORY && (asks || group != OTHER);
+}
+
+static __attribute__((noinline)) void on_system_call(int number, siginfo_t *info, void *context)
+{
+    ucontext_t *state = context;
+    greg_t *registers = state->uc_mcontext.gregs;
+    int error = errno;
+    enum group group;
+
+    selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+    if (!restorer && info->si_code <= 0) { /* the signal by which the address is found */
+        restorer = (uintptr_t)__builtin_return_address(0);
+        return;
+    }
+    if (info->si_code != USER_DISPATCH) {
+        if (before.sa_flags & SA_SIGINFO && before.sa_sigaction)
+            before.sa_sigaction(number, info, context);
+        return;
+    }
+    group = group_of(info->si_syscall);
+    if (is_finding(group, info->si_syscall, registers) && noted < NUMBERS)
+        numbers[noted++] = info->si_syscall;
+    if (group == BEGINS) {
+        registers[REG_RAX] = info->si_syscall;
+        registers[REG_RIP] -= 2; /* the instruction `syscall` */
+        return;
+    }
+    errno = 0;
+    registers[REG_RAX] =
+        syscall(info->si_syscall, registers[REG_RDI], registers[REG_RSI], registers[REG_RDX],
+                registers[REG_R10], registers[REG_R8], registers[REG_R9]);
+    if (registers[REG_RAX] == -1 && errno)
+        registers[REG_RAX] = -errno;
+    errno = error;
+    selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+}
+
+bool th_check_system_calls_supported(void)
+{
+    struct sigaction action = {.sa_sigaction = on_system_call,
+                               .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER};
+
+    if (installed)
+        return restorer;
+    installed = true;
+    sigaction(SIGSYS, &action, &before);
+    raise(SIGSYS);
+    if (restorer && prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0) != 0)
+        restorer = 0;
+    if (!restorer)
+        sigaction(SIGSYS, &before, NULL);
+    return restorer;
+}
+
+void th_check_system_calls_begin(bool enabled)
+{
+    enum { RESTORER_BYTES = 16 };
+
+    if (!restorer)
+        return;
+    noted = 0;
+    asks = enabled;
+    if (!begun)
+        begun = prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, restorer, RESTORER_BYTES,
+                      &selector) == 0;
+    selector = begun ? SYSCALL_DISPATCH_FILTER_BLOCK : SYSCALL_DISPATCH_FILTER_ALLOW;
+}
+
+void th_check_system_calls_end(void)
+{
+    static const struct {
+        enum th_check_rule rule;
+        const char *does;
+    } texts[] = {
+        [OTHER] = {TH_RULE_EFFECT, "makes a system call"},
+        [WAITS] = {TH_RULE_WAIT, "waits"},
+        [PROCESS] = {TH_RULE_PROCESS, "changes a property of the process"},
+        [BEGINS] = {TH_RULE_PROCESS, "begins a process"},
+    };
+
+    selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+    for (unsigned i = 0; i < noted; i++) {
+        int number = numbers[i];
+        const char *name = number >= 0 && number < MOST_CALLS ? calls[number].name : NULL;
+        enum group group = group_of(number);
+        if (name)
+            th_check_found_now(texts[group].rule, name, "%s: %s(2)", texts[group].does, name);
+        else
+            th_check_found_now(texts[group].rule, "unnamed", "%s: number %d", texts[group].does,
+                               number);
+    }
+    noted = 0;
+}
+
+#else
+
+bool th_check_system_calls_supported(void)
+{
+    return false;
+}
+
+void th_check_system_calls_begin(bool enabled)
+{
+    (void)enabled;
+}
+
+void th_check_system_calls_end(void)
+{
+}
+
+#endif
