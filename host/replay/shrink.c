@@ -231,27 +231,49 @@ static bool is_tuple_of(th_term term, size_t arity)
     return th_is_tuple(term) && th_tuple_arity(term) == arity;
 }
 
-/* Shrinks the element INDEX of the tuple in the event's field FIELD. */
-static void shrink_element(struct shrink *s, th_term *field, size_t index)
+/* True for {M, F, Arguments} with arguments. */
+static bool has_arguments(th_term call)
 {
-    struct place place = {.whole = *field, .index = index};
-
-    s->field = field;
-    shrink_term(s, &place, th_tuple_elements(*field)[index], 0);
+    return is_tuple_of(call, 3) && th_is_list(th_tuple_elements(call)[2]);
 }
 
-/* Shrinks the arguments in {M, F, Arguments}. */
-static void shrink_arguments(struct shrink *s, th_term *field)
+size_t th_replay_event_places(struct th_event *event, struct th_event_place places[TH_EVENT_PLACES])
 {
-    struct place place = {.whole = *field, .index = 2};
-    th_term arguments = is_tuple_of(*field, 3) ? th_tuple_elements(*field)[2] : TH_NIL;
+    size_t count = 0;
 
-    if (!th_is_list(arguments))
-        return;
-    s->field = field;
-    arguments = drop_elements(s, &place, arguments);
-    if (th_is_list(arguments))
-        shrink_elements(s, &place, arguments, 0);
+    switch (event->tag) {
+    case TH_TAG_send:
+    case TH_TAG_send_to_non_existing_process:
+    case TH_TAG_receive:
+    case TH_TAG_exit:
+    case TH_TAG_closed:
+        places[count++] = (struct th_event_place){&event->term, TH_PLACE_WHOLE, 0};
+        break;
+    case TH_TAG_call:
+        if (has_arguments(event->term))
+            places[count++] = (struct th_event_place){&event->term, TH_PLACE_ARGUMENTS, 2};
+        break;
+    case TH_TAG_return_from:
+        places[count++] = (struct th_event_place){&event->extra, TH_PLACE_WHOLE, 0};
+        break;
+    case TH_TAG_exception_from:
+        if (is_tuple_of(event->extra, 2))
+            places[count++] = (struct th_event_place){&event->extra, TH_PLACE_ELEMENT, 1};
+        break;
+    case TH_TAG_spawn:
+    case TH_TAG_spawned:
+        if (has_arguments(event->extra))
+            places[count++] = (struct th_event_place){&event->extra, TH_PLACE_ARGUMENTS, 2};
+        break;
+    case TH_TAG_seq_trace:
+        places[count++] = (struct th_event_place){&event->label, TH_PLACE_WHOLE, 0};
+        if (is_tuple_of(event->term, 5))
+            places[count++] = (struct th_event_place){&event->term, TH_PLACE_ELEMENT, 4};
+        break;
+    default:
+        break;
+    }
+    return count;
 }
 
 /* Sets the numbers of [{Key, Words}] to 0. */
@@ -271,11 +293,20 @@ static void shrink_words(struct shrink *s, th_term *field)
     }
 }
 
-static void shrink_field(struct shrink *s, th_term *field)
+static void shrink_place(struct shrink *s, const struct th_event_place *at)
 {
-    s->field = field;
-    if (*field != TH_NONE)
-        shrink_term(s, NULL, *field, 0);
+    const bool whole = at->kind == TH_PLACE_WHOLE;
+    struct place place = {.whole = *at->field, .index = at->index};
+    th_term term = whole ? *at->field : th_tuple_elements(*at->field)[at->index];
+
+    s->field = at->field;
+    if (at->kind != TH_PLACE_ARGUMENTS) {
+        shrink_term(s, whole ? NULL : &place, term, 0);
+        return;
+    }
+    term = drop_elements(s, &place, term);
+    if (th_is_list(term))
+        shrink_elements(s, &place, term, 0);
 }
 
 /* Leaves the result of a match specification out, or shrinks it. */
@@ -292,7 +323,8 @@ static void shrink_result(struct shrink *s)
         return;
     event->match_spec_result = result;
     event->tuple_size++;
-    shrink_field(s, &event->match_spec_result);
+    s->field = &event->match_spec_result;
+    shrink_term(s, NULL, result, 0);
 }
 
 void th_replay_shrink(struct th_event *event, th_env *env, size_t most,
@@ -300,43 +332,13 @@ void th_replay_shrink(struct th_event *event, th_env *env, size_t most,
 {
     struct shrink s = {
         .event = event, .env = env, .most = most, .trial = trial, .context = context};
+    struct th_event_place places[TH_EVENT_PLACES];
+    size_t count;
 
     shrink_result(&s);
-    switch (event->tag) {
-    case TH_TAG_send:
-    case TH_TAG_send_to_non_existing_process:
-    case TH_TAG_receive:
-    case TH_TAG_exit:
-    case TH_TAG_closed:
-        shrink_field(&s, &event->term);
-        break;
-    case TH_TAG_call:
-        shrink_arguments(&s, &event->term);
-        break;
-    case TH_TAG_return_from:
-        shrink_field(&s, &event->extra);
-        break;
-    case TH_TAG_exception_from:
-        if (is_tuple_of(event->extra, 2))
-            shrink_element(&s, &event->extra, 1);
-        break;
-    case TH_TAG_spawn:
-    case TH_TAG_spawned:
-        shrink_arguments(&s, &event->extra);
-        break;
-    case TH_TAG_gc_minor_start:
-    case TH_TAG_gc_minor_end:
-    case TH_TAG_gc_major_start:
-    case TH_TAG_gc_major_end:
-    case TH_TAG_gc_max_heap_size:
+    count = th_replay_event_places(event, places);
+    for (size_t i = 0; i < count; i++)
+        shrink_place(&s, &places[i]);
+    if (event->tag >= TH_TAG_gc_minor_start && event->tag <= TH_TAG_gc_max_heap_size)
         shrink_words(&s, &event->term);
-        break;
-    case TH_TAG_seq_trace:
-        shrink_field(&s, &event->label);
-        if (is_tuple_of(event->term, 5))
-            shrink_element(&s, &event->term, 4);
-        break;
-    default:
-        break;
-    }
 }

@@ -16,6 +16,23 @@
 
 #include "host/trace/event.h"
 
+/* A place of an event where any term may stand, but the result of a match specification. */
+struct th_event_place {
+    th_term *field; /* member of the event */
+    enum {
+        TH_PLACE_WHOLE,    /* *field itself */
+        TH_PLACE_ELEMENT,  /* an element of the tuple *field */
+        TH_PLACE_ARGUMENTS /* each element of an element, which is a list that is not empty */
+    } kind;
+    size_t index; /* of the element of *field */
+};
+
+enum { TH_EVENT_PLACES = 2 };
+
+/* Finds the places of EVENT, which is decoded. Returns their number. */
+size_t th_replay_event_places(struct th_event *event,
+                              struct th_event_place places[TH_EVENT_PLACES]);
+
 /* Returns whether the test holds for EVENT. */
 typedef bool th_replay_event_trial(void *context, const struct th_event *event);
 

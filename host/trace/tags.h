@@ -111,7 +111,8 @@ static inline uint32_t th_trace_tag_flag(enum th_tracer_tag tag, enum th_tracer_
 {
     if (tag == TH_TAG_return_to)
         return TH_FLAG_RETURN_TO;
-    if (tag >= TH_TAG_in_exiting && tag <= TH_TAG_out_exited)
+    /* Ports cannot have the flag `exiting`. */
+    if (tag >= TH_TAG_in_exiting && tag <= TH_TAG_out_exited && group == TH_GROUP_running_procs)
         return TH_FLAG_EXITING;
     return th_trace_group_flags[group];
 }

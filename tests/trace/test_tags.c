@@ -169,6 +169,9 @@ static void in_and_out_of_ports(void **state)
     (void)state;
     expect_plain("in", "running_ports", "#Port<0.1>", "open", NULL);
     expect_plain("out", "running_ports", "#Port<0.1>", "0", NULL);
+    expect_plain("in_exiting", "running_ports", "#Port<0.1>", "0", NULL);
+    expect_plain("out_exiting", "running_ports", "#Port<0.1>", "0", NULL);
+    expect_plain("out_exited", "running_ports", "#Port<0.1>", "0", NULL);
 }
 
 static void garbage_collections(void **state)
