@@ -2,7 +2,7 @@
  * What the checker examines in callbacks of tracers beyond their use of the NIF API, for
  * `tracehost check`.
  *
- * In `enabled`, which must have no side effect and must be quick:
+ * In `enabled`, which must have no side effect and must be quick, except for trace_status:
  *   - each callback runs twice with the same arguments. The answers must be the same, and must be
  *     trace, discard or remove;
  *   - a variable of the library that changes again and again is a finding. A variable that is
@@ -19,6 +19,13 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* Least processor time of a slow `enabled`, in nanoseconds. Sanitizers take their time. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { TH_CHECK_SLOW_NS = 500000 };
+#else
+enum { TH_CHECK_SLOW_NS = 20000 };
+#endif
 
 struct th_check_callbacks {
     bool effects;      /* examine `enabled`. Order: only one thread runs code of libraries */

@@ -30,6 +30,7 @@
 #include "host/term/env.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Starts the checker. Relaxed is enough: the flag is set before any code of a library runs.
@@ -121,9 +122,9 @@ static inline bool th_check_has(enum th_check_kind kind, const void *thing, cons
 void th_check_free(void *memory);
 
 /* Lets the allocation number COUNT from now on fail, of those that libraries ask for and that can
- * fail, from 1; 0: none. Thread: the counting is exact while one thread allocates.
+ * fail, from 1; 0: none. *FAILED becomes true then; NULL: nothing is noted.
  * th_check_allows(): returns false if the allocation that is asked for must fail. */
-void th_check_fail(uint64_t count);
+void th_check_fail(uint64_t count, _Atomic bool *failed);
 bool th_check_note_allocation(void);
 static inline bool th_check_allows(void)
 {

@@ -94,18 +94,19 @@ void th_check_callbacks_report_slow(void)
 
 /* --- A callback ------------------------------------------------------------------------------- */
 
-static th_term run_callback(struct th_check_call *call, th_slot_function *function, bool enabled)
+/* ASKS: whether an event is wanted. */
+static th_term run_callback(struct th_check_call *call, th_slot_function *function, bool asks)
 {
-    const bool data = how->effects && enabled;
+    const bool data = how->effects && asks;
     int64_t began = 0;
     th_term answer;
 
     if (data)
         th_check_data_note(call->env->library);
-    if (enabled && how->slow_ns)
+    if (asks && how->slow_ns)
         began = processor_time();
     if (how->system_calls)
-        th_check_system_calls_begin(enabled);
+        th_check_system_calls_begin(asks);
     answer = function(call->env, call->argc, call->argv);
     if (how->system_calls)
         th_check_system_calls_end();
@@ -122,6 +123,8 @@ static th_term run_callback(struct th_check_call *call, th_slot_function *functi
 static th_term call_in(const th_env *like, unsigned slot, const th_term argv[])
 {
     const bool enabled = is_enabled(slot);
+    /* trace_status is asked rarely: then a tracer may open files, for example. */
+    const bool asks = enabled && argv[0] != TH_AM(trace_status);
     th_slot_function *function = th_library_slots(like->library)->functions[slot];
     th_env *env = th_env_create(TH_ENV_CALLBACK);
     th_term copies[5], answer, again;
@@ -133,11 +136,11 @@ static th_term call_in(const th_env *like, unsigned slot, const th_term argv[])
     for (int i = 0; i < call.argc; i++)
         copies[i] = th_copy(env, argv[i]);
     th_check_begin(&call);
-    answer = run_callback(&call, function, enabled);
-    if (enabled && how->effects) {
+    answer = run_callback(&call, function, asks);
+    if (asks && how->effects) {
         th_term raised = env->exception;
         env->exception = TH_NONE;
-        again = run_callback(&call, function, enabled);
+        again = run_callback(&call, function, asks);
         env->exception = raised;
         if (raised != TH_NONE || (answer != TH_NONE && th_is_immediate(answer)))
             check_answer(raised != TH_NONE ? TH_NONE : answer, again);

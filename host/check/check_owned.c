@@ -68,19 +68,24 @@ static void free_owned(struct owned *it)
 
 /* --- Allocations that fail --------------------------------------------------------------------- */
 
-static _Atomic uint64_t
-    fails_in; /* allocations up to the one that fails; 0: none. Relaxed: alone */
+/* Relaxed: a number and a flag, each alone. */
+static _Atomic uint64_t fails_in; /* allocations up to the one that fails; 0: none */
+static _Atomic bool *has_failed;
 
-void th_check_fail(uint64_t count)
+void th_check_fail(uint64_t count, _Atomic bool *failed)
 {
+    has_failed = failed;
     atomic_store_explicit(&fails_in, count, memory_order_relaxed);
 }
 
 bool th_check_note_allocation(void)
 {
-    if (atomic_load_explicit(&fails_in, memory_order_relaxed) == 0)
+    if (atomic_load_explicit(&fails_in, memory_order_relaxed) == 0 ||
+        atomic_fetch_sub_explicit(&fails_in, 1, memory_order_relaxed) != 1)
         return true;
-    return atomic_fetch_sub_explicit(&fails_in, 1, memory_order_relaxed) != 1;
+    if (has_failed)
+        atomic_store_explicit(has_failed, true, memory_order_relaxed);
+    return false;
 }
 
 /* --- Got -------------------------------------------------------------------------------------- */

@@ -63,22 +63,6 @@ static bool is_of_session(const struct th_argument *argument)
            argument < th_control_session_arguments + TH_SESSION_ARGUMENTS;
 }
 
-/* Prints WORD as a shell reads it. */
-static void print_word(FILE *out, const char *word)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                               "_-+./,:=@%";
-
-    if (*word && word[strspn(word, safe)] == 0) {
-        fputs(word, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *word; word++)
-        fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, out);
-    fputc('\'', out);
-}
-
 static void print_option(FILE *out, const struct th_cli_word *word)
 {
     const struct th_argument *argument = word->argument;
@@ -88,7 +72,7 @@ static void print_option(FILE *out, const struct th_cli_word *word)
     else
         fprintf(out, " --%s%s", argument->name, word->value ? "=" : "");
     if (word->value)
-        print_word(out, word->value);
+        th_cli_print_word(out, word->value);
 }
 
 void th_cli_minimize_print_command(FILE *out, const struct th_minimize_tracer *tracer,
@@ -113,6 +97,6 @@ void th_cli_minimize_print_command(FILE *out, const struct th_minimize_tracer *t
         seen += names_tracer;
     }
     fputc(' ', out);
-    print_word(out, file);
+    th_cli_print_word(out, file);
     fputc('\n', out);
 }

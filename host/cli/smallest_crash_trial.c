@@ -1,6 +1,7 @@
 #include "smallest_crash_trial.h"
 
 #include "replaying.h"
+#include "trial_process.h"
 
 #include "host/base/buffer.h"
 #include "host/control/commands/session_options.h"
@@ -11,20 +12,10 @@
 #include "host/term/clock.h"
 #include "host/trace/session.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-enum { MS = 1000 * 1000 /* nanoseconds */ };
 
 /* Shared with the trial, which writes. */
 struct th_trial_page {
@@ -36,20 +27,6 @@ struct th_trial_page {
 };
 
 /* --- In a trial ------------------------------------------------------------------------------- */
-
-/* Makes the process silent: it ends with its parent, and leaves no core file. */
-static void silence_trial(void)
-{
-    static const struct rlimit none = {0, 0};
-    int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-    for (int i = STDIN_FILENO; nowhere >= 0 && i <= STDERR_FILENO; i++)
-        dup2(nowhere, i);
-    if (nowhere > STDERR_FILENO)
-        close(nowhere);
-    setrlimit(RLIMIT_CORE, &none);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-}
 
 static enum th_status load_tracers(const struct th_trials *trials, struct th_tracing *tracing)
 {
@@ -65,22 +42,16 @@ static enum th_status load_tracers(const struct th_trials *trials, struct th_tra
     return status;
 }
 
-static int count_threads(void)
-{
-    DIR *tasks = opendir("/proc/self/task");
-    int threads = 0;
+/* What a trial gets. */
+struct trial {
+    const struct th_trials *trials;
+    const struct th_buffer *stream; /* NULL: only the tracers are loaded */
+};
 
-    if (!tasks)
-        return INT16_MAX;
-    for (const struct dirent *task; (task = readdir(tasks));)
-        threads += *task->d_name != '.';
-    closedir(tasks);
-    return threads;
-}
-
-/* Plays STREAM; NULL: only loads the tracers. */
-static _Noreturn void carry_out(const struct th_trials *trials, const struct th_buffer *stream)
+static void carry_out(void *context)
 {
+    const struct th_trials *trials = ((const struct trial *)context)->trials;
+    const struct th_buffer *stream = ((const struct trial *)context)->stream;
     const struct th_replaying *replay = trials->replay;
     const struct th_reader_options reading = {.scheduler_id = replay->stream.scheduler_id};
     struct th_player_options play = replay->play;
@@ -91,7 +62,6 @@ static _Noreturn void carry_out(const struct th_trials *trials, const struct th_
     struct th_player *player;
     struct th_reader *reader;
 
-    silence_trial();
     if (!tracing) {
         tracing = th_trace_create();
         th_cli_replaying_prepare(replay, tracing);
@@ -104,7 +74,7 @@ static _Noreturn void carry_out(const struct th_trials *trials, const struct th_
     if (status != TH_OK)
         snprintf(page->why, sizeof page->why, "%s", th_error_link(0));
     else
-        page->threads = count_threads() - (replay->trace.timeout != 0);
+        page->threads = th_cli_trial_threads() - (replay->trace.timeout != 0);
     if (status == TH_OK && stream &&
         th_replay_kept_open(stream, "the records", &reading, &reader) == TH_OK) {
         play.from.set = play.to.set = play.max_events.set = play.max_records.set = false;
@@ -120,28 +90,6 @@ static _Noreturn void carry_out(const struct th_trials *trials, const struct th_
 }
 
 /* --- Outside ---------------------------------------------------------------------------------- */
-
-/* Waits for the end of process ID, and kills the process after LIMIT nanoseconds. Returns false if
- * it did. */
-static bool await_end(pid_t id, int64_t limit, int *status)
-{
-    int process = pidfd_open(id, 0);
-    struct pollfd end = {.fd = process, .events = POLLIN};
-    int64_t until = th_clock_real_monotonic() + limit, left;
-    bool in_time = process < 0;
-
-    while (!in_time && (left = until - th_clock_real_monotonic()) > 0) {
-        int met = poll(&end, 1, (int)(left / MS) + 1);
-        in_time = met > 0 || (met < 0 && errno != EINTR);
-    }
-    if (!in_time)
-        kill(id, SIGKILL);
-    if (process >= 0)
-        close(process);
-    while (waitpid(id, status, 0) < 0 && errno == EINTR)
-        ;
-    return in_time;
-}
 
 static bool is_expected(struct th_crash_signature *expected, const struct th_crash_signature *met)
 {
@@ -159,7 +107,6 @@ static bool make_trial(struct th_trials *trials, const struct th_buffer *stream)
 {
     struct th_trial_page *page = trials->page;
     int status;
-    pid_t id;
 
     if (*trials->stop || th_clock_real_monotonic() > trials->deadline_ns) {
         trials->ended = true;
@@ -167,10 +114,8 @@ static bool make_trial(struct th_trials *trials, const struct th_buffer *stream)
     }
     *page = (struct th_trial_page){0};
     trials->count++;
-    id = fork();
-    if (id == 0)
-        carry_out(trials, stream);
-    if (id < 0 || !await_end(id, trials->limit_ns, &status))
+    if (!th_cli_trial_process(carry_out, &(struct trial){trials, stream}, trials->limit_ns,
+                              &status))
         return false;
     trials->played = page->played;
     if (page->ended)

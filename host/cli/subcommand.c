@@ -284,6 +284,21 @@ void th_cli_command_ask(int (*tell)(const struct th_usage *usage))
     asked = tell;
 }
 
+void th_cli_print_word(FILE *out, const char *word)
+{
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                               "_-+./,:=@%";
+
+    if (*word && word[strspn(word, safe)] == 0) {
+        fputs(word, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *word; word++)
+        fputs(*word == '\'' ? "'\\''" : (char[]){*word, 0}, out);
+    fputc('\'', out);
+}
+
 void th_cli_command_flush(void)
 {
     if (fflush(stdout) != 0 && !stdout_error)

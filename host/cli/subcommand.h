@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct th_usage;
 
@@ -27,6 +28,7 @@ int th_cli_command_info(int argc, char **argv);
 int th_cli_command_tracers(int argc, char **argv);
 int th_cli_command_plugins(int argc, char **argv);
 int th_cli_command_call(int argc, char **argv);
+int th_cli_command_check(int argc, char **argv);
 int th_cli_command_match(int argc, char **argv);
 int th_cli_command_run(int argc, char **argv);
 int th_cli_command_probes(int argc, char **argv);
@@ -73,6 +75,9 @@ extern const struct th_argument th_cli_supervisor_arguments[]; /* --supervisor *
 struct th_crash_policy;
 size_t th_cli_command_supervise_several(const char *command, size_t count,
                                         const struct th_crash_policy *policy);
+
+/* Prints WORD as a shell reads it. */
+void th_cli_print_word(FILE *out, const char *word);
 
 /* Flushes stdout, so that later text on stderr follows it. */
 void th_cli_command_flush(void);

@@ -126,6 +126,8 @@ ERL_NIF_TERM enif_schedule_nif(ErlNifEnv *env, const char *fun_name, int flags,
                                ERL_NIF_TERM (*fp)(ErlNifEnv *, int, const ERL_NIF_TERM[]), int argc,
                                const ERL_NIF_TERM argv[])
 {
+    if (th_self.attachment && th_check_on())
+        th_check_blame(TH_RULE_CALL, "enif_schedule_nif", "in a callback, which no process calls");
     return th_runtime_call_schedule(env, fun_name, flags, fp, argc, argv);
 }
 

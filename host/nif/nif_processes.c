@@ -113,6 +113,9 @@ static bool is_refused(th_term receiver, const char *function)
  * belong to any environment. */
 int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv *msg_env, ERL_NIF_TERM msg)
 {
+    if (!env && th_self.attachment && th_check_on())
+        th_check_blame(TH_RULE_CALL, "enif_send",
+                       "without an environment in a callback, which schedulers run");
     if (msg_env)
         msg = th_check_term(msg_env, msg, "enif_send");
     if (is_refused(to_pid->pid, "enif_send") || !th_runtime_process_send(env, to_pid->pid, msg))

@@ -1,0 +1,216 @@
+#include "check_search.h"
+
+#include "host/base/base.h"
+#include "host/replay/kept_records.h"
+#include "host/replay/minimize.h"
+#include "host/replay/part.h"
+#include "host/replay/reader.h"
+#include "host/term/clock.h"
+#include "host/trace/event.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_BYTES = 64 << 20 /* of a stream, and of the terms of a record */ };
+
+static const int64_t PATIENCE = 2000000000; /* limit of a callback when a finding is confirmed */
+
+struct search {
+    struct th_check_result *result;
+    struct th_replay_kept kept;
+    int64_t deadline;
+    const volatile int *stop;
+    bool ended; /* no trial is made any more */
+};
+
+/* Returns how many records of STREAM, with COUNT records, were needed until the finding was met; 0:
+ * it was not, or met without any. *MET: it was met. */
+static size_t meet(struct search *search, const struct th_buffer *stream, size_t count, bool *met)
+{
+    const struct th_check_page *page;
+    const struct th_check_found *found;
+
+    *met = false;
+    if (*search->stop || th_clock_real_monotonic() > search->deadline) {
+        search->ended = true;
+        return 0;
+    }
+    search->result->trials++;
+    page = th_check_trial_run(&search->result->setting, stream);
+    found = page ? th_check_trial_find(page, search->result->found.key) : NULL;
+    th_error_clear();
+    if (!found)
+        return 0;
+    *met = true;
+    search->result->found = *found;
+    return page->phase == TH_CHECK_PLAYING && page->played < count ? (size_t)page->played : count;
+}
+
+static size_t try_records(void *context, const size_t records[], size_t count)
+{
+    struct search *search = context;
+    struct th_buffer stream = {0};
+    size_t needed;
+    bool met;
+
+    th_replay_kept_write(&search->kept, records, count, &stream);
+    needed = meet(search, &stream, count, &met);
+    th_buffer_free(&stream);
+    return needed;
+}
+
+static bool try_stream(void *context, const struct th_buffer *stream)
+{
+    bool met;
+
+    meet(context, stream, 0, &met);
+    return met;
+}
+
+static enum th_status keep_records(struct search *search, const struct th_buffer *stream)
+{
+    struct th_event event = {0};
+    struct th_reader *reader;
+    enum th_status status = th_replay_kept_open(stream, "the records", NULL, &reader), met;
+
+    if (status != TH_OK)
+        return status;
+    search->kept.most = MOST_BYTES;
+    while (status == TH_OK && (met = th_replay_reader_next(reader, &event)) != TH_END)
+        if (met == TH_OK)
+            status = th_replay_kept_add(&search->kept, reader, &event);
+        else
+            th_error_clear();
+    th_replay_reader_close(reader);
+    return status;
+}
+
+/* Makes the terms of the records in RAW smaller. */
+static void shrink_terms(struct search *search, const struct th_buffer *raw,
+                         struct th_buffer *stream)
+{
+    struct th_writer_options how = search->kept.how;
+    struct th_replay_part part = {0};
+
+    how.format = TH_FORMAT_TRACE_PORT;
+    if (th_replay_part_read(&part, raw, &how, false) == TH_OK) {
+        th_replay_part_write(&part, stream);
+        if (try_stream(search, stream)) {
+            th_replay_part_shrink(&part, MOST_BYTES, &search->ended, try_stream, search);
+            stream->size = 0;
+            th_replay_part_write(&part, stream);
+        } else {
+            stream->size = 0;
+        }
+    }
+    if (stream->size == 0)
+        th_buffer_add(stream, raw->data, raw->size);
+    th_replay_part_free(&part);
+    th_error_clear();
+}
+
+/* Returns whether the finding is met TIMES times in STREAM, with more patience for each callback. */
+static bool is_confirmed(struct search *search, const struct th_buffer *stream, int times)
+{
+    static const int never;
+    const int64_t limit = search->result->setting.limit_ns, deadline = search->deadline;
+    const volatile int *stop = search->stop;
+    bool holds = true;
+
+    search->deadline = INT64_MAX;
+    search->stop = &never;
+    search->result->setting.limit_ns = PATIENCE;
+    for (int i = 0; i < times && holds; i++)
+        holds = try_stream(search, stream);
+    search->result->setting.limit_ns = limit;
+    search->deadline = deadline;
+    search->stop = stop;
+    return holds;
+}
+
+enum th_status th_check_search(struct th_check_result *result, const struct th_buffer *stream,
+                               int64_t deadline_ns, const volatile int *stop)
+{
+    struct search search = {.result = result, .deadline = deadline_ns, .stop = stop};
+    struct th_buffer raw = {0};
+    size_t *records, count;
+    enum th_status status = keep_records(&search, stream);
+
+    if (status != TH_OK) {
+        th_replay_kept_free(&search.kept);
+        return status;
+    }
+    if (result->found.rule == TH_RULE_HANG && !is_confirmed(&search, stream, 1)) {
+        th_replay_kept_free(&search.kept); /* the machine was busy */
+        return TH_OK;
+    }
+    th_replay_kept_write(&search.kept, NULL, 0, &result->stream);
+    if (search.kept.count > 0 && !try_stream(&search, &result->stream)) {
+        count = search.kept.count;
+        records = th_alloc(count * sizeof *records);
+        for (size_t i = 0; i < count; i++)
+            records[i] = i;
+        count = th_replay_minimize_records(
+            records, count, search.kept.classes,
+            &(struct th_replay_trials){try_records, &search, &search.ended});
+        th_replay_kept_write(&search.kept, records, count, &raw);
+        result->stream.size = 0;
+        shrink_terms(&search, &raw, &result->stream);
+        result->records = count;
+        th_free(records);
+    }
+    result->confirmed = is_confirmed(&search, &result->stream, 2);
+    th_buffer_free(&raw);
+    th_replay_kept_free(&search.kept);
+    return TH_OK;
+}
+
+/* --- Circumstances as text -------------------------------------------------------------------- */
+
+void th_check_setting_print(const struct th_check_setting *setting,
+                            char text[TH_CHECK_SETTING_TEXT])
+{
+    if (setting->state)
+        snprintf(text, TH_CHECK_SETTING_TEXT, "state=%s", setting->state);
+    else if (setting->threads)
+        snprintf(text, TH_CHECK_SETTING_TEXT, "threads=%u", setting->threads);
+    else if (setting->fails)
+        snprintf(text, TH_CHECK_SETTING_TEXT, "allocation=%llu",
+                 (unsigned long long)setting->fails);
+    else
+        snprintf(text, TH_CHECK_SETTING_TEXT, "%s",
+                 setting->replaces ? "replace"
+                 : setting->twice  ? "twice"
+                                   : "plain");
+}
+
+/* Reads the number behind WORD in TEXT, from 1 to MOST; 0: there is none. */
+static uint64_t number_behind(const char *word, const char *text, uint64_t most)
+{
+    size_t length = strlen(word);
+    unsigned long long number;
+    char *end;
+
+    if (strncmp(text, word, length) != 0 || text[length] < '0' || text[length] > '9')
+        return 0;
+    number = strtoull(text + length, &end, 10);
+    return *end || number > most ? 0 : number;
+}
+
+enum th_status th_check_setting_read(const char *text, struct th_check_setting *setting)
+{
+    enum { MOST_THREADS = 64 };
+
+    setting->threads = (unsigned)number_behind("threads=", text, MOST_THREADS);
+    setting->fails = number_behind("allocation=", text, UINT64_MAX / 2);
+    setting->replaces = strcmp(text, "replace") == 0;
+    setting->twice = strcmp(text, "twice") == 0;
+    setting->state = strncmp(text, "state=", 6) == 0 ? text + 6 : NULL;
+    if (setting->threads || setting->fails || setting->replaces || setting->twice ||
+        setting->state || strcmp(text, "plain") == 0)
+        return TH_OK;
+    return th_error_raise(TH_USAGE,
+                          "--run must be plain, state=TERM, threads=N (up to %d), allocation=N, "
+                          "replace or twice, not '%s'",
+                          MOST_THREADS, text);
+}

@@ -1,0 +1,45 @@
+/*
+ * The smallest stream for a finding of `tracehost check`: trials in the same circumstances, of fewer
+ * records and smaller terms, as long as the finding is met (replay/minimize.h, replay/shrink.h).
+ */
+#ifndef TH_CHECK_SEARCH_H
+#define TH_CHECK_SEARCH_H
+
+#include "check_trial.h"
+
+#include "host/base/buffer.h"
+
+/* Room for the text of th_check_setting_print(). */
+enum { TH_CHECK_SETTING_TEXT = 256 };
+
+struct th_check_result {
+    struct th_check_found found; /* as in the smallest stream */
+    struct th_check_setting setting;
+    struct th_buffer stream; /* the smallest one: trace-port format */
+    size_t records;          /* in it */
+    bool confirmed;          /* the finding was met twice more in it */
+    uint64_t trials;
+};
+
+/* Returns whether RESULT is worth to be shown: a callback that takes long at some attempts alone was
+ * slowed down by other programs. */
+static inline bool th_check_search_holds(const struct th_check_result *result)
+{
+    return result->confirmed || result->found.rule != TH_RULE_HANG;
+}
+
+/* Cuts STREAM for RESULT, whose `found` and `setting` are those of a trial of STREAM; fills the other
+ * members. Begins no trial after DEADLINE_NS (th_clock_real_monotonic()) or once *STOP is not 0.
+ * Errors: TH_FAILED if STREAM cannot be read, or trials cannot be made. */
+enum th_status th_check_search(struct th_check_result *result, const struct th_buffer *stream,
+                               int64_t deadline_ns, const volatile int *stop);
+
+/* Print the circumstances of SETTING beyond the command line, in a word, and read them:
+ * "plain", "state=TERM", "threads=4", "allocation=2", "replace", "twice". The text that is read must
+ * stay valid.
+ * Errors: TH_USAGE if TEXT is none of these. */
+void th_check_setting_print(const struct th_check_setting *setting,
+                            char text[TH_CHECK_SETTING_TEXT]);
+enum th_status th_check_setting_read(const char *text, struct th_check_setting *setting);
+
+#endif

@@ -1,0 +1,317 @@
+#include "check_trial.h"
+
+#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/base/hash.h"
+#include "host/check/callbacks.h"
+#include "host/cli/subcommand.h"
+#include "host/cli/trial_process.h"
+#include "host/control/argument.h"
+#include "host/library/entry.h"
+#include "host/library/find.h"
+#include "host/library/load.h"
+#include "host/replay/kept_records.h"
+#include "host/replay/player.h"
+#include "host/replay/reader.h"
+#include "host/term/clock.h"
+#include "host/trace/event.h"
+#include "host/trace/named_tracer.h"
+#include "host/trace/session.h"
+#include "host/trace/tags.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+static const int64_t MS = 1000000;
+
+static struct th_check_page *page;
+
+/* What a trial plays. */
+struct trial {
+    const struct th_check_setting *setting;
+    const struct th_buffer *stream;
+    size_t records; /* of the stream */
+    struct th_tracing *tracing;
+    struct th_search search;
+};
+
+/* --- Findings --------------------------------------------------------------------------------- */
+
+static uint64_t key_of(enum th_check_rule rule, const char *where, const char *kind)
+{
+    uint64_t key = th_hash_bytes(where, strlen(where));
+
+    return th_hash_mix(key ^ th_hash_bytes(kind, strlen(kind)) ^ rule) | 1;
+}
+
+static void add_found(enum th_check_rule rule, const char *where, const char *kind,
+                      const char *text)
+{
+    uint64_t key = key_of(rule, where, kind);
+    struct th_check_found *found;
+
+    if (th_check_trial_find(page, key) || page->count == TH_CHECK_FINDINGS)
+        return;
+    found = &page->found[page->count++];
+    *found = (struct th_check_found){.key = key, .rule = rule};
+    snprintf(found->where, sizeof found->where, "%s", where);
+    snprintf(found->text, sizeof found->text, "%s", text);
+}
+
+/* A place is "trace_call of tracer './x.so'": the tracer is known. */
+static void note_finding(const struct th_check_finding *finding)
+{
+    const char *of = strstr(finding->where, " of tracer '");
+    char where[TH_CHECK_WHERE], text[TH_CHECK_TEXT];
+    size_t length = of ? (size_t)(of - finding->where) : strlen(finding->where);
+
+    snprintf(where, sizeof where, "%.*s", (int)length, finding->where);
+    snprintf(text, sizeof text, "%s: %s", finding->who, finding->message);
+    while (atomic_flag_test_and_set(&page->lock))
+        ;
+    add_found(finding->rule, where, finding->kind, text);
+    atomic_flag_clear(&page->lock);
+}
+
+const struct th_check_found *th_check_trial_find(const struct th_check_page *results, uint64_t key)
+{
+    for (unsigned i = 0; i < results->count; i++)
+        if (results->found[i].key == key)
+            return &results->found[i];
+    return NULL;
+}
+
+/* Relaxed: a bit, and a byte, each alone. */
+static void note_called(void *context, unsigned slot, uint64_t record)
+{
+    (void)context;
+    atomic_fetch_or_explicit(&page->slots, 1u << slot, memory_order_relaxed);
+    if (slot % 2 && record > 0 && record <= TH_CHECK_RECORDS)
+        atomic_store_explicit(&page->traced[record - 1], true, memory_order_relaxed);
+}
+
+/* --- In the trial ----------------------------------------------------------------------------- */
+
+static enum th_status attach(struct trial *trial)
+{
+    struct th_session_setup setup = {.flags = TH_FLAGS_EVENTS | TH_FLAG_AS_RECORDED};
+    struct th_named_tracer tracer;
+    struct th_session *session;
+    enum th_status status = th_trace_named_tracer_parse(trial->setting->tracer, &tracer);
+
+    if (status != TH_OK)
+        return status;
+    if (trial->setting->state)
+        status = th_trace_tracer_state_parse(&tracer.env, trial->setting->state, &tracer.state);
+    if (status == TH_OK)
+        status = th_trace_tracer_load(&trial->search, tracer.name, &setup.library);
+    setup.name = tracer.name;
+    setup.state = tracer.state;
+    if (status == TH_OK)
+        status = th_trace_session_attach(trial->tracing, &setup, &session);
+    th_trace_named_tracer_free(&tracer);
+    return status;
+}
+
+static void replace(struct trial *trial)
+{
+    char name[sizeof page->refused];
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(trial->setting->tracer, "=,"),
+             trial->setting->tracer);
+    if (th_trace_sessions(trial->tracing) > 0 &&
+        th_trace_tracer_replace(th_trace_session(trial->tracing, 0), &trial->search, name, NULL) !=
+            TH_OK)
+        th_error_clear();
+}
+
+static void play(struct trial *trial)
+{
+    struct th_player_options options = {.part = true};
+    struct th_player_counts counts = {0};
+    struct th_player *player;
+    struct th_reader *reader;
+    struct th_event *event;
+    enum th_status status = TH_OK;
+
+    if (th_replay_kept_open(trial->stream, "the records", NULL, &reader) != TH_OK)
+        return;
+    player = th_replay_player_begin(trial->tracing, reader, &options, &counts);
+    while (status != TH_END) {
+        if (trial->setting->replaces && page->played == trial->records / 2)
+            replace(trial);
+        page->played++;
+        status = th_replay_player_step(player, &event);
+        if (status != TH_OK)
+            th_error_clear();
+    }
+    page->played = counts.records;
+    if (trial->setting->replaces && trial->records < 2)
+        replace(trial);
+    th_replay_player_end(player);
+    th_replay_reader_close(reader);
+}
+
+struct again {
+    pthread_barrier_t begin; /* all threads begin at once */
+};
+
+static void *run_again(void *argument)
+{
+    struct again *again = argument;
+    int64_t until;
+
+    th_crash_thread_begin();
+    pthread_barrier_wait(&again->begin);
+    until = th_clock_real_monotonic() + 100 * MS;
+    do
+        th_check_callbacks_run_kept();
+    while (th_clock_real_monotonic() < until);
+    th_crash_thread_end();
+    return NULL;
+}
+
+static void run_in_threads(unsigned count)
+{
+    pthread_t *threads = th_alloc(count * sizeof *threads);
+    struct again again;
+
+    pthread_barrier_init(&again.begin, NULL, count);
+    for (unsigned i = 0; i < count; i++)
+        if (pthread_create(&threads[i], NULL, run_again, &again) != 0)
+            th_crash_end_trial(); /* without a result: the trial has not ended */
+    for (unsigned i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    th_free(threads);
+}
+
+static void carry_out(void *context)
+{
+    static struct th_check_callbacks how;
+    struct trial *trial = context;
+    const struct th_check_setting *setting = trial->setting;
+    bool alone;
+
+    how = (struct th_check_callbacks){.system_calls = true,
+                                      .keeps = setting->threads > 0,
+                                      .slow_ns = TH_CHECK_SLOW_NS,
+                                      .called = note_called};
+    th_check_start();
+    th_check_watch_findings(note_finding);
+    th_crash_install();
+    th_crash_begin_trial(&page->crash);
+    th_crash_set_timeout(setting->limit_ns, true);
+    th_check_callbacks_examine(&how);
+    page->blind = !th_check_callbacks_see_system_calls();
+    th_check_fail(setting->fails, &page->allocation_failed);
+    trial->tracing = th_trace_create();
+    th_trace_discard_outputs(trial->tracing);
+    th_library_search_init(&trial->search, TH_SEARCH_TRACERS, setting->folders->items,
+                           setting->folders->count);
+    trial->search.replaceable = setting->replaces;
+    for (int i = 0; i <= setting->twice && !*page->refused; i++)
+        if (attach(trial) != TH_OK)
+            snprintf(page->refused, sizeof page->refused, "%s", th_error_link(0));
+    alone = th_cli_trial_threads() <= 2; /* this thread, and the watchdog of crash/ */
+    page->unwatched = !alone;
+    how.effects = alone && !setting->threads && !setting->fails;
+    page->phase = TH_CHECK_PLAYING;
+    if (!*page->refused)
+        play(trial);
+    if (setting->threads)
+        run_in_threads(setting->threads);
+    th_check_callbacks_report_slow();
+    page->phase = TH_CHECK_UNLOADING;
+    th_library_halt();
+    th_trace_free(trial->tracing);
+    th_check_end();
+    page->phase = TH_CHECK_ENDED;
+    th_crash_end_trial();
+}
+
+/* --- Outside ---------------------------------------------------------------------------------- */
+
+/* Adds the death of a trial, which has ended with STATUS, to the findings. */
+static void add_death(const struct th_check_setting *setting, bool in_time, int status)
+{
+    static const char *const phases[] = {"load", "a callback", "unload"};
+    const struct th_crash_signature *crash = &page->crash;
+    const char *where = crash->slot >= 0 && crash->kind != TH_CRASH_NONE
+                            ? th_library_slot_name((enum th_tracer_slot)crash->slot)
+                            : phases[page->phase];
+    enum th_check_rule rule =
+        setting->fails && page->allocation_failed ? TH_RULE_MEMORY : TH_RULE_CRASH;
+    char kind[64], text[TH_CHECK_TEXT];
+
+    if (!in_time || crash->kind == TH_CRASH_HANG) {
+        rule = TH_RULE_HANG;
+        snprintf(kind, sizeof kind, "does not return");
+    } else if (crash->kind == TH_CRASH_SIGNAL) {
+        snprintf(kind, sizeof kind, "ends by SIG%s", sigabbrev_np(crash->number));
+    } else if (crash->kind != TH_CRASH_NONE) {
+        snprintf(kind, sizeof kind, "calls exit(%d)", crash->number);
+    } else if (WIFSIGNALED(status)) {
+        snprintf(kind, sizeof kind, "ends by SIG%s", sigabbrev_np(WTERMSIG(status)));
+    } else {
+        snprintf(kind, sizeof kind, "ends with status %d", WEXITSTATUS(status));
+    }
+    snprintf(text, sizeof text, "%s, record %llu: %s", where, (unsigned long long)page->played,
+             kind);
+    if (page->count == TH_CHECK_FINDINGS)
+        page->count--;
+    add_found(rule, where, kind, text);
+}
+
+static size_t count_records(const struct th_buffer *stream)
+{
+    struct th_event event = {0};
+    struct th_reader *reader;
+    size_t count = 0;
+
+    if (th_replay_kept_open(stream, "the records", NULL, &reader) != TH_OK)
+        return 0;
+    while (th_replay_reader_next(reader, &event) == TH_OK)
+        count++;
+    th_error_clear();
+    th_replay_reader_close(reader);
+    return count;
+}
+
+const struct th_check_page *th_check_trial_results(void)
+{
+    return page;
+}
+
+const struct th_check_page *th_check_trial_run(const struct th_check_setting *setting,
+                                               const struct th_buffer *stream)
+{
+    enum { TRIES = 20 /* callbacks that may take their time in a trial */ };
+    struct trial trial = {.setting = setting, .stream = stream};
+    bool in_time;
+    int status;
+
+    if (!page) {
+        void *memory =
+            mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (memory == MAP_FAILED) {
+            th_error_raise(TH_FAILED, "cannot map memory: %s", strerror(errno));
+            return NULL;
+        }
+        page = memory;
+    }
+    memset(page, 0, sizeof *page);
+    if (setting->replaces)
+        trial.records = count_records(stream);
+    in_time =
+        th_cli_trial_process(carry_out, &trial, TRIES * setting->limit_ns + 10000 * MS, &status);
+    if (status == -1 && !in_time) {
+        th_error_raise(TH_FAILED, "cannot make a process for a trial");
+        return NULL;
+    }
+    if (page->phase != TH_CHECK_ENDED)
+        add_death(setting, in_time, status);
+    return page;
+}
