@@ -8,6 +8,7 @@
 #include "host/base/base.h"
 #include "host/base/hash.h"
 #include "host/base/memory.h"
+#include "host/base/thread.h"
 #include "host/library/load.h"
 #include "host/trace/callback.h"
 
@@ -188,6 +189,7 @@ void th_check_callbacks_run_kept(void)
         th_self.subject = &subject;
         th_self.slot = kept->slot;
         th_trace_callback_set(kept->attachment);
+        th_thread_count(&th_self.callbacks); /* the watchdog sees another callback */
         call_in(&kept->env, kept->slot, kept->argv);
         th_trace_callback_set(NULL);
         th_self.subject = NULL;

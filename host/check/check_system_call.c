@@ -32,33 +32,36 @@ enum group {
 };
 
 /* Calls with names, and those that are no ordinary side effect. */
-#define CALLS(CALL)                                                                               \
-    CALL(read, OTHER)                                                                             \
-    CALL(write, OTHER)                                                                            \
-    CALL(openat, OTHER)                                                                           \
-    CALL(close, OTHER)                                                                            \
-    CALL(fstat, OTHER)                                                                            \
-    CALL(newfstatat, OTHER)                                                                       \
-    CALL(lseek, OTHER) CALL(ioctl, OTHER) CALL(writev, OTHER) CALL(pwrite64, OTHER)               \
-        CALL(fsync, OTHER) CALL(sendto, OTHER) CALL(recvfrom, OTHER) CALL(socket, OTHER) CALL(    \
-            connect, OTHER) CALL(getpid, OTHER) CALL(getrandom, OTHER) CALL(clock_gettime, OTHER) \
-            CALL(sched_yield, OTHER) CALL(brk, MEMORY) CALL(mmap, MEMORY) CALL(                   \
-                munmap, MEMORY) CALL(mremap, MEMORY) CALL(madvise, MEMORY) CALL(mprotect, MEMORY) \
-                CALL(futex, MEMORY) CALL(nanosleep, WAITS) CALL(clock_nanosleep, WAITS) CALL(     \
-                    pause, WAITS) CALL(poll, WAITS) CALL(ppoll, WAITS) CALL(select, WAITS)        \
-                    CALL(pselect6, WAITS) CALL(epoll_wait, WAITS) CALL(epoll_pwait, WAITS)        \
-                        CALL(wait4, WAITS) CALL(waitid, WAITS) CALL(rt_sigtimedwait, WAITS)       \
-                            CALL(rt_sigsuspend, WAITS) CALL(chdir, PROCESS) CALL(fchdir, PROCESS) \
-                                CALL(umask, PROCESS) CALL(rt_sigaction, PROCESS)                  \
-                                    CALL(alarm, PROCESS) CALL(setitimer, PROCESS)                 \
-                                        CALL(setrlimit, PROCESS) CALL(dup2, PROCESS) CALL(        \
-                                            dup3, PROCESS) CALL(setuid, PROCESS)                  \
-                                            CALL(setsid, PROCESS) CALL(kill, PROCESS)             \
-                                                CALL(chroot, PROCESS) CALL(fork, BEGINS) CALL(    \
-                                                    vfork, BEGINS) CALL(clone, BEGINS)            \
-                                                    CALL(clone3, BEGINS) CALL(execve, BEGINS)     \
-                                                        CALL(execveat, BEGINS) CALL(exit, BEGINS) \
-                                                            CALL(exit_group, BEGINS)              \
+#define CALLS(CALL)                                                                                \
+    CALL(read, OTHER)                                                                              \
+    CALL(write, OTHER)                                                                             \
+    CALL(openat, OTHER)                                                                            \
+    CALL(close, OTHER)                                                                             \
+    CALL(fstat, OTHER)                                                                             \
+    CALL(newfstatat, OTHER)                                                                        \
+    CALL(lseek, OTHER)                                                                             \
+    CALL(ioctl, OTHER)                                                                             \
+    CALL(writev, OTHER)                                                                            \
+    CALL(pwrite64, OTHER)                                                                          \
+    CALL(fsync, OTHER) CALL(sendto, OTHER) CALL(recvfrom, OTHER) CALL(socket, OTHER) CALL(         \
+        connect, OTHER) CALL(getpid, OTHER) CALL(getrandom, OTHER) CALL(clock_gettime, OTHER)      \
+        CALL(sched_yield, OTHER) CALL(brk, MEMORY) CALL(mmap, MEMORY) CALL(munmap, MEMORY)         \
+            CALL(mremap, MEMORY) CALL(madvise, MEMORY) CALL(mprotect, MEMORY) CALL(futex, MEMORY)  \
+                CALL(nanosleep, WAITS) CALL(clock_nanosleep, WAITS) CALL(pause, WAITS)             \
+                    CALL(poll, WAITS) CALL(ppoll, WAITS) CALL(select, WAITS) CALL(pselect6, WAITS) \
+                        CALL(epoll_wait, WAITS) CALL(epoll_pwait, WAITS) CALL(wait4, WAITS) CALL(  \
+                            waitid, WAITS) CALL(rt_sigtimedwait, WAITS) CALL(rt_sigsuspend, WAITS) \
+                            CALL(chdir, PROCESS) CALL(fchdir, PROCESS) CALL(umask, PROCESS)        \
+                                CALL(rt_sigaction, PROCESS) CALL(alarm, PROCESS)                   \
+                                    CALL(setitimer, PROCESS) CALL(setrlimit, PROCESS) CALL(        \
+                                        dup2, PROCESS) CALL(dup3, PROCESS)                         \
+                                        CALL(setuid, PROCESS) CALL(setsid, PROCESS) CALL(          \
+                                            kill, PROCESS) CALL(chroot, PROCESS)                   \
+                                            CALL(fork, BEGINS) CALL(vfork, BEGINS)                 \
+                                                CALL(clone, BEGINS)                                \
+                                                    CALL(clone3, BEGINS) CALL(execve, BEGINS)      \
+                                                        CALL(execveat, BEGINS) CALL(exit, BEGINS)  \
+                                                            CALL(exit_group, BEGINS)               \
                                                                 CALL(rt_sigreturn, BEGINS)
 
 #ifdef __x86_64__
@@ -83,7 +86,8 @@ static _Thread_local volatile unsigned noted; /* of `numbers`: calls that are fi
 static _Thread_local volatile int numbers[NUMBERS];
 
 /* Written before there are other threads, by a handler. */
-static volatile uintptr_t restorer; /* address of the C library's code that returns from a handler */
+static volatile uintptr_t
+    restorer; /* address of the C library's code that returns from a handler */
 static struct sigaction before;
 static bool installed;
 

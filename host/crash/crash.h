@@ -110,6 +110,7 @@ struct th_crash_signature {
     uintptr_t frame;  /* of the innermost frame of a library, offset in its file; 0: not known, or a
                          hang, which may be anywhere in a loop */
     char tracer[128], session[128]; /* names; empty: none */
+    char function[32]; /* of a library, outside of callbacks: "load", "unload"; empty: none */
 };
 
 /* Makes the guard write SIGNATURE, in shared memory, before the report of a crash; the frame stays

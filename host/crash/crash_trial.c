@@ -62,6 +62,8 @@ void th_crash_note(enum th_crash_kind kind, int number, const struct th_self *se
         wanted->record = event ? event->number : 0;
         note_name(wanted->tracer, sizeof wanted->tracer, th_trace_callback_tracer(self));
         note_name(wanted->session, sizeof wanted->session, th_trace_callback_session(self));
+        note_name(wanted->function, sizeof wanted->function,
+                  self->library_frame && !self->attachment ? self->function : NULL);
         /* The last step: a walk of a damaged stack may crash, and the report must come first. */
         if (kind != TH_CRASH_HANG && is_trial)
             wanted->frame = th_crash_innermost(context);

@@ -13,7 +13,7 @@
 
 enum { MOST_BYTES = 64 << 20 /* of a stream, and of the terms of a record */ };
 
-static const int64_t PATIENCE = 2000000000; /* limit of a callback when a finding is confirmed */
+static const int64_t PATIENCE = 1000000000; /* limit of a callback when a finding is confirmed */
 
 struct search {
     struct th_check_result *result;
@@ -153,6 +153,10 @@ enum th_status th_check_search(struct th_check_result *result, const struct th_b
         count = th_replay_minimize_records(
             records, count, search.kept.classes,
             &(struct th_replay_trials){try_records, &search, &search.ended});
+        count = th_replay_minimize_units(/* also the last one */
+                                         records, count, false,
+                                         &(struct th_replay_trials){try_records, &search,
+                                                                    &search.ended});
         th_replay_kept_write(&search.kept, records, count, &raw);
         result->stream.size = 0;
         shrink_terms(&search, &raw, &result->stream);

@@ -2,6 +2,7 @@
 #ifndef TH_CHECK_TRACER_H
 #define TH_CHECK_TRACER_H
 
+#include "host/base/error.h"
 #include "host/control/argument.h"
 
 #include <stdint.h>
@@ -19,5 +20,11 @@ struct th_check_tracer {
  * finding, TH_FAILED with one, TH_REFUSED if the tracer cannot be attached; others as for replay,
  * and the error is printed. */
 int th_check_tracer_run(const struct th_check_tracer *check);
+
+/* Writes the smallest stream of RESULT, finding NUMBER from 1, to a file, and prints the finding.
+ * Errors: TH_FAILED if the file cannot be written. */
+struct th_check_result;
+enum th_status th_check_result_print(const struct th_check_tracer *check,
+                                     const struct th_check_result *result, size_t number);
 
 #endif

@@ -20,6 +20,7 @@
 #include "host/trace/tags.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -111,14 +112,28 @@ static enum th_status attach(struct trial *trial)
     setup.name = tracer.name;
     setup.state = tracer.state;
     if (status == TH_OK)
+        for (int slot = 0; slot < TH_SLOTS; slot++)
+            if (th_library_slots_has_own(th_library_slots(setup.library),
+                                         (enum th_tracer_slot)slot))
+                page->own |= 1u << slot;
+    if (status == TH_OK)
         status = th_trace_session_attach(trial->tracing, &setup, &session);
     th_trace_named_tracer_free(&tracer);
     return status;
 }
 
+static void note_refusal(enum th_status status)
+{
+    page->refused = status;
+    for (; status != TH_OK && page->links < TH_CHECK_CAUSES && th_error_link(page->links);
+         page->links++)
+        snprintf(page->causes[page->links], sizeof page->causes[0], "%s",
+                 th_error_link(page->links));
+}
+
 static void replace(struct trial *trial)
 {
-    char name[sizeof page->refused];
+    char name[PATH_MAX];
 
     snprintf(name, sizeof name, "%.*s", (int)strcspn(trial->setting->tracer, "=,"),
              trial->setting->tracer);
@@ -212,14 +227,13 @@ static void carry_out(void *context)
     th_library_search_init(&trial->search, TH_SEARCH_TRACERS, setting->folders->items,
                            setting->folders->count);
     trial->search.replaceable = setting->replaces;
-    for (int i = 0; i <= setting->twice && !*page->refused; i++)
-        if (attach(trial) != TH_OK)
-            snprintf(page->refused, sizeof page->refused, "%s", th_error_link(0));
+    for (int i = 0; i <= setting->twice && page->refused == TH_OK; i++)
+        note_refusal(attach(trial));
     alone = th_cli_trial_threads() <= 2; /* this thread, and the watchdog of crash/ */
     page->unwatched = !alone;
     how.effects = alone && !setting->threads && !setting->fails;
     page->phase = TH_CHECK_PLAYING;
-    if (!*page->refused)
+    if (page->refused == TH_OK)
         play(trial);
     if (setting->threads)
         run_in_threads(setting->threads);
@@ -234,25 +248,35 @@ static void carry_out(void *context)
 
 /* --- Outside ---------------------------------------------------------------------------------- */
 
+/* Returns the name of the tracer's function for SLOT. */
+static const char *name_callback(enum th_tracer_slot slot)
+{
+    if (page->own >> slot & 1)
+        return th_library_slot_name(slot);
+    return th_library_slot_name(slot % 2 ? TH_SLOT_trace : TH_SLOT_enabled);
+}
+
 /* Adds the death of a trial, which has ended with STATUS, to the findings. */
 static void add_death(const struct th_check_setting *setting, bool in_time, int status)
 {
-    static const char *const phases[] = {"load", "a callback", "unload"};
+    static const char *const phases[] = {"load", "a thread", "unload"};
     const struct th_crash_signature *crash = &page->crash;
-    const char *where = crash->slot >= 0 && crash->kind != TH_CRASH_NONE
-                            ? th_library_slot_name((enum th_tracer_slot)crash->slot)
-                            : phases[page->phase];
+    const char *where = *crash->function ? crash->function : phases[page->phase];
     enum th_check_rule rule =
         setting->fails && page->allocation_failed ? TH_RULE_MEMORY : TH_RULE_CRASH;
     char kind[64], text[TH_CHECK_TEXT];
 
+    if (crash->kind != TH_CRASH_NONE && crash->slot >= 0)
+        where = name_callback((enum th_tracer_slot)crash->slot);
     if (!in_time || crash->kind == TH_CRASH_HANG) {
         rule = TH_RULE_HANG;
         snprintf(kind, sizeof kind, "does not return");
     } else if (crash->kind == TH_CRASH_SIGNAL) {
         snprintf(kind, sizeof kind, "ends by SIG%s", sigabbrev_np(crash->number));
-    } else if (crash->kind != TH_CRASH_NONE) {
-        snprintf(kind, sizeof kind, "calls exit(%d)", crash->number);
+    } else if (crash->kind == TH_CRASH_EXIT) {
+        snprintf(kind, sizeof kind, "calls exit()");
+    } else if (crash->kind == TH_CRASH_IMMEDIATE) {
+        snprintf(kind, sizeof kind, "calls _exit(%d)", crash->number);
     } else if (WIFSIGNALED(status)) {
         snprintf(kind, sizeof kind, "ends by SIG%s", sigabbrev_np(WTERMSIG(status)));
     } else {
@@ -278,6 +302,18 @@ static size_t count_records(const struct th_buffer *stream)
     th_error_clear();
     th_replay_reader_close(reader);
     return count;
+}
+
+enum th_status th_check_trial_raise(const struct th_check_page *results)
+{
+    enum th_status status = results->refused;
+
+    for (unsigned i = results->links; i > 0; i--)
+        if (i == results->links)
+            th_error_raise(status, "%s", results->causes[i - 1]);
+        else
+            th_error_context("%s", results->causes[i - 1]);
+    return status;
 }
 
 const struct th_check_page *th_check_trial_results(void)

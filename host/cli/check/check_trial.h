@@ -32,6 +32,7 @@ enum {
     TH_CHECK_FINDINGS = 32, /* of one trial; more are not kept */
     TH_CHECK_WHERE = 64,
     TH_CHECK_TEXT = 400,
+    TH_CHECK_CAUSES = 8,
     TH_CHECK_RECORDS = 512 /* of one stream whose `trace` is noted in `traced` */
 };
 
@@ -53,12 +54,16 @@ struct th_check_page {
     atomic_flag lock;        /* guards the findings: several threads have some */
     unsigned count;
     struct th_check_found found[TH_CHECK_FINDINGS];
-    _Atomic uint32_t slots;               /* a bit for each slot that was called */
+    _Atomic uint32_t slots; /* a bit for each slot that was called */
+    uint32_t own; /* a bit for each slot with a function of its own, not the generic one */
     atomic_bool traced[TH_CHECK_RECORDS]; /* by record, from 0: `trace` was called */
     atomic_bool allocation_failed;        /* as `fails` wanted */
     bool unwatched;                       /* the tracer has threads: no effects are seen */
     bool blind;                           /* the kernel does not show system calls */
-    char refused[TH_ERROR_TEXT + 1];      /* why the tracer was not attached; or empty */
+    /* Why the tracer was not attached: TH_OK if it was, else the chain of causes, the last one first. */
+    enum th_status refused;
+    unsigned links;
+    char causes[TH_CHECK_CAUSES][TH_ERROR_TEXT + 1];
 };
 
 /* Runs a trial of STREAM. Returns its results, valid until the next trial. A death of the trial is
@@ -70,6 +75,9 @@ const struct th_check_page *th_check_trial_run(const struct th_check_setting *se
 
 /* Returns the results of the latest trial; there was one. */
 const struct th_check_page *th_check_trial_results(void);
+
+/* Raises the error with which the tracer of PAGE was not attached. */
+enum th_status th_check_trial_raise(const struct th_check_page *page);
 
 /* Returns the finding with KEY; NULL: there is none. */
 const struct th_check_found *th_check_trial_find(const struct th_check_page *page, uint64_t key);
