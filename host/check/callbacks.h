@@ -1,6 +1,6 @@
 /*
- * What the checker examines in callbacks of tracers beyond their use of the NIF API, for
- * `tracehost check`.
+ * The checker examines more than the use of the NIF API in callbacks of tracers, for `tracehost
+ * check`.
  *
  * In `enabled`, which must have no side effect and must be quick, except for trace_status:
  *   - each callback runs twice with the same arguments. The answers must be the same, and must be

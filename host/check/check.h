@@ -25,6 +25,7 @@
 #ifndef TH_CHECK_H
 #define TH_CHECK_H
 
+#include "callbacks.h"
 #include "rule.h"
 
 #include "host/term/env.h"

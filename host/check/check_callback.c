@@ -2,10 +2,9 @@
  * Callbacks of tracers under the checker: each runs in an environment of its own, and may be examined
  * (callbacks.h).
  */
-#include "callbacks.h"
 #include "check_internal.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
 #include "host/base/hash.h"
 #include "host/base/memory.h"
 #include "host/base/thread.h"
@@ -59,7 +58,7 @@ static int64_t processor_time(void)
     return now.tv_sec * SECOND + now.tv_nsec;
 }
 
-static void note_time(unsigned slot, th_term tag, int64_t ns)
+static void note_callback_time(unsigned slot, th_term tag, int64_t ns)
 {
     uint64_t key = tag << 8 | slot;
     struct timed *timed = th_hash_table_get(&times, key);
@@ -112,7 +111,7 @@ static th_term run_callback(struct th_check_call *call, th_slot_function *functi
     if (how->system_calls)
         th_check_system_calls_end();
     if (began)
-        note_time(th_self.slot, call->argv[0], processor_time() - began);
+        note_callback_time(th_self.slot, call->argv[0], processor_time() - began);
     if (data)
         th_check_data_compare();
     return answer;
@@ -164,7 +163,7 @@ struct kept {
 static struct kept **kept_callbacks;
 static size_t kept_count, kept_capacity;
 
-static void keep(const th_env *given, unsigned slot, const th_term argv[])
+static void keep_callback(const th_env *given, unsigned slot, const th_term argv[])
 {
     struct kept *kept = th_alloc_zero(sizeof *kept);
 
@@ -217,7 +216,7 @@ static ERL_NIF_TERM call_watched(ErlNifEnv *given, int argc, const ERL_NIF_TERM 
     if (how->called)
         how->called(how->context, th_self.slot, event && !event->live ? event->number : 0);
     if (how->keeps)
-        keep(given, th_self.slot, argv);
+        keep_callback(given, th_self.slot, argv);
     return call_in(given, th_self.slot, argv);
 }
 

@@ -31,39 +31,6 @@ enum group {
     BEGINS   /* likewise, and the handler cannot make the call */
 };
 
-/* Calls with names, and those that are no ordinary side effect. */
-#define CALLS(CALL)                                                                                \
-    CALL(read, OTHER)                                                                              \
-    CALL(write, OTHER)                                                                             \
-    CALL(openat, OTHER)                                                                            \
-    CALL(close, OTHER)                                                                             \
-    CALL(fstat, OTHER)                                                                             \
-    CALL(newfstatat, OTHER)                                                                        \
-    CALL(lseek, OTHER)                                                                             \
-    CALL(ioctl, OTHER)                                                                             \
-    CALL(writev, OTHER)                                                                            \
-    CALL(pwrite64, OTHER)                                                                          \
-    CALL(fsync, OTHER) CALL(sendto, OTHER) CALL(recvfrom, OTHER) CALL(socket, OTHER) CALL(         \
-        connect, OTHER) CALL(getpid, OTHER) CALL(getrandom, OTHER) CALL(clock_gettime, OTHER)      \
-        CALL(sched_yield, OTHER) CALL(brk, MEMORY) CALL(mmap, MEMORY) CALL(munmap, MEMORY)         \
-            CALL(mremap, MEMORY) CALL(madvise, MEMORY) CALL(mprotect, MEMORY) CALL(futex, MEMORY)  \
-                CALL(nanosleep, WAITS) CALL(clock_nanosleep, WAITS) CALL(pause, WAITS)             \
-                    CALL(poll, WAITS) CALL(ppoll, WAITS) CALL(select, WAITS) CALL(pselect6, WAITS) \
-                        CALL(epoll_wait, WAITS) CALL(epoll_pwait, WAITS) CALL(wait4, WAITS) CALL(  \
-                            waitid, WAITS) CALL(rt_sigtimedwait, WAITS) CALL(rt_sigsuspend, WAITS) \
-                            CALL(chdir, PROCESS) CALL(fchdir, PROCESS) CALL(umask, PROCESS)        \
-                                CALL(rt_sigaction, PROCESS) CALL(alarm, PROCESS)                   \
-                                    CALL(setitimer, PROCESS) CALL(setrlimit, PROCESS) CALL(        \
-                                        dup2, PROCESS) CALL(dup3, PROCESS)                         \
-                                        CALL(setuid, PROCESS) CALL(setsid, PROCESS) CALL(          \
-                                            kill, PROCESS) CALL(chroot, PROCESS)                   \
-                                            CALL(fork, BEGINS) CALL(vfork, BEGINS)                 \
-                                                CALL(clone, BEGINS)                                \
-                                                    CALL(clone3, BEGINS) CALL(execve, BEGINS)      \
-                                                        CALL(execveat, BEGINS) CALL(exit, BEGINS)  \
-                                                            CALL(exit_group, BEGINS)               \
-                                                                CALL(rt_sigreturn, BEGINS)
-
 #ifdef __x86_64__
 
 enum { MOST_CALLS = 512 /* numbers of system calls lie below */ };
@@ -71,12 +38,87 @@ enum { MOST_CALLS = 512 /* numbers of system calls lie below */ };
 /* si_code of the signal. The header is that of a kernel, and of a C library that lacks it. */
 enum { USER_DISPATCH = 2 };
 
+/* Calls with names, and those that are no ordinary side effect. */
 static const struct {
     const char *name;
     enum group group;
 } calls[MOST_CALLS] = {
-#define ROW(call, in) [SYS_##call] = {#call, in},
-    CALLS(ROW)};
+    [SYS_read] = {"read", OTHER},
+    [SYS_write] = {"write", OTHER},
+    [SYS_openat] = {"openat", OTHER},
+    [SYS_close] = {"close", OTHER},
+    [SYS_fstat] = {"fstat", OTHER},
+    [SYS_newfstatat] = {"newfstatat", OTHER},
+    [SYS_lseek] = {"lseek", OTHER},
+    [SYS_ioctl] = {"ioctl", OTHER},
+    [SYS_writev] = {"writev", OTHER},
+    [SYS_pwrite64] = {"pwrite64", OTHER},
+    [SYS_fsync] = {"fsync", OTHER},
+    [SYS_sendto] = {"sendto", OTHER},
+    [SYS_recvfrom] = {"recvfrom", OTHER},
+    [SYS_socket] = {"socket", OTHER},
+    [SYS_connect] = {"connect", OTHER},
+    [SYS_getpid] = {"getpid", OTHER},
+    [SYS_getrandom] = {"getrandom", OTHER},
+    [SYS_clock_gettime] = {"clock_gettime", OTHER},
+    [SYS_sched_yield] = {"sched_yield", OTHER},
+    [SYS_getppid] = {"getppid", OTHER},
+    [SYS_gettid] = {"gettid", OTHER},
+    [SYS_open] = {"open", OTHER},
+    [SYS_stat] = {"stat", OTHER},
+    [SYS_access] = {"access", OTHER},
+    [SYS_unlink] = {"unlink", OTHER},
+    [SYS_rename] = {"rename", OTHER},
+    [SYS_mkdir] = {"mkdir", OTHER},
+    [SYS_sendmsg] = {"sendmsg", OTHER},
+    [SYS_recvmsg] = {"recvmsg", OTHER},
+    [SYS_times] = {"times", OTHER},
+    [SYS_uname] = {"uname", OTHER},
+    [SYS_brk] = {"brk", MEMORY},
+    [SYS_mmap] = {"mmap", MEMORY},
+    [SYS_munmap] = {"munmap", MEMORY},
+    [SYS_mremap] = {"mremap", MEMORY},
+    [SYS_madvise] = {"madvise", MEMORY},
+    [SYS_mprotect] = {"mprotect", MEMORY},
+    [SYS_futex] = {"futex", MEMORY},
+    [SYS_nanosleep] = {"nanosleep", WAITS},
+    [SYS_clock_nanosleep] = {"clock_nanosleep", WAITS},
+    [SYS_rt_sigtimedwait] = {"rt_sigtimedwait", WAITS},
+    [SYS_pause] = {"pause", WAITS},
+    [SYS_poll] = {"poll", WAITS},
+    [SYS_ppoll] = {"ppoll", WAITS},
+    [SYS_select] = {"select", WAITS},
+    [SYS_pselect6] = {"pselect6", WAITS},
+    [SYS_epoll_wait] = {"epoll_wait", WAITS},
+    [SYS_epoll_pwait] = {"epoll_pwait", WAITS},
+    [SYS_wait4] = {"wait4", WAITS},
+    [SYS_waitid] = {"waitid", WAITS},
+    [SYS_rt_sigsuspend] = {"rt_sigsuspend", WAITS},
+    [SYS_accept] = {"accept", WAITS},
+    [SYS_flock] = {"flock", WAITS},
+    [SYS_chdir] = {"chdir", PROCESS},
+    [SYS_fchdir] = {"fchdir", PROCESS},
+    [SYS_umask] = {"umask", PROCESS},
+    [SYS_rt_sigaction] = {"rt_sigaction", PROCESS},
+    [SYS_alarm] = {"alarm", PROCESS},
+    [SYS_setitimer] = {"setitimer", PROCESS},
+    [SYS_setrlimit] = {"setrlimit", PROCESS},
+    [SYS_dup2] = {"dup2", PROCESS},
+    [SYS_dup3] = {"dup3", PROCESS},
+    [SYS_setuid] = {"setuid", PROCESS},
+    [SYS_setsid] = {"setsid", PROCESS},
+    [SYS_chroot] = {"chroot", PROCESS},
+    [SYS_kill] = {"kill", PROCESS},
+    [SYS_fork] = {"fork", BEGINS},
+    [SYS_vfork] = {"vfork", BEGINS},
+    [SYS_clone] = {"clone", BEGINS},
+    [SYS_clone3] = {"clone3", BEGINS},
+    [SYS_execve] = {"execve", BEGINS},
+    [SYS_execveat] = {"execveat", BEGINS},
+    [SYS_exit] = {"exit", BEGINS},
+    [SYS_exit_group] = {"exit_group", BEGINS},
+    [SYS_rt_sigreturn] = {"rt_sigreturn", BEGINS},
+};
 
 enum { NUMBERS = 4 };
 

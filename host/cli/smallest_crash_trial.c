@@ -42,7 +42,7 @@ static enum th_status load_tracers(const struct th_trials *trials, struct th_tra
     return status;
 }
 
-/* What a trial gets. */
+/* The context of a trial. */
 struct trial {
     const struct th_trials *trials;
     const struct th_buffer *stream; /* NULL: only the tracers are loaded */

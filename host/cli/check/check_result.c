@@ -2,7 +2,10 @@
 #include "check_search.h"
 #include "check_tracer.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/base/error.h"
+#include "host/base/log.h"
+#include "host/base/memory.h"
 #include "host/base/output.h"
 #include "host/cli/subcommand.h"
 #include "host/replay/kept_records.h"
@@ -24,15 +27,20 @@ static char *plain_name(const char *tracer)
     return th_printf("%.*s", (int)(length - begin), tracer + begin);
 }
 
-/* Returns the name of the file for finding NUMBER. Owner: as plain_name(). */
+/* Returns the name of the file for finding NUMBER. Owner: as plain_name().
+ * Letters stand for the number: files that differ in a number alone look like a wrap set. */
 static char *name_file(const struct th_check_tracer *check, const struct th_check_result *result,
                        size_t number)
 {
+    enum { LETTERS = 26 };
     const char *folder = check->output;
+    const char letters[] = {(char)('a' + (number - 1) / LETTERS % LETTERS),
+                            (char)('a' + (number - 1) % LETTERS), '\0'};
     char *name = plain_name(check->tracer), *file;
 
-    file = th_printf("%s%s%s.%s-%zu.trace", folder ? folder : "", folder ? "/" : "", name,
-                     th_check_rules[result->found.rule].name, number);
+    file = th_printf("%s%s%s.%s-%s.trace", folder ? folder : "", folder ? "/" : "", name,
+                     th_check_rules[result->found.rule].name,
+                     number > LETTERS ? letters : letters + 1);
     th_free(name);
     return file;
 }

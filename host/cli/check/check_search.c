@@ -1,6 +1,8 @@
 #include "check_search.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/base/error.h"
+#include "host/base/memory.h"
 #include "host/replay/kept_records.h"
 #include "host/replay/minimize.h"
 #include "host/replay/part.h"
@@ -46,7 +48,7 @@ static size_t meet(struct search *search, const struct th_buffer *stream, size_t
     return page->phase == TH_CHECK_PLAYING && page->played < count ? (size_t)page->played : count;
 }
 
-static size_t try_records(void *context, const size_t records[], size_t count)
+static size_t try_part(void *context, const size_t records[], size_t count)
 {
     struct search *search = context;
     struct th_buffer stream = {0};
@@ -110,7 +112,7 @@ static void shrink_terms(struct search *search, const struct th_buffer *raw,
 }
 
 /* Returns whether the finding is met TIMES times in STREAM, with more patience for each callback. */
-static bool is_confirmed(struct search *search, const struct th_buffer *stream, int times)
+static bool is_met_again(struct search *search, const struct th_buffer *stream, int times)
 {
     static const int never;
     const int64_t limit = search->result->setting.limit_ns, deadline = search->deadline;
@@ -140,7 +142,7 @@ enum th_status th_check_search(struct th_check_result *result, const struct th_b
         th_replay_kept_free(&search.kept);
         return status;
     }
-    if (result->found.rule == TH_RULE_HANG && !is_confirmed(&search, stream, 1)) {
+    if (result->found.rule == TH_RULE_HANG && !is_met_again(&search, stream, 1)) {
         th_replay_kept_free(&search.kept); /* the machine was busy */
         return TH_OK;
     }
@@ -152,18 +154,18 @@ enum th_status th_check_search(struct th_check_result *result, const struct th_b
             records[i] = i;
         count = th_replay_minimize_records(
             records, count, search.kept.classes,
-            &(struct th_replay_trials){try_records, &search, &search.ended});
-        count = th_replay_minimize_units(/* also the last one */
-                                         records, count, false,
-                                         &(struct th_replay_trials){try_records, &search,
-                                                                    &search.ended});
+            &(struct th_replay_trials){try_part, &search, &search.ended});
+        count =
+            th_replay_minimize_units(/* also the last one */
+                                     records, count, false,
+                                     &(struct th_replay_trials){try_part, &search, &search.ended});
         th_replay_kept_write(&search.kept, records, count, &raw);
         result->stream.size = 0;
         shrink_terms(&search, &raw, &result->stream);
         result->records = count;
         th_free(records);
     }
-    result->confirmed = is_confirmed(&search, &result->stream, 2);
+    result->confirmed = is_met_again(&search, &result->stream, 2);
     th_buffer_free(&raw);
     th_replay_kept_free(&search.kept);
     return TH_OK;

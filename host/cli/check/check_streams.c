@@ -1,6 +1,8 @@
 #include "check_streams.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/base/error.h"
+#include "host/base/memory.h"
 #include "host/replay/generate.h"
 #include "host/replay/reader.h"
 #include "host/trace/event.h"

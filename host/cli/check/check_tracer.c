@@ -13,7 +13,10 @@
 #include "check_search.h"
 #include "check_streams.h"
 
-#include "host/base/base.h"
+#include "host/base/buffer.h"
+#include "host/base/error.h"
+#include "host/base/log.h"
+#include "host/base/memory.h"
 #include "host/cli/interrupt.h"
 #include "host/cli/subcommand.h"
 #include "host/library/entry.h"
@@ -72,7 +75,7 @@ struct checking {
     bool unwatched, blind;
 };
 
-static bool is_known(const struct checking *c, uint64_t key)
+static bool is_printed(const struct checking *c, uint64_t key)
 {
     for (size_t i = 0; i < c->known_count; i++)
         if (c->known[i] == key)
@@ -111,7 +114,7 @@ static enum th_status run(struct checking *c, const struct th_check_setting *set
     memcpy(found, page->found, count * sizeof *found);
     for (size_t i = 0; i < count && status == TH_OK && !th_cli_interrupt_came(); i++) {
         struct th_check_result result = {.found = found[i], .setting = *setting};
-        if (is_known(c, found[i].key))
+        if (is_printed(c, found[i].key))
             continue;
         c->known[c->known_count++] = found[i].key;
         status = th_check_search(&result, stream, th_clock_real_monotonic() + SEARCH_S * SECOND,

@@ -5,6 +5,7 @@
 #include "host/base/error.h"
 #include "host/control/argument.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct th_check_tracer {
@@ -13,6 +14,7 @@ struct th_check_tracer {
     const char *run; /* --run: the recordings are played in these circumstances alone; NULL: all */
     const char *output; /* folder of the smallest streams; NULL: the current one */
     int64_t for_ns;     /* time for random streams */
+    bool rules;         /* the rules are listed, and nothing else is done */
     int64_t seed;       /* of the first random stream; below 0: chosen by the clock */
 };
 

@@ -1,9 +1,9 @@
 #include "check_trial.h"
 
-#include "host/base/base.h"
+#include "host/base/error.h"
+#include "host/base/memory.h"
 #include "host/base/buffer.h"
 #include "host/base/hash.h"
-#include "host/check/callbacks.h"
 #include "host/cli/subcommand.h"
 #include "host/cli/trial_process.h"
 #include "host/control/argument.h"
@@ -30,7 +30,7 @@ static const int64_t MS = 1000000;
 
 static struct th_check_page *page;
 
-/* What a trial plays. */
+/* A trial. */
 struct trial {
     const struct th_check_setting *setting;
     const struct th_buffer *stream;
@@ -48,8 +48,8 @@ static uint64_t key_of(enum th_check_rule rule, const char *where, const char *k
     return th_hash_mix(key ^ th_hash_bytes(kind, strlen(kind)) ^ rule) | 1;
 }
 
-static void add_found(enum th_check_rule rule, const char *where, const char *kind,
-                      const char *text)
+static void add_finding(enum th_check_rule rule, const char *where, const char *kind,
+                        const char *text)
 {
     uint64_t key = key_of(rule, where, kind);
     struct th_check_found *found;
@@ -73,7 +73,7 @@ static void note_finding(const struct th_check_finding *finding)
     snprintf(text, sizeof text, "%s: %s", finding->who, finding->message);
     while (atomic_flag_test_and_set(&page->lock))
         ;
-    add_found(finding->rule, where, finding->kind, text);
+    add_finding(finding->rule, where, finding->kind, text);
     atomic_flag_clear(&page->lock);
 }
 
@@ -203,7 +203,7 @@ static void run_in_threads(unsigned count)
     th_free(threads);
 }
 
-static void carry_out(void *context)
+static void carry_out_check(void *context)
 {
     static struct th_check_callbacks how;
     struct trial *trial = context;
@@ -286,7 +286,7 @@ static void add_death(const struct th_check_setting *setting, bool in_time, int 
              kind);
     if (page->count == TH_CHECK_FINDINGS)
         page->count--;
-    add_found(rule, where, kind, text);
+    add_finding(rule, where, kind, text);
 }
 
 static size_t count_records(const struct th_buffer *stream)
@@ -341,8 +341,8 @@ const struct th_check_page *th_check_trial_run(const struct th_check_setting *se
     memset(page, 0, sizeof *page);
     if (setting->replaces)
         trial.records = count_records(stream);
-    in_time =
-        th_cli_trial_process(carry_out, &trial, TRIES * setting->limit_ns + 10000 * MS, &status);
+    in_time = th_cli_trial_process(carry_out_check, &trial, TRIES * setting->limit_ns + 10000 * MS,
+                                   &status);
     if (status == -1 && !in_time) {
         th_error_raise(TH_FAILED, "cannot make a process for a trial");
         return NULL;

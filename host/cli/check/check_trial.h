@@ -50,7 +50,7 @@ enum th_check_phase { TH_CHECK_LOADING, TH_CHECK_PLAYING, TH_CHECK_UNLOADING, TH
 struct th_check_page {
     struct th_crash_signature crash;
     _Atomic int phase;       /* enum th_check_phase */
-    _Atomic uint64_t played; /* records, the one at hand included */
+    _Atomic uint64_t played; /* records, the current one included */
     atomic_flag lock;        /* guards the findings: several threads have some */
     unsigned count;
     struct th_check_found found[TH_CHECK_FINDINGS];
