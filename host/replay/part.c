@@ -4,22 +4,13 @@
 #include "reader.h"
 #include "shrink.h"
 
-#include "host/trace/event.h"
-
-struct th_part_record {
-    th_env *env;
-    struct th_event event; /* source NULL: the terms are damaged */
-    struct th_buffer bytes;
-};
-
-/* The source of events whose members are the only copy of their terms. */
 static enum th_status whole_of_part(struct th_event *event, th_env *env, th_term *tuple)
 {
     *tuple = th_trace_event_to_tuple(event, env);
     return TH_OK;
 }
 
-static const struct th_event_source part_source = {.whole = whole_of_part};
+const struct th_event_source th_replay_part_source = {.whole = whole_of_part};
 
 static enum th_status add_record(struct th_replay_part *part, struct th_event *event)
 {
@@ -38,7 +29,7 @@ static enum th_status add_record(struct th_replay_part *part, struct th_event *e
         return TH_OK;
     }
     record->event = *event;
-    record->event.source = &part_source;
+    record->event.source = &th_replay_part_source;
     record->event.reader = NULL;
     record->event.tracee = event->tracee == TH_NONE ? TH_NONE : th_copy(env, event->tracee);
     return TH_OK;

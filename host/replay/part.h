@@ -7,6 +7,16 @@
 #include "writer.h"
 
 #include "host/base/buffer.h"
+#include "host/trace/event.h"
+
+struct th_part_record {
+    th_env *env;            /* has the terms of `event` */
+    struct th_event event;  /* source NULL: no sound trace message */
+    struct th_buffer bytes; /* the record, as it is written */
+};
+
+/* The source of events whose members are the only copy of their terms: the terms can be changed. */
+extern const struct th_event_source th_replay_part_source;
 
 struct th_replay_part {
     struct th_writer_options how;

@@ -8,6 +8,7 @@
  *   writer.h   struct th_writer: events as a stream
  *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
+ *   generate.h streams with which tracers are tried
  *   spool.h    several processes read streams that can be read once only
  *
  * minimize.h has the search for the smallest part of a recording for which a test holds.
@@ -20,6 +21,7 @@
 #ifndef TH_REPLAY_H
 #define TH_REPLAY_H
 
+#include "generate.h"
 #include "kept_records.h"
 #include "part.h"
 #include "player.h"
