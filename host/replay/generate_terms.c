@@ -245,27 +245,29 @@ static const char *const odd_atoms[] = {
 };
 
 static const char *const odd_terms[] = {
+    /* integers */
     "0", "1", "-1", "127", "-128", "255", "256", "2147483647", "2147483648", "-2147483648",
     "-2147483649", "134217728", "576460752303423487", "576460752303423488", "-576460752303423488",
     "-576460752303423489", "9223372036854775807", "9223372036854775808", "-9223372036854775808",
-    "-9223372036854775809", "18446744073709551615", "18446744073709551616", "big_integer",
+    "-9223372036854775809", "18446744073709551615", "18446744073709551616",
     /* floats */
     "0.0", "-0.0", "1.0", "0.1", "-2.5e-10", "1.7976931348623157e308", "5.0e-324",
     "2.2250738585072014e-308", "9007199254740992.0",
     /* lists */
     "[]", "\"text\"", "\"\\x{e9}\\n\"", "[0]", "[256]", "[1114111]", "[55296]", "[a|b]", "[1,2|3]",
-    "[[],[[]],[[[]]]]", "[{key,value},{key,[]}]", "[\"io\",<<\"data\">>|<<>>]", "long_list",
-    "deep_list",
+    "[[],[[]],[[[]]]]", "[{key,value},{key,[]}]", "[\"io\",<<\"data\">>|<<>>]",
     /* tuples and maps */
-    "{}", "{ok,{}}", "{{{{}}}}", "{'EXIT',<0.100.0>,normal}", "deep_tuple",
-    "{badmatch,{error,enoent}}", "#{}", "#{a => 1}", "#{1 => a,1.0 => b,<<>> => c,{} => #{}}",
-    "large_map",
+    "{}", "{ok,{}}", "{{{{}}}}", "{'EXIT',<0.100.0>,normal}", "{badmatch,{error,enoent}}", "#{}",
+    "#{a => 1}", "#{1 => a,1.0 => b,<<>> => c,{} => #{}}",
     /* bit strings */
     "<<>>", "<<0>>", "<<\"text\">>", "<<\"caf\u00E9\"/utf8>>", "<<255,254>>", "<<1:1>>", "<<0:7>>",
-    "<<\"abc\",5:3>>", "large_binary",
+    "<<\"abc\",5:3>>",
     /* identifiers and functions */
     "<0.0.0>", "<0.100.0>", "<0.32767.8191>", "external_pid", "#Port<0.6>", "external_port",
     "#Ref<0.1.2.3>", "alias_ref", "external_ref", "a_fun", "fun lists:map/2", "fun '':''/255"};
+
+static const char *const large_terms[] = {"big_integer", "long_list", "deep_list",
+                                          "deep_tuple",  "large_map", "large_binary"};
 
 static th_term choose_text(struct th_generate_random *random, th_env *env,
                            const char *const texts[], size_t count)
@@ -339,9 +341,11 @@ static th_term random_term(struct th_generate_random *random, th_env *env, unsig
         return random_float(random, env);
     if (kind == 3)
         return th_replay_generate_atom(random, env);
+    if (th_replay_generate_chance(random, 1))
+        return choose_text(random, env, large_terms, sizeof large_terms / sizeof large_terms[0]);
     if (depth == 0 || kind < 7)
         return choose_text(random, env, odd_terms, sizeof odd_terms / sizeof odd_terms[0]);
-    for (size_t i = 0; i < 2 * count; i++)
+    for (size_t i = 0; i < (kind == 8 ? 2 * count : count); i++)
         elements[i] = random_term(random, env, depth - 1);
     if (kind == 7)
         return th_make_tuple(env, elements, count);

@@ -17,13 +17,14 @@ struct kinds {
     size_t tags[TH_TAG_COUNT], sound;
 };
 
-/* Reads STREAM, whose records must all be sound, and decodes all terms. */
+/* Reads STREAM, whose records must all be sound, and decodes all terms and functions. */
 static struct kinds read_all(const struct th_buffer *stream, bool scheduler_id)
 {
     const struct th_reader_options options = {.scheduler_id = scheduler_id};
     struct th_event event = {0};
     struct th_reader *reader;
     struct kinds kinds = {0};
+    struct th_mfa function;
     enum th_status status;
     th_env env;
 
@@ -33,6 +34,8 @@ static struct kinds read_all(const struct th_buffer *stream, bool scheduler_id)
         assert_order(event.kind, <=, TH_EVENT_SEQ_TRACE);
         if (th_trace_event_decode(&event, &env) != TH_OK || th_trace_event_time(&event) != TH_OK)
             fail_msg("record %zu: %s", kinds.sound + 1, stream_causes());
+        if (th_trace_tag_has_function(event.tag) && event.term != TH_AM(undefined))
+            assert_true(th_trace_event_function_from_term(event.term, &function));
         kinds.tags[event.tag]++;
         kinds.sound++;
         th_env_clear(&env);
