@@ -7,7 +7,7 @@
 # * here: upgrade, resource_takeover, resource, resource_binary, many_args, monitor_process_a to _d and _purge,
 #   demonitor_process, monitor_frenzy, t_dynamic_resource_call, send, send2, nif_schedule, nif_exception,
 #   consume_timeslice, nif_whereis and nif_whereis_threaded (processes), nif_is_process_alive
-# * nif_api.sh, function by function: types, binaries, get_string, get_atom, maps, api_macros, from_array,
+# * tests/conformance, function by function: types, binaries, get_string, get_atom, maps, api_macros, from_array,
 #   iolist_as_binary, threading, send_threaded, is_checks, get_length, make_atom, make_string,
 #   reverse_list_test, otp_9668, nif_nan_and_inf, nif_atom_too_long, nif_monotonic_time, nif_time_offset,
 #   nif_convert_time_unit, nif_now_time, nif_cpu_time, nif_unique_integer, nif_is_port_alive,
@@ -54,7 +54,7 @@ for version in 1 2; do
 done
 compile journal -I"$OTP_INCLUDE" "$here/journal.c"
 compile others -I"$SOURCE_DIR/plugin_api" "$here/others.c"
-erlc -Wall -Werror "$here"/*.erl "$here/../nif_api/calls.erl" || exit 1
+erlc -Wall -Werror "$here"/*.erl "$SOURCE_DIR/tests/conformance/calls.erl" || exit 1
 mv scenarios.beam scenarios.code || exit 1
 
 # in_beam: the values are in beam/output, the values that may differ in beam/meant.

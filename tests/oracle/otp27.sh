@@ -23,8 +23,9 @@ set --
 for name in etf execution live match terms text; do
     set -- "$@" "$BUILD_DIR/tests/oracle/test_$name"
 done
-for name in calls encoding expressions logging native nif_api nif_scenarios patterns; do
+for name in calls encoding expressions logging native nif_scenarios patterns; do
     set -- "$@" "tests/oracle/$name.sh"
 done
+set -- "$@" tests/conformance/conformance.sh
 # Each in turn, but for two at once: so many processors have the machines that the tests are for.
 exec python3 tests/runner --jobs=2 "$@"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Compares each function of the NIF API in a real BEAM and in tracehost: one library, compiled with OTP's own header,
-# gives the same results in both. nif_api/calls has the calls; nif_api/nif_api.h describes how results are written.
+# gives the same results in both. nif_api/calls has the calls; nif_api.h describes how results are written.
 # Results that differ on purpose are written separately: each must differ, and its name must be in the table of
 # tracehost(7).
-here=$SOURCE_DIR/tests/oracle/nif_api
+here=$SOURCE_DIR/tests/conformance
 
 skip() {
     echo "$1"
