@@ -3,27 +3,6 @@
 
 #include <string.h>
 
-/* False for maps of more than 32 keys, whose order and so whose bytes depend on the host. */
-static bool has_order(ErlNifEnv *env, ERL_NIF_TERM term)
-{
-    ErlNifMapIterator iter;
-    ERL_NIF_TERM head, tail, key, value;
-    const ERL_NIF_TERM *elements;
-    size_t size;
-    int arity;
-
-    if (enif_get_tuple(env, term, &arity, &elements))
-        return arity != 1 || has_order(env, elements[0]);
-    if (enif_get_list_cell(env, term, &head, &tail))
-        return has_order(env, head) && has_order(env, tail);
-    if (!enif_get_map_size(env, term, &size) || size != 1)
-        return !enif_is_map(env, term) || size <= 32;
-    enif_map_iterator_create(env, term, &iter, ERL_NIF_MAP_ITERATOR_FIRST);
-    enif_map_iterator_get_pair(env, &iter, &key, &value);
-    enif_map_iterator_destroy(env, &iter);
-    return has_order(env, key) && has_order(env, value);
-}
-
 /* Counts the truncated encodings that can be decoded. */
 static long count_cut(ErlNifEnv *env, const ErlNifBinary *bin)
 {
@@ -35,35 +14,101 @@ static long count_cut(ErlNifEnv *env, const ErlNifBinary *bin)
     return good;
 }
 
-static void there_and_back(ErlNifEnv *env, ERL_NIF_TERM term)
+/* True for terms that are written without an atom, whose form depends on the release. */
+static bool has_no_atom(ErlNifEnv *env, ERL_NIF_TERM term)
+{
+    return enif_is_binary(env, term) || enif_is_number(env, term) ||
+           enif_is_empty_list(env, term) ||
+           (enif_term_type(env, term) == ERL_NIF_TERM_TYPE_BITSTRING);
+}
+
+enum trip { ALL, SAFE, UNKNOWN, CUT, MORE, SIZE, TRIPS };
+static const char *const trips[TRIPS] = {
+    "enif_binary_to_term: all bytes are read and give the term: ",
+    "enif_binary_to_term: safe, all bytes are read: ",
+    "enif_binary_to_term: with an unknown option: ",
+    "enif_binary_to_term: cut off: ",
+    "enif_binary_to_term: with more behind, bytes read: ",
+    "enif_term_to_binary: number of bytes, without atoms: ",
+};
+
+/* Encodes TERM, decodes it and puts the result. */
+static void make_trip(ErlNifEnv *env, ERL_NIF_TERM term, enum trip trip)
 {
     ErlNifBinary bin;
     ERL_NIF_TERM back = number(env, 77);
     unsigned char more[400];
-    size_t used;
 
     if (!enif_term_to_binary(env, term, &bin)) {
-        say_int("term_to_binary", 0);
+        put_text("none");
         return;
     }
-    used = enif_binary_to_term(env, bin.data, bin.size, &back, 0);
-    say_int("reads all", used == bin.size);
-    say_int("gives it back", enif_is_identical(term, back));
-    used = enif_binary_to_term(env, bin.data, bin.size, &back, ERL_NIF_BIN2TERM_SAFE);
-    say_int("safe", used == bin.size);
-    used = enif_binary_to_term(env, bin.data, bin.size, &back, 1);
-    say_int("with an unknown option", (long)used);
-    say_int("cut off", count_cut(env, &bin));
-    if (bin.size < sizeof more) {
+    if (trip == ALL)
+        put_int(enif_binary_to_term(env, bin.data, bin.size, &back, 0) == bin.size &&
+                enif_is_identical(term, back));
+    if (trip == SAFE)
+        put_int(enif_binary_to_term(env, bin.data, bin.size, &back, ERL_NIF_BIN2TERM_SAFE) ==
+                bin.size);
+    if (trip == UNKNOWN)
+        put_int((long)enif_binary_to_term(env, bin.data, bin.size, &back, 1));
+    if (trip == CUT)
+        put_int(count_cut(env, &bin));
+    if (trip == MORE && bin.size < sizeof more) {
         memset(more, 131, sizeof more);
         memcpy(more, bin.data, bin.size);
-        say_int("with more behind",
-                enif_binary_to_term(env, more, sizeof more, &back, 0) == bin.size);
+        put_int(enif_binary_to_term(env, more, sizeof more, &back, 0) == bin.size);
     }
-    if (has_order(env, term) && !NEWER)
-        say(env, "term_to_binary", enif_make_binary(env, &bin));
-    else
-        enif_release_binary(&bin);
+    if (trip == SIZE && has_no_atom(env, term))
+        put_int((long)bin.size);
+    enif_release_binary(&bin);
+}
+
+static void make_trips(ErlNifEnv *env, const struct terms *terms, enum trip trip)
+{
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        begin_row("%s%s", trips[trip], terms->kinds[kind].name);
+        for (size_t i = terms->kinds[kind].first; i < terms->kinds[kind].end; i++)
+            make_trip(env, terms->all[i], trip);
+        end_row();
+    }
+    begin_row("%snested terms", trips[trip]);
+    for (size_t i = terms->plain; i < terms->count; i++)
+        make_trip(env, terms->all[i], trip);
+    end_row_as_hash();
+}
+
+/* Writes the bytes of terms that have one order in each host and no atom. */
+static void say_bytes(ErlNifEnv *env, const char *name, ERL_NIF_TERM term)
+{
+    ErlNifBinary bin;
+
+    if (enif_term_to_binary(env, term, &bin))
+        say(env, name, enif_make_binary(env, &bin));
+}
+
+static void ask_bytes(ErlNifEnv *env)
+{
+    ERL_NIF_TERM n = number(env, 5), map = enif_make_new_map(env);
+
+    say_bytes(env, "enif_term_to_binary: 5", n);
+    say_bytes(env, "255", number(env, 255));
+    say_bytes(env, "256", number(env, 256));
+    say_bytes(env, "-1", number(env, -1));
+    say_bytes(env, "2^31 - 1", number(env, 0x7fffffffl));
+    say_bytes(env, "2^31", number(env, 0x80000000l));
+    say_bytes(env, "-2^31", number(env, -0x80000000l));
+    say_bytes(env, "2^63", enif_make_uint64(env, 1ul << 63));
+    say_bytes(env, "1.5", enif_make_double(env, 1.5));
+    say_bytes(env, "-0.0", enif_make_double(env, -0.0));
+    say_bytes(env, "[]", enif_make_list(env, 0));
+    say_bytes(env, "a string", text(env, "text"));
+    say_bytes(env, "a list with a large number", enif_make_list2(env, n, number(env, 256)));
+    say_bytes(env, "an improper list", enif_make_list_cell(env, n, n));
+    say_bytes(env, "a binary", bytes(env, "bytes", 5));
+    say_bytes(env, "a tuple", enif_make_tuple2(env, n, n));
+    say_bytes(env, "an empty map", map);
+    enif_make_map_put(env, map, n, n, &map);
+    say_bytes(env, "a map", map);
 }
 
 struct input {
@@ -114,16 +159,21 @@ static const struct input inputs[] = {
     INPUT("compressed, cut off", "\x83\x50\x00\x00\x00\x2b\x78\x9c\xcb"),
 };
 
-static void read_input(ErlNifEnv *env, const struct input *input, unsigned opts)
+/* A BEAM spoils the output of a failure. */
+static void read_input(ErlNifEnv *env, const struct input *input, unsigned opts, const char *how)
 {
     ERL_NIF_TERM term;
     size_t used =
         enif_binary_to_term(env, (const unsigned char *)input->bytes, input->size, &term, opts);
 
-    say_pair(env, input->name, (long)used, used ? term : number(env, 77)); /* spoilt in a BEAM */
+    begin_row("enif_binary_to_term: %s, %s", input->name, how);
+    put_int((long)used);
+    if (used)
+        put_term(env, term);
+    end_row();
 }
 
-/* Encodings that only a BEAM, or only tracehost, decodes. */
+/* Encodings that only a BEAM, or only another host, decodes. */
 static const struct input odd[] = {
     INPUT("enif_binary_to_term: compressed", "\x83\x50\x00\x00\x00\x2b" COMPRESSED),
     INPUT("enif_binary_to_term: a reference of no words", "\x83\x5a\0\0\x77\x05other\0\0\0\x05"),
@@ -135,9 +185,10 @@ static void read_odd(ErlNifEnv *env, const struct input *input)
 {
     ERL_NIF_TERM term;
 
-    say_meant(env, input->name,
-              number(env, (long)enif_binary_to_term(env, (const unsigned char *)input->bytes,
-                                                    input->size, &term, ERL_NIF_BIN2TERM_SAFE)));
+    say_differing(
+        env, input->name,
+        number(env, (long)enif_binary_to_term(env, (const unsigned char *)input->bytes, input->size,
+                                              &term, ERL_NIF_BIN2TERM_SAFE)));
 }
 
 /* Latin-1 or UTF-8, depending on the release. */
@@ -146,7 +197,7 @@ static void say_atom_written(ErlNifEnv *env)
     ErlNifBinary bin;
 
     enif_term_to_binary(env, atom(env, "a"), &bin);
-    say_meant_in_newer(env, "enif_term_to_binary: an atom", enif_make_binary(env, &bin));
+    say_differing(env, "enif_term_to_binary: an atom", enif_make_binary(env, &bin));
 }
 
 ERL_NIF_TERM external(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -155,18 +206,15 @@ ERL_NIF_TERM external(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("external term");
-    for (size_t i = 0; i < terms.count; i++)
-        there_and_back(env, terms.all[i]);
-    topic("external term, safe");
+    for (enum trip trip = ALL; trip < TRIPS; trip++)
+        make_trips(env, &terms, trip);
+    ask_bytes(env);
     for (size_t i = 0; i < COUNT(inputs); i++)
-        read_input(env, &inputs[i], ERL_NIF_BIN2TERM_SAFE);
-    topic("external term, not safe");
+        read_input(env, &inputs[i], ERL_NIF_BIN2TERM_SAFE, "safe");
     for (size_t i = 0; i < COUNT(inputs); i++)
-        read_input(env, &inputs[i], 0);
-    topic("external term, once there");
-    for (size_t i = 0; i < COUNT(inputs); i++)
-        read_input(env, &inputs[i], ERL_NIF_BIN2TERM_SAFE);
+        read_input(env, &inputs[i], 0, "not safe");
+    for (size_t i = 0; i < 5; i++) /* their atoms are there now */
+        read_input(env, &inputs[i], ERL_NIF_BIN2TERM_SAFE, "safe, a second time");
     for (size_t i = 0; i < COUNT(odd); i++)
         read_odd(env, &odd[i]);
     say_atom_written(env);

@@ -1,49 +1,74 @@
 /* Tests maps and their iterators. */
 #include "nif_api.h"
 
-/* Walks the map forwards, backwards and beyond both ends. */
-static void walk(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry entry)
+#define FIRST ERL_NIF_MAP_ITERATOR_FIRST
+#define LAST ERL_NIF_MAP_ITERATOR_LAST
+
+/* The questions to an iterator; each gives a row. */
+enum question { PAIR, IS_HEAD, IS_TAIL, STEP };
+static const char *const names[] = {"get_pair", "is_head", "is_tail"};
+
+/* Walks the map from one end to the other, beyond it, and three steps back. */
+static void walk(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry entry,
+                 enum question question)
 {
     ErlNifMapIterator iter;
-    ERL_NIF_TERM key = number(env, 77);
-    ERL_NIF_TERM value = key;
+    ERL_NIF_TERM key = number(env, 77), value = key, pair;
     size_t size = 0;
 
     enif_get_map_size(env, map, &size);
-    say_int("map_iterator_create", enif_map_iterator_create(env, map, &iter, entry));
-    for (size_t i = 0; i < size + 3; i++) {
-        int there = enif_map_iterator_get_pair(env, &iter, &key, &value);
-        say_pair(env, "map_iterator_get_pair", there, enif_make_tuple2(env, key, value));
-        say_int("map_iterator_is_head", enif_map_iterator_is_head(env, &iter));
-        say_int("map_iterator_is_tail", enif_map_iterator_is_tail(env, &iter));
-        if (entry == ERL_NIF_MAP_ITERATOR_FIRST)
-            say_int("map_iterator_next", enif_map_iterator_next(env, &iter));
-        else
-            say_int("map_iterator_prev", enif_map_iterator_prev(env, &iter));
+    begin_row("enif_map_iterator_%s: %zu pairs from the %s",
+              question < STEP    ? names[question]
+              : (entry == FIRST) ? "next"
+                                 : "prev",
+              size, entry == FIRST ? "first" : "last");
+    enif_map_iterator_create(env, map, &iter, entry);
+    for (size_t i = 0; i < size + 6; i++) {
+        bool on = (i < size + 3) == (entry == FIRST);
+        int there = enif_map_iterator_get_pair(env, &iter, &key, &value), moved;
+        pair = enif_make_tuple2(env, key, value);
+        if (question == PAIR)
+            put_output(env, there, pair, there ? number(env, 77) : pair);
+        if (question == IS_HEAD)
+            put_int(enif_map_iterator_is_head(env, &iter));
+        if (question == IS_TAIL)
+            put_int(enif_map_iterator_is_tail(env, &iter));
+        moved = on ? enif_map_iterator_next(env, &iter) : enif_map_iterator_prev(env, &iter);
+        if (question == STEP)
+            put_int(moved);
     }
-    say_int("map_iterator_prev", enif_map_iterator_prev(env, &iter));
-    say_int("map_iterator_next", enif_map_iterator_next(env, &iter));
-    say_int("map_iterator_next", enif_map_iterator_next(env, &iter));
+    end_row();
     enif_map_iterator_destroy(env, &iter);
 }
 
 ERL_NIF_TERM iterators(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    struct terms terms = make_terms(env);
     ErlNifMapIterator iter;
-    size_t size;
+    ERL_NIF_TERM map = enif_make_new_map(env), keys[32];
+    int result;
 
     (void)argc;
     (void)argv;
-    topic("iterator");
-    for (size_t i = 0; i < terms.plain; i++)
-        if (enif_get_map_size(env, terms.all[i], &size) && size <= 32) {
-            walk(env, terms.all[i], ERL_NIF_MAP_ITERATOR_FIRST);
-            walk(env, terms.all[i], ERL_NIF_MAP_ITERATOR_LAST);
+    for (enum question question = PAIR; question <= STEP; question++) {
+        walk(env, map, FIRST, question);
+        walk(env, map, LAST, question);
+    }
+    for (int i = 0; i < 32; i++)
+        keys[i] = number(env, (i + 7) % 32);
+    for (unsigned size = 1; size <= 32; size += 31) {
+        enif_make_map_from_arrays(env, keys, keys, size, &map);
+        for (enum question question = PAIR; question <= STEP; question++) {
+            walk(env, map, FIRST, question);
+            walk(env, map, LAST, question);
         }
-    say_int("create from no end", enif_map_iterator_create(env, enif_make_new_map(env), &iter,
-                                                           (ErlNifMapIteratorEntry)9));
-    free_terms(&terms);
+    }
+    result = enif_map_iterator_create(env, map, &iter, (ErlNifMapIteratorEntry)9);
+    say_int("enif_map_iterator_create: from no end", result);
+    result = enif_map_iterator_create(env, map, &iter, FIRST);
+    say_int("from the first", result);
+    enif_map_iterator_destroy(env, &iter);
+    say_int("enif_map_iterator_destroy: the map stays",
+            enif_get_map_value(env, map, keys[3], &map));
     return atom(env, "ok");
 }
 
@@ -54,28 +79,33 @@ ERL_NIF_TERM small_maps(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("small map");
+    say(env, "enif_make_new_map: empty", enif_make_new_map(env));
+    say_int("twice", enif_is_identical(enif_make_new_map(env), enif_make_new_map(env)));
     for (int i = 0; i < 32; i++)
         keys[i] = number(env, 32 - i);
     result = enif_make_map_from_arrays(env, keys, keys, 0, &map);
-    say_pair(env, "make_map_from_arrays", result, map);
+    say_pair(env, "enif_make_map_from_arrays: no pair", result, map);
     result = enif_make_map_from_arrays(env, keys, keys, 32, &map);
-    say_pair(env, "make_map_from_arrays", result, map);
+    say_pair(env, "32 pairs", result, map);
     keys[3] = keys[2];
     result = enif_make_map_from_arrays(env, keys, keys, 32, &map);
-    say_int("make_map_from_arrays with a double key", result);
+    say_int("a key twice", result);
     keys[3] = enif_make_double(env, 30.0); /* equal to 30, but not identical */
     result = enif_make_map_from_arrays(env, keys, keys, 32, &map);
-    say_pair(env, "make_map_from_arrays", result, map);
+    say_pair(env, "30 and 30.0", result, map);
+    begin_row("enif_make_map_remove: one key after the other");
     for (int i = 0; i < 31; i++) {
         result = enif_make_map_remove(env, map, keys[i], &map);
-        say_pair(env, "make_map_remove", result, map);
+        put_output(env, result, map, number(env, 77));
     }
+    end_row();
+    say_int("the last key", enif_make_map_remove(env, map, keys[31], &map));
+    say(env, "the last map", map);
     return atom(env, "ok");
 }
 
 /* Reports the number of an iterator's pairs and the sum of keys; each pair must be in the map. */
-static void say_sum(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry entry)
+static void say_sum(ErlNifEnv *env, ERL_NIF_TERM map, size_t size, ErlNifMapIteratorEntry entry)
 {
     ErlNifMapIterator iter;
     ERL_NIF_TERM key, value, of_map;
@@ -86,27 +116,31 @@ static void say_sum(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry ent
         enif_get_long(env, key, &n);
         sum += n;
         wrong += !enif_get_map_value(env, map, key, &of_map) || !enif_is_identical(of_map, value);
-        if (entry == ERL_NIF_MAP_ITERATOR_FIRST)
+        if (entry == FIRST)
             enif_map_iterator_next(env, &iter);
         else
             enif_map_iterator_prev(env, &iter);
     }
-    say_int("pairs", count);
-    say_int("sum of keys", sum);
-    say_int("wrong pairs", wrong);
-    say_int("is_head", enif_map_iterator_is_head(env, &iter));
-    say_int("is_tail", enif_map_iterator_is_tail(env, &iter));
+    begin_row(
+        "enif_map_iterator_%s: of %zu pairs: pairs, sum of keys, wrong pairs, is_head, is_tail",
+        entry == FIRST ? "next" : "prev", size);
+    put_int(count);
+    put_int(sum);
+    put_int(wrong);
+    put_int(enif_map_iterator_is_head(env, &iter));
+    put_int(enif_map_iterator_is_tail(env, &iter));
+    end_row();
     enif_map_iterator_destroy(env, &iter);
 }
 
 /* Walks back and forth for a few steps; the pairs must be the same. */
-static void turn_round(ErlNifEnv *env, ERL_NIF_TERM map)
+static void turn_round(ErlNifEnv *env, ERL_NIF_TERM map, size_t size)
 {
     ErlNifMapIterator iter;
     ERL_NIF_TERM keys[20], key, value;
     long same = 0;
 
-    enif_map_iterator_create(env, map, &iter, ERL_NIF_MAP_ITERATOR_FIRST);
+    enif_map_iterator_create(env, map, &iter, FIRST);
     for (int i = 0; i < 20; i++) {
         enif_map_iterator_get_pair(env, &iter, &keys[i], &value);
         enif_map_iterator_next(env, &iter);
@@ -116,59 +150,76 @@ static void turn_round(ErlNifEnv *env, ERL_NIF_TERM map)
         enif_map_iterator_get_pair(env, &iter, &key, &value);
         same += enif_is_identical(key, keys[i]);
     }
-    say_int("the same backwards", same);
-    say_int("prev of the first", enif_map_iterator_prev(env, &iter));
-    say_int("is_head", enif_map_iterator_is_head(env, &iter));
+    begin_row("enif_map_iterator_prev: 20 steps back in %zu pairs, then beyond the first", size);
+    put_int(same);
+    put_int(enif_map_iterator_prev(env, &iter));
+    put_int(enif_map_iterator_is_head(env, &iter));
+    end_row();
     enif_map_iterator_destroy(env, &iter);
 }
 
-/* Returns the keys in an iterator's order. */
-static ERL_NIF_TERM key_order(ErlNifEnv *env, ERL_NIF_TERM map)
+/* Returns whether an iterator's first keys are those that the map was made of first. */
+static bool in_order_of_creation(ErlNifEnv *env, ERL_NIF_TERM map, const ERL_NIF_TERM *keys)
 {
     ErlNifMapIterator iter;
-    ERL_NIF_TERM key, value, list = enif_make_list(env, 0);
+    ERL_NIF_TERM key, value;
+    size_t same = 0;
 
-    enif_map_iterator_create(env, map, &iter, ERL_NIF_MAP_ITERATOR_LAST);
-    while (enif_map_iterator_get_pair(env, &iter, &key, &value)) {
-        list = enif_make_list_cell(env, key, list);
-        enif_map_iterator_prev(env, &iter);
+    enif_map_iterator_create(env, map, &iter, FIRST);
+    while (same < 20 && enif_map_iterator_get_pair(env, &iter, &key, &value) &&
+           enif_is_identical(key, keys[same])) {
+        enif_map_iterator_next(env, &iter);
+        same++;
     }
     enif_map_iterator_destroy(env, &iter);
-    return list;
+    return same == 20;
+}
+
+static void change_large(ErlNifEnv *env, ERL_NIF_TERM map, size_t size, const ERL_NIF_TERM *keys)
+{
+    ERL_NIF_TERM less, more;
+
+    begin_row("enif_make_map_remove: of %zu pairs", size);
+    put_int(enif_make_map_remove(env, map, keys[5], &less));
+    put_term(env, less);
+    end_row();
+    begin_row("enif_make_map_put: makes %zu pairs, as they were", size);
+    put_int(enif_make_map_put(env, less, keys[5], keys[5], &more));
+    put_term(env, more);
+    put_int(enif_is_identical(map, more));
+    end_row();
+    begin_row("enif_make_map_update: of %zu pairs, in order before", size);
+    put_int(enif_make_map_update(env, map, keys[6], keys[7], &more));
+    put_term(env, more);
+    put_int(enif_compare(map, more) < 0);
+    end_row();
 }
 
 ERL_NIF_TERM large_maps(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     static const size_t sizes[] = {33, 34, 100, 2000};
     static ERL_NIF_TERM keys[2000];
-    ERL_NIF_TERM map, less, more;
+    ERL_NIF_TERM map;
 
     (void)argc;
     (void)argv;
-    topic("large map");
     for (size_t i = 0; i < COUNT(keys); i++)
         keys[i] = number(env, (long)i * 7 % 2000);
     for (size_t i = 0; i < COUNT(sizes); i++) {
-        int result = enif_make_map_from_arrays(env, keys, keys, sizes[i], &map);
-        say_pair(env, "make_map_from_arrays", result, map);
-        say_sum(env, map, ERL_NIF_MAP_ITERATOR_FIRST);
-        say_sum(env, map, ERL_NIF_MAP_ITERATOR_LAST);
-        turn_round(env, map);
-        result = enif_make_map_remove(env, map, keys[5], &less);
-        say_pair(env, "make_map_remove", result, less);
-        result = enif_make_map_put(env, less, keys[5], keys[5], &more);
-        say_pair(env, "make_map_put", result, more);
-        say_int("is what it was", enif_is_identical(map, more));
-        result = enif_make_map_update(env, map, keys[6], keys[7], &more);
-        say_pair(env, "make_map_update", result, more);
-        say_int("compare", enif_compare(map, more) < 0);
+        begin_row("enif_make_map_from_arrays: %zu pairs", sizes[i]);
+        put_int(enif_make_map_from_arrays(env, keys, keys, sizes[i], &map));
+        put_term(env, map);
+        end_row();
+        say_sum(env, map, sizes[i], FIRST);
+        say_sum(env, map, sizes[i], LAST);
+        turn_round(env, map, sizes[i]);
+        change_large(env, map, sizes[i], keys);
     }
     enif_make_map_from_arrays(env, keys, keys, 40, &map);
-    say_meant(env, "enif_map_iterator_next: order of more than 32 pairs", key_order(env, map));
+    say_differing(env, "enif_map_iterator_next: more than 32 pairs come in the order of creation",
+                  number(env, in_order_of_creation(env, map, keys)));
     keys[3] = keys[2];
-    say_meant(env, "enif_make_map_from_arrays: a key twice among more than 32",
-              enif_make_map_from_arrays(env, keys, keys, 40, &map)
-                  ? number(env, (long)enif_hash(ERL_NIF_PHASH2, map, 0))
-                  : atom(env, "no map"));
+    say_differing(env, "enif_make_map_from_arrays: a key twice among more than 32",
+                  number(env, enif_make_map_from_arrays(env, keys, keys, 40, &map)));
     return atom(env, "ok");
 }

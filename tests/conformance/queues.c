@@ -3,39 +3,46 @@
 
 #include <string.h>
 
-/* Writes the bytes of vectors, one binary a vector. */
-static void say_vectors(ErlNifEnv *env, const char *name, const SysIOVec *iov, int count)
+/* Puts the bytes of vectors, one binary a vector. */
+static void put_vectors(ErlNifEnv *env, const SysIOVec *iov, int count)
 {
     ERL_NIF_TERM list = enif_make_list(env, 0);
 
     for (int i = count - 1; i >= 0; i--)
         list = enif_make_list_cell(env, bytes(env, iov[i].iov_base, iov[i].iov_len), list);
-    say(env, name, list);
+    put_term(env, list);
 }
 
-static void inspect(ErlNifEnv *env, const char *name, ErlNifEnv *owner, size_t most,
-                    ERL_NIF_TERM list)
+static void inspect(ErlNifEnv *env, ErlNifEnv *owner, size_t most, ERL_NIF_TERM list)
 {
     ErlNifIOVec place, *iovec = owner ? &place : NULL;
     ERL_NIF_TERM tail = number(env, 77);
     int result = enif_inspect_iovec(owner, most, list, &tail, &iovec);
 
-    say_pair(env, name, result, tail);
+    put_int(result);
+    put_term(env, tail);
     if (!result)
         return;
-    say_int("size", (long)iovec->size);
-    say_vectors(env, "vectors", iovec->iov, iovec->iovcnt);
+    put_int((long)iovec->size);
+    put_vectors(env, iovec->iov, iovec->iovcnt);
     if (!owner)
         enif_free_iovec(iovec);
 }
 
+/* Each row has what the caller owns, too: it must be the same. */
 static void inspect_all_ways(ErlNifEnv *env, const char *name, ERL_NIF_TERM list)
 {
-    inspect(env, name, env, ~(size_t)0, list);
-    inspect(env, name, NULL, ~(size_t)0, list);
-    for (size_t most = 1; most < 4; most++) {
-        inspect(env, name, env, most, list);
-        inspect(env, name, NULL, most, list);
+    begin_row("enif_inspect_iovec: %s, all", name);
+    inspect(env, env, ~(size_t)0, list);
+    end_row();
+    begin_row("enif_free_iovec: %s, all", name);
+    inspect(env, NULL, ~(size_t)0, list);
+    end_row();
+    for (size_t most = 1; most < 4; most += 2) {
+        begin_row("enif_inspect_iovec: %s, at most %zu", name, most);
+        inspect(env, env, most, list);
+        inspect(env, NULL, most, list);
+        end_row();
     }
 }
 
@@ -56,120 +63,146 @@ static ERL_NIF_TERM binary_list(ErlNifEnv *env, int count)
 
 ERL_NIF_TERM vectors(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    ERL_NIF_TERM nil = enif_make_list(env, 0), bin = bytes(env, "some", 4);
+    ERL_NIF_TERM nil = enif_make_list(env, 0), bin = bytes(env, "some", 4), tail;
     ErlNifIOVec *iovec = NULL;
-    ERL_NIF_TERM tail;
 
     (void)argc;
     (void)argv;
-    topic("vector");
-    inspect_all_ways(env, "empty list", nil);
-    inspect_all_ways(env, "one", enif_make_list1(env, bin));
-    inspect_all_ways(env, "three", binary_list(env, 3));
-    inspect_all_ways(env, "seven", binary_list(env, 7));
-    inspect_all_ways(env, "sixteen", binary_list(env, 16));
-    inspect_all_ways(env, "seventeen", binary_list(env, 17));
-    inspect_all_ways(env, "a hundred", binary_list(env, 100));
-    inspect_all_ways(env, "no list", bin);
+    inspect_all_ways(env, "an empty list", nil);
+    inspect_all_ways(env, "1 binary", enif_make_list1(env, bin));
+    inspect_all_ways(env, "3 binaries", binary_list(env, 3));
+    inspect_all_ways(env, "7 binaries", binary_list(env, 7));
+    inspect_all_ways(env, "16 binaries", binary_list(env, 16));
+    inspect_all_ways(env, "17 binaries", binary_list(env, 17));
+    inspect_all_ways(env, "100 binaries", binary_list(env, 100));
+    inspect_all_ways(env, "a binary", bin);
     inspect_all_ways(env, "an atom", atom(env, "ok"));
-    inspect_all_ways(env, "a byte in it", enif_make_list2(env, bin, number(env, 'b')));
-    inspect_all_ways(env, "a list in it", enif_make_list2(env, bin, enif_make_list1(env, bin)));
-    inspect_all_ways(env, "a tail", enif_make_list_cell(env, bin, bin));
+    inspect_all_ways(env, "a byte in the list", enif_make_list2(env, bin, number(env, 'b')));
+    inspect_all_ways(env, "a list in the list",
+                     enif_make_list2(env, bin, enif_make_list1(env, bin)));
+    inspect_all_ways(env, "a binary as a tail", enif_make_list_cell(env, bin, bin));
     inspect_all_ways(env, "an atom as a tail", enif_make_list_cell(env, bin, atom(env, "ok")));
-    say_int("heap", enif_inspect_iovec(env, 16, binary_list(env, 17), &tail, &iovec));
-    say_vectors(env, "made by it", iovec->iov, iovec->iovcnt);
-    say_int("tail", enif_inspect_iovec(env, 16, tail, &tail, &iovec));
-    say_vectors(env, "into the same", iovec->iov, iovec->iovcnt);
+    begin_row("enif_inspect_iovec: 17 binaries into 16 vectors of the environment, then the rest");
+    put_int(enif_inspect_iovec(env, 16, binary_list(env, 17), &tail, &iovec));
+    put_vectors(env, iovec->iov, iovec->iovcnt);
+    put_int(enif_inspect_iovec(env, 16, tail, &tail, &iovec));
+    put_vectors(env, iovec->iov, iovec->iovcnt);
+    end_row();
     return atom(env, "ok");
 }
 
+/* Writes what each function says of the queue. */
 static void say_queue(ErlNifEnv *env, const char *name, ErlNifIOQueue *queue)
 {
-    int count = 77;
+    int count = 77, result;
     size_t size = 77;
     ERL_NIF_TERM head = number(env, 77);
     SysIOVec *iov = enif_ioq_peek(queue, &count);
-    int result;
 
-    say_int(name, (long)enif_ioq_size(queue));
-    say_int("peek", iov != NULL);
-    say_vectors(env, "vectors", iov, count);
+    begin_row("enif_ioq_size: %s", name);
+    put_int((long)enif_ioq_size(queue));
+    end_row();
+    begin_row("enif_ioq_peek: %s", name);
+    put_int(iov != NULL);
+    put_vectors(env, iov, count);
+    end_row();
+    begin_row("enif_ioq_peek_head: %s, with a place for the size, without", name);
     result = enif_ioq_peek_head(env, queue, &size, &head);
-    say_pair(env, "peek_head", result, head);
-    say_int("its size", (long)size);
+    put_int(result);
+    put_int((long)size);
+    put_term(env, head);
     head = number(env, 78);
     result = enif_ioq_peek_head(env, queue, NULL, &head);
-    say_pair(env, "peek_head without size", result, head);
+    put_int(result);
+    put_term(env, head);
+    end_row();
 }
 
 static void take(ErlNifIOQueue *queue, size_t count)
 {
     size_t size = 77;
 
-    say_int("deq", enif_ioq_deq(queue, count, &size));
-    say_int("leaves", (long)size);
+    begin_row("enif_ioq_deq: %zu of %zu, then its size", count, enif_ioq_size(queue));
+    put_int(enif_ioq_deq(queue, count, &size));
+    put_int((long)size);
+    end_row();
 }
 
-static void put_binary(ErlNifIOQueue *queue, const char *data, size_t skip)
+static void enqueue_binary(ErlNifIOQueue *queue, const char *data, size_t skip)
 {
     ErlNifBinary bin;
 
     enif_alloc_binary(strlen(data), &bin);
     memcpy(bin.data, data, bin.size);
-    say_int("enq_binary", enif_ioq_enq_binary(queue, &bin, skip));
+    begin_row("enif_ioq_enq_binary: %zu bytes without %zu", bin.size, skip);
+    put_int(enif_ioq_enq_binary(queue, &bin, skip));
+    put_int((long)enif_ioq_size(queue));
+    end_row();
 }
 
-static void put_vectors(ErlNifEnv *env, ErlNifIOQueue *queue, ErlNifEnv *owner, int count,
-                        size_t skip)
+static void enqueue_vectors(ErlNifEnv *env, ErlNifIOQueue *queue, ErlNifEnv *owner, int count,
+                            size_t skip)
 {
     ErlNifIOVec place, *iovec = owner ? &place : NULL;
     ERL_NIF_TERM tail;
 
-    say_int("inspect_iovec",
-            enif_inspect_iovec(owner, ~(size_t)0, binary_list(env, count), &tail, &iovec));
-    say_int("enqv", enif_ioq_enqv(queue, iovec, skip));
+    enif_inspect_iovec(owner, ~(size_t)0, binary_list(env, count), &tail, &iovec);
+    begin_row("enif_ioq_enqv: %zu bytes without %zu, of the %s", iovec->size, skip,
+              owner ? "environment" : "caller");
+    put_int(enif_ioq_enqv(queue, iovec, skip));
+    put_int((long)enif_ioq_size(queue));
+    end_row();
     if (!owner)
         enif_free_iovec(iovec);
 }
 
+static void fill_queue(ErlNifEnv *env, ErlNifIOQueue *queue)
+{
+    say_queue(env, "empty", queue);
+    take(queue, 0);
+    take(queue, 1);
+    enqueue_binary(queue, "first", 0);
+    enqueue_binary(queue, "second", 3);
+    enqueue_binary(queue, "third", 5);
+    enqueue_binary(queue, "", 0);
+    say_queue(env, "binaries", queue);
+    enqueue_vectors(env, queue, env, 5, 0);
+    enqueue_vectors(env, queue, env, 5, 7);
+    enqueue_vectors(env, queue, NULL, 20, 80);
+    say_queue(env, "vectors", queue);
+}
+
 ERL_NIF_TERM queues(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
+    ErlNifIOQueue *queue = enif_ioq_create(ERL_NIF_IOQ_NORMAL), *other;
     ErlNifEnv *own;
 
     (void)argc;
     (void)argv;
-    topic("queue");
-    say_int("create of no kind", enif_ioq_create((ErlNifIOQueueOpts)9) != NULL);
-    say_queue(env, "empty", queue);
-    take(queue, 0);
-    take(queue, 1);
-    put_binary(queue, "first", 0);
-    put_binary(queue, "second", 3);
-    put_binary(queue, "third", 5);
-    put_binary(queue, "", 0);
-    say_queue(env, "binaries", queue);
-    put_vectors(env, queue, env, 5, 0);
-    put_vectors(env, queue, env, 5, 7);
-    put_vectors(env, queue, NULL, 20, 80);
-    say_queue(env, "vectors", queue);
+    say_int("enif_ioq_create: of no kind", enif_ioq_create((ErlNifIOQueueOpts)9) != NULL);
+    fill_queue(env, queue);
     take(queue, 3);
     say_queue(env, "a part of the first", queue);
     take(queue, 4);
     say_queue(env, "more", queue);
     take(queue, 100000);
-    for (int i = 0; i < 6; i++) {
-        take(queue, 61);
+    for (int i = 0; i < 3; i++) {
+        take(queue, 161);
         say_queue(env, "and more", queue);
     }
     own = enif_alloc_env();
-    put_vectors(own, queue, NULL, 9, 0);
+    enqueue_vectors(own, queue, NULL, 9, 0);
     enif_free_env(own);
-    say_queue(env, "what came from an environment that is gone", queue);
+    say_queue(env, "bytes of an environment that is gone", queue);
+    other = enif_ioq_create(ERL_NIF_IOQ_NORMAL);
+    say_int("enif_ioq_create: a second one is empty", (long)enif_ioq_size(other));
+    enqueue_binary(other, "left in it", 0);
+    enif_ioq_destroy(other);
+    say_int("enif_ioq_destroy: another one stays", (long)enif_ioq_size(queue));
     take(queue, enif_ioq_size(queue));
     say_queue(env, "all taken", queue);
-    put_binary(queue, "once more", 0);
-    say_queue(env, "again", queue);
+    enqueue_binary(queue, "once more", 0);
+    say_queue(env, "filled again", queue);
     enif_ioq_destroy(queue);
     return atom(env, "ok");
 }

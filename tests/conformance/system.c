@@ -3,107 +3,153 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <locale.h>
 #include <stdint.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static const struct {
+    ErlNifTimeUnit unit;
+    const char *name;
+} units[] = {{ERL_NIF_SEC, "seconds"},
+             {ERL_NIF_MSEC, "milliseconds"},
+             {ERL_NIF_USEC, "microseconds"},
+             {ERL_NIF_NSEC, "nanoseconds"},
+             {(ErlNifTimeUnit)4, "no unit"}};
 
 ERL_NIF_TERM time_units(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     static const long values[] = {0,     1,     -1,   999,        1000,     -999,
                                   -1000, -1001, 1999, 1999999999, LONG_MAX, LONG_MIN / 4};
-    static const ErlNifTimeUnit units[] = {ERL_NIF_SEC, ERL_NIF_MSEC, ERL_NIF_USEC, ERL_NIF_NSEC,
-                                           (ErlNifTimeUnit)4};
 
     (void)argc;
     (void)argv;
-    topic("convert_time_unit");
-    for (size_t i = 0; i < COUNT(values); i++)
-        for (size_t from = 0; from < COUNT(units); from++)
-            for (size_t to = 0; to < COUNT(units); to++)
+    for (size_t from = 0; from < COUNT(units); from++)
+        for (size_t to = 0; to < COUNT(units); to++) {
+            begin_row("enif_convert_time_unit: from %s to %s", units[from].name, units[to].name);
+            for (size_t i = 0; i < COUNT(values); i++) /* no overflow */
                 if (to <= from || (values[i] < LONG_MAX && values[i] > LONG_MIN / 4))
-                    say_int("", enif_convert_time_unit(values[i], units[from], units[to]));
-    say_int("monotonic_time of no unit", enif_monotonic_time((ErlNifTimeUnit)4));
-    say_int("time_offset of no unit", enif_time_offset((ErlNifTimeUnit)4));
+                    put_int(enif_convert_time_unit(values[i], units[from].unit, units[to].unit));
+            end_row();
+        }
     return atom(env, "ok");
 }
 
-static void ask_now(ErlNifEnv *env, ERL_NIF_TERM time)
+static void say_now(ErlNifEnv *env, const char *name, ERL_NIF_TERM time)
 {
     const ERL_NIF_TERM *parts;
     unsigned second = 0, micro = 0;
-    int arity = 0;
+    int arity = 0, is_tuple = enif_get_tuple(env, time, &arity, &parts);
 
-    say_int("a time is a tuple", enif_get_tuple(env, time, &arity, &parts));
-    say_int("of so many elements", arity);
-    say_int("with a number", enif_is_number(env, parts[0]));
-    say_int("seconds", enif_get_uint(env, parts[1], &second) && second < 1000000);
-    say_int("microseconds", enif_get_uint(env, parts[2], &micro) && micro < 1000000);
+    begin_row("%s: a tuple, its arity, numbers in their ranges", name);
+    put_int(is_tuple);
+    put_int(arity);
+    put_int(enif_is_number(env, parts[0]));
+    put_int(enif_get_uint(env, parts[1], &second) && second < 1000000);
+    put_int(enif_get_uint(env, parts[2], &micro) && micro < 1000000);
+    end_row();
+}
+
+/* One more in a unit is at least 999 more in the next; the clock goes on between two calls. */
+static void ask_monotonic(void)
+{
+    for (size_t i = 0; i + 1 < COUNT(units); i++) {
+        ErlNifTime before = enif_monotonic_time(units[i].unit), after;
+        ErlNifTime other = enif_monotonic_time(ERL_NIF_NSEC);
+        after = enif_convert_time_unit(other, ERL_NIF_NSEC, units[i].unit);
+        begin_row("enif_monotonic_time: in %s", units[i].name);
+        put_int(before <= after);
+        put_int(after - before <= enif_convert_time_unit(5, ERL_NIF_SEC, units[i].unit) + 1);
+        end_row();
+    }
+    say_int("in no unit", enif_monotonic_time((ErlNifTimeUnit)4));
+}
+
+/* The system's time is of this century; no unit is rounded by more than 1. */
+static void ask_offset(void)
+{
+    for (size_t i = 0; i + 1 < COUNT(units); i++) {
+        ErlNifTime time = enif_monotonic_time(units[i].unit) + enif_time_offset(units[i].unit);
+        ErlNifTime seconds = enif_convert_time_unit(time, units[i].unit, ERL_NIF_SEC);
+        begin_row("enif_time_offset: in %s", units[i].name);
+        put_int(seconds > 1600000000 && seconds < 4100000000);
+        end_row();
+    }
+    say_int("in no unit", enif_time_offset((ErlNifTimeUnit)4));
 }
 
 ERL_NIF_TERM clocks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    ErlNifTime before = enif_monotonic_time(ERL_NIF_NSEC);
-    ERL_NIF_TERM times[] = {enif_now_time(env), enif_now_time(env), enif_cpu_time(env)};
-    ErlNifTime seconds = enif_monotonic_time(ERL_NIF_SEC) + enif_time_offset(ERL_NIF_SEC);
+    ERL_NIF_TERM first = enif_now_time(env), second = enif_now_time(env), cpu = enif_cpu_time(env);
 
     (void)argc;
     (void)argv;
-    topic("clock");
-    say_int("monotonic_time goes on", before <= enif_monotonic_time(ERL_NIF_NSEC));
-    say_int("system time is of this century", seconds > 1600000000 && seconds < 4100000000);
-    say_int("now_time grows", enif_compare(times[0], times[1]) < 0);
-    for (size_t i = 0; i < COUNT(times); i++)
-        ask_now(env, times[i]);
+    ask_monotonic();
+    ask_offset();
+    say_now(env, "enif_now_time: the first", first);
+    say_now(env, "the second", second);
+    say_int("grows", enif_compare(first, second) < 0);
+    say_now(env, "enif_cpu_time: the first", cpu);
+    say_int("does not shrink", enif_compare(cpu, enif_cpu_time(env)) <= 0);
     return atom(env, "ok");
 }
 
 ERL_NIF_TERM unique(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    static const int properties[] = {ERL_NIF_UNIQUE_MONOTONIC,
-                                     ERL_NIF_UNIQUE_MONOTONIC | ERL_NIF_UNIQUE_POSITIVE,
-                                     ERL_NIF_UNIQUE_POSITIVE, 0};
+    static const struct {
+        ErlNifUniqueInteger properties;
+        const char *name;
+    } kinds[] = {{0, "of any kind"},
+                 {ERL_NIF_UNIQUE_POSITIVE, "positive"},
+                 {ERL_NIF_UNIQUE_MONOTONIC, "monotonic"},
+                 {ERL_NIF_UNIQUE_MONOTONIC | ERL_NIF_UNIQUE_POSITIVE, "monotonic, positive"}};
     ERL_NIF_TERM ref = enif_make_ref(env);
 
     (void)argc;
     (void)argv;
-    topic("unique");
-    for (size_t i = 0; i < COUNT(properties); i++) {
+    for (size_t i = 0; i < COUNT(kinds); i++) {
         long first, second;
-        enif_get_long(env, enif_make_unique_integer(env, properties[i]), &first);
-        enif_get_long(env, enif_make_unique_integer(env, properties[i]), &second);
-        say_int("make_unique_integer", first != second);
-        if (properties[i] & ERL_NIF_UNIQUE_POSITIVE)
-            say_int("positive", first > 0 && second > 0);
-        if (properties[i] & ERL_NIF_UNIQUE_MONOTONIC)
-            say_int("monotonic", first < second);
+        enif_get_long(env, enif_make_unique_integer(env, kinds[i].properties), &first);
+        enif_get_long(env, enif_make_unique_integer(env, kinds[i].properties), &second);
+        begin_row("enif_make_unique_integer: %s", kinds[i].name);
+        put_int(first != second);
+        if (kinds[i].properties & ERL_NIF_UNIQUE_POSITIVE)
+            put_int(first > 0 && second > 0);
+        if (kinds[i].properties & ERL_NIF_UNIQUE_MONOTONIC)
+            put_int(first < second);
+        end_row();
     }
-    say_int("make_ref", enif_is_ref(env, ref));
-    say_int("make_ref gives others", enif_is_identical(ref, enif_make_ref(env)));
+    say_int("enif_make_ref: is a reference", enif_is_ref(env, ref));
+    say_int("the second is the first", enif_is_identical(ref, enif_make_ref(env)));
+    say_int("its type", enif_term_type(env, ref));
     return atom(env, "ok");
 }
 
 ERL_NIF_TERM memory(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    char *block = enif_alloc(10);
-    char *nothing = enif_alloc(0);
+    char *block = enif_alloc(10), *nothing = enif_alloc(0), *other = enif_alloc(10);
 
     (void)argc;
     (void)argv;
-    topic("memory");
+    say_int("enif_alloc: is aligned for all that fits in", (uintptr_t)block % 8 == 0);
+    say_int("of no byte", nothing != NULL);
+    say_int("each is another", block != other && block != nothing);
     memcpy(block, "some bytes", 10);
+    memcpy(other, "other text", 10);
     block = enif_realloc(block, 100000);
-    say_int("kept", memcmp(block, "some bytes", 10) == 0);
-    say_int("aligned", (uintptr_t)block % _Alignof(max_align_t) == 0);
+    say_int("enif_realloc: longer, bytes stay", memcmp(block, "some bytes", 10) == 0);
+    say_int("is aligned", (uintptr_t)block % 8 == 0);
     block = enif_realloc(block, 4);
-    say_int("kept", memcmp(block, "some", 4) == 0);
-    say_int("nothing", nothing != NULL);
+    say_int("shorter, bytes stay", memcmp(block, "some", 4) == 0);
     enif_free(block);
     enif_free(nothing);
-    block = enif_realloc(NULL, 5);
-    say_int("realloc of NULL", block != NULL);
-    enif_free(block);
     enif_free(NULL);
+    say_int("enif_free: another block stays", memcmp(other, "other text", 10) == 0);
+    enif_free(other);
+    block = enif_realloc(NULL, 5);
+    say_int("enif_realloc: of NULL", block != NULL);
+    memcpy(block, "after", 5);
+    say_int("enif_free: a new block can be written", memcmp(block, "after", 5) == 0);
+    enif_free(block);
     return atom(env, "ok");
 }
 
@@ -128,9 +174,8 @@ ERL_NIF_TERM system_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("system_info");
     enif_system_info(&info, sizeof info);
-    say_int("driver_major_version", info.driver_major_version);
+    say_int("enif_system_info: driver_major_version", info.driver_major_version);
     say_int("driver_minor_version", info.driver_minor_version);
     say_int("nif_major_version", info.nif_major_version);
     say_int("thread_support", info.thread_support);
@@ -138,70 +183,95 @@ ERL_NIF_TERM system_info(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("async_threads", info.async_threads > 0);
     say_int("scheduler_threads", info.scheduler_threads > 0);
     say_int("dirty_scheduler_support", info.dirty_scheduler_support);
-    say_meant(env, "enif_system_info: nif_minor_version", number(env, info.nif_minor_version));
-    say_meant(env, "enif_system_info: erts_version", text(env, info.erts_version));
-    say_meant(env, "enif_system_info: otp_release", text(env, info.otp_release));
-    say_text("setlocale", setlocale(LC_ALL, NULL)); /* nif_api.sh has set the locale */
-    say_int("written", written(offsetof(ErlNifSysInfo, nif_major_version)));
-    say_int("written", written(offsetof(ErlNifSysInfo, dirty_scheduler_support)));
-    say_int("written", written(offsetof(ErlNifSysInfo, dirty_scheduler_support) + 4));
+    say_differing(env, "nif_minor_version", number(env, info.nif_minor_version));
+    say_differing(env, "erts_version, before its first dot",
+                  number(env, strtol(info.erts_version, NULL, 10)));
+    say_differing(env, "otp_release", text(env, info.otp_release));
+    say_int("bytes written of an old structure",
+            written(offsetof(ErlNifSysInfo, nif_major_version)));
+    say_int("of a younger one", written(offsetof(ErlNifSysInfo, dirty_scheduler_support)));
+    say_int("of the last one", written(offsetof(ErlNifSysInfo, dirty_scheduler_support) + 4));
     return atom(env, "ok");
 }
 
-static void get_variable(ErlNifEnv *env, const char *name, size_t size)
+static void get_variable(const char *variable, const char *name)
 {
-    char value[100] = "untouched";
-    int result = enif_getenv(name, value, &size);
-
-    say_int(name, result);
-    if (result != 0)
-        return;
-    say_int("its size", (long)size);
-    say(env, "its value", text(env, value));
+    begin_row("enif_getenv: %s, into 0 to 9 bytes: result, size, value", name);
+    for (size_t room = 0; room < 10; room++) {
+        char value[100] = "untouched";
+        size_t size = room;
+        int result = enif_getenv(variable, value, &size);
+        put_int(result);
+        if (result == 0) {
+            put_int((long)size);
+            put_text(value);
+        }
+    }
+    end_row();
 }
 
-/* nif_api.sh has set the variables, as a BEAM only knows those of its start. */
+/* The variables were set before the host began, as a BEAM only knows those of its start. */
 ERL_NIF_TERM variables(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    size_t needed = 0;
+    size_t needed = 3;
 
     (void)argc;
     (void)argv;
-    topic("getenv");
-    for (size_t size = 0; size < 10; size++) {
-        get_variable(env, "NIF_API_VALUE", size);
-        get_variable(env, "NIF_API_EMPTY", size);
-        get_variable(env, "NIF_API_NONE", size);
-    }
+    get_variable("NIF_API_VALUE", "a value");
+    get_variable("NIF_API_EMPTY", "an empty value");
+    get_variable("NIF_API_NONE", "no value");
     enif_getenv("NIF_API_VALUE", NULL, &needed);
-    say_meant(env, "enif_getenv: the needed size", number(env, (long)needed));
+    say_differing(env, "the needed size", number(env, (long)needed));
     return atom(env, "ok");
 }
 
 static void on_error(void *context, const char *message)
 {
-    say_text(context, message ? "a message" : "no message");
+    *(int *)context += message != NULL;
 }
 
 int nif_api_symbol = 4712; /* found by its name */
 
+static void say_opened(const char *name, const char *path, bool with_handler)
+{
+    int errors = 0;
+    void *library =
+        enif_dlopen(path, with_handler ? on_error : NULL, with_handler ? &errors : NULL);
+
+    begin_row("enif_dlopen: %s, messages of errors", name);
+    put_int(library != NULL);
+    put_int(errors);
+    end_row();
+}
+
+static void say_symbol(void *library, const char *name, const char *symbol, bool with_handler)
+{
+    int errors = 0;
+    int *found =
+        enif_dlsym(library, symbol, with_handler ? on_error : NULL, with_handler ? &errors : NULL);
+
+    begin_row("enif_dlsym: %s, messages of errors", name);
+    put_int(found ? *found : 0);
+    put_int(errors);
+    end_row();
+}
+
 ERL_NIF_TERM libraries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    void *library = enif_dlopen("../nif_api", on_error, "dlopen"), *symbol;
-    int *theirs;
+    void *library = enif_dlopen("./nif_api", NULL, NULL);
 
     (void)argc;
     (void)argv;
-    topic("dlopen");
-    say_int("dlopen", library != NULL); /* the file's name has no .so */
-    symbol = enif_dlsym(library, "nif_api_symbol", on_error, "dlsym");
-    theirs = symbol;
-    say_int("symbol", symbol && *theirs == nif_api_symbol);
-    say_int("dlsym of none", enif_dlsym(library, "no such name", on_error, "dlsym") != NULL);
-    say_int("dlsym of none", enif_dlsym(library, "no such name", NULL, NULL) != NULL);
-    say_int("with .so", enif_dlopen("../nif_api.so", on_error, "dlopen") != NULL);
-    say_int("dlopen of none", enif_dlopen("./no_such_library", on_error, "dlopen") != NULL);
-    say_int("dlopen of none", enif_dlopen("./no_such_library", NULL, NULL) != NULL);
+    say_opened("a library without .so", "./nif_api", true);
+    say_opened("a library with .so", "./nif_api.so", true);
+    say_opened("none", "./no_such_library", true);
+    say_opened("none, without a handler", "./no_such_library", false);
+    if (!library)
+        return atom(env, "error");
+    say_symbol(library, "an int", "nif_api_symbol", true);
+    say_symbol(library, "an int, without a handler", "nif_api_symbol", false);
+    say_symbol(library, "none", "no such name", true);
+    say_symbol(library, "none, without a handler", "no such name", false);
     return atom(env, "ok");
 }
 
@@ -212,10 +282,11 @@ ERL_NIF_TERM errors(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
     (void)argv;
-    topic("erl_errno_id");
+    begin_row("erl_errno_id: from -1 to 119");
     for (int error = -1; error < 120; error++)
         if (error != ERESTART && error != ESTRPIPE)
-            say_text("", erl_errno_id(error));
-    say_meant(env, "erl_errno_id: ERESTART, ESTRPIPE and the latest", text(env, erl_errno_id(133)));
+            put_text(erl_errno_id(error));
+    end_row();
+    say_differing(env, "ERESTART, ESTRPIPE and the latest", text(env, erl_errno_id(133)));
     return atom(env, "ok");
 }

@@ -62,10 +62,12 @@ static void *try_write(void *lock)
     return (void *)(intptr_t)result;
 }
 
-static void say_tries(ErlNifRWLock *lock)
+static void say_tries(const char *name, ErlNifRWLock *lock)
 {
-    say_int("tryrlock elsewhere", in_thread(try_read, lock));
-    say_int("tryrwlock elsewhere", in_thread(try_write, lock));
+    begin_row("%s, elsewhere: tryrlock, tryrwlock", name);
+    put_int(in_thread(try_read, lock));
+    put_int(in_thread(try_write, lock));
+    end_row();
 }
 
 static void ask_rwlock(void)
@@ -74,22 +76,29 @@ static void ask_rwlock(void)
     ErlNifRWLock *lock = enif_rwlock_create(name), *nameless = enif_rwlock_create(NULL);
 
     name[0] = 'X';
-    say_text("rwlock_name", enif_rwlock_name(lock));
-    say_text("rwlock_name of none", enif_rwlock_name(nameless));
+    say_text("enif_rwlock_name: the lock's own copy", enif_rwlock_name(lock));
+    say_text("none", enif_rwlock_name(nameless));
+    say_tries("enif_rwlock_create: is free", lock);
     enif_rwlock_destroy(nameless);
-    say_tries(lock);
+    say_tries("enif_rwlock_destroy: another one is free", lock);
     enif_rwlock_rlock(lock);
-    say_int("tryrlock", enif_rwlock_tryrlock(lock));
+    say_int("enif_rwlock_tryrlock: read-locked", enif_rwlock_tryrlock(lock));
+    say_tries("enif_rwlock_rlock: twice", lock);
     enif_rwlock_runlock(lock);
-    say_int("tryrwlock", enif_rwlock_tryrwlock(lock));
-    say_tries(lock);
+    say_tries("enif_rwlock_runlock: one of two", lock);
+    say_int("enif_rwlock_tryrwlock: read-locked", enif_rwlock_tryrwlock(lock));
     enif_rwlock_runlock(lock);
+    say_tries("enif_rwlock_runlock: the last", lock);
     enif_rwlock_rwlock(lock);
-    say_tries(lock);
+    say_tries("enif_rwlock_rwlock: once", lock);
     enif_rwlock_rwunlock(lock);
-    say_int("tryrwlock", enif_rwlock_tryrwlock(lock));
-    say_int("tryrlock", enif_rwlock_tryrlock(lock));
+    say_tries("enif_rwlock_rwunlock: free again", lock);
+    say_int("enif_rwlock_tryrwlock: free", enif_rwlock_tryrwlock(lock));
+    say_tries("write-locked by it", lock);
+    say_int("enif_rwlock_tryrlock: write-locked", enif_rwlock_tryrlock(lock));
     enif_rwlock_rwunlock(lock);
+    say_int("enif_rwlock_tryrlock: free", enif_rwlock_tryrlock(lock));
+    enif_rwlock_runlock(lock);
     enif_rwlock_destroy(lock);
 }
 
@@ -100,18 +109,22 @@ ERL_NIF_TERM locks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("lock");
     name[0] = 'X';
-    say_text("mutex_name", enif_mutex_name(mutex));
-    say_text("mutex_name of none", enif_mutex_name(nameless));
-    enif_mutex_destroy(nameless);
-    say_int("trylock", enif_mutex_trylock(mutex));
-    say_int("trylock elsewhere", in_thread(try_mutex, mutex));
+    say_text("enif_mutex_name: the mutex's own copy", enif_mutex_name(mutex));
+    say_text("none", enif_mutex_name(nameless));
+    say_int("enif_mutex_create: is free", in_thread(try_mutex, mutex));
+    say_int("another one is free", in_thread(try_mutex, nameless));
+    say_int("enif_mutex_trylock: free", enif_mutex_trylock(mutex));
+    say_int("locked, elsewhere", in_thread(try_mutex, mutex));
+    say_int("another one, elsewhere", in_thread(try_mutex, nameless));
     enif_mutex_unlock(mutex);
+    say_int("enif_mutex_unlock: after trylock", in_thread(try_mutex, mutex));
     enif_mutex_lock(mutex);
-    say_int("trylock elsewhere", in_thread(try_mutex, mutex));
+    say_int("enif_mutex_lock: locked, elsewhere", in_thread(try_mutex, mutex));
     enif_mutex_unlock(mutex);
-    say_int("trylock elsewhere", in_thread(try_mutex, mutex));
+    say_int("enif_mutex_unlock: after lock", in_thread(try_mutex, mutex));
+    enif_mutex_destroy(nameless);
+    say_int("enif_mutex_destroy: another one is free", in_thread(try_mutex, mutex));
     enif_mutex_destroy(mutex);
     ask_rwlock();
     return atom(env, "ok");
@@ -120,9 +133,9 @@ ERL_NIF_TERM locks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 /* Two threads that take turns, then end together. */
 struct turns {
     ErlNifMutex *mutex;
-    ErlNifCond *changed;  /* for both */
-    ErlNifCond *answered; /* for their creator */
-    int turn, waiting;    /* guarded by the mutex */
+    ErlNifCond *changed;        /* for both */
+    ErlNifCond *answered;       /* for their creator */
+    int turn, waiting, answers; /* guarded by the mutex */
 };
 
 static void *take_turns(void *context)
@@ -134,6 +147,7 @@ static void *take_turns(void *context)
         while (turns->turn % 2 == 0)
             enif_cond_wait(turns->changed, turns->mutex);
         turns->turn++;
+        turns->answers++;
         enif_cond_signal(turns->answered);
     }
     turns->waiting++;
@@ -166,7 +180,7 @@ static void play(struct turns *turns)
         while (turns->turn % 2 == 1)
             enif_cond_wait(turns->answered, turns->mutex);
     }
-    say_int("turns", turns->turn);
+    say_int("enif_cond_wait: turns of two threads", turns->turn);
     enif_mutex_unlock(turns->mutex);
     while (waiting < 2) {
         sleep_ms(1);
@@ -191,17 +205,20 @@ ERL_NIF_TERM conditions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("condition");
-    say_text("cond_name", enif_cond_name(turns.changed));
-    say_text("cond_name of none", enif_cond_name(nameless));
+    say_text("enif_cond_name: none", enif_cond_name(nameless));
+    say_text("a name", enif_cond_name(turns.changed));
     enif_cond_destroy(nameless);
-    say_int("thread_create", enif_thread_create("one", &one, take_turns, &turns, NULL));
-    say_int("thread_create", enif_thread_create("other", &other, wait_for_end, &turns, NULL));
+    say_text("enif_cond_destroy: another one stays", enif_cond_name(turns.changed));
+    say_int("enif_thread_create: a first", enif_thread_create("1", &one, take_turns, &turns, NULL));
+    say_int("a second", enif_thread_create("2", &other, wait_for_end, &turns, NULL));
     play(&turns);
-    say_int("thread_join", enif_thread_join(one, &result));
+    say_int("enif_thread_join: a first", enif_thread_join(one, &result));
     say_int("its result", result == &turns);
-    say_int("thread_join", enif_thread_join(other, &result));
+    say_int("a second", enif_thread_join(other, &result));
     say_int("its result", result == NULL);
+    say_int("enif_cond_create: each wakes its waiter", turns.turn);
+    say_int("enif_cond_broadcast: woke both", turns.waiting);
+    say_int("enif_cond_signal: answered", turns.answers);
     enif_cond_destroy(turns.changed);
     enif_cond_destroy(turns.answered);
     enif_mutex_destroy(turns.mutex);
@@ -212,38 +229,18 @@ static ErlNifTSDKey key; /* set before the thread is created */
 
 static void *look_at_data(void *context)
 {
-    say_int("tsd_get in a new thread", enif_tsd_get(key) == NULL);
+    say_int("enif_tsd_get: in a new thread", enif_tsd_get(key) != NULL);
     enif_tsd_set(key, context);
-    say_int("tsd_get", enif_tsd_get(key) == context);
+    say_int("enif_tsd_set: in a new thread", enif_tsd_get(key) == context);
     return NULL;
 }
 
-ERL_NIF_TERM thread_data(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* Sets more keys than the C library allows. Returns how many could be. */
+static int set_many_keys(void)
 {
-    static ErlNifTSDKey many[5000]; /* more than the C library allows */
-    ErlNifTSDKey another;
-    int here, there, right = 0;
+    static ErlNifTSDKey many[5000];
+    int right = 0;
 
-    (void)argc;
-    (void)argv;
-    topic("thread data");
-    say_int("tsd_key_create", enif_tsd_key_create("key", &key));
-    say_int("tsd_key_create", enif_tsd_key_create(NULL, &another));
-    say_int("another key", key != another);
-    say_int("tsd_get of none", enif_tsd_get(key) == NULL);
-    enif_tsd_set(key, &here);
-    enif_tsd_set(another, &there);
-    in_thread(look_at_data, &there);
-    say_int("tsd_get", enif_tsd_get(key) == &here);
-    say_int("tsd_get", enif_tsd_get(another) == &there);
-    enif_tsd_set(key, NULL);
-    say_int("tsd_get", enif_tsd_get(key) == NULL);
-    enif_tsd_set(another, NULL);
-    enif_tsd_key_destroy(another);
-    say_int("tsd_key_create", enif_tsd_key_create("once more", &another));
-    say_int("tsd_get", enif_tsd_get(another) == NULL);
-    enif_tsd_key_destroy(another);
-    enif_tsd_key_destroy(key);
     for (size_t i = 0; i < COUNT(many); i++)
         if (enif_tsd_key_create("one of many", &many[i]) == 0)
             enif_tsd_set(many[i], &many[i]);
@@ -251,7 +248,35 @@ ERL_NIF_TERM thread_data(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
         right += enif_tsd_get(many[i]) == &many[i];
     for (size_t i = 0; i < COUNT(many); i++)
         enif_tsd_key_destroy(many[i]);
-    say_int("many keys", right);
+    return right;
+}
+
+ERL_NIF_TERM thread_data(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifTSDKey another;
+    int here, there;
+
+    (void)argc;
+    (void)argv;
+    say_int("enif_tsd_key_create: with a name", enif_tsd_key_create("key", &key));
+    say_int("without a name", enif_tsd_key_create(NULL, &another));
+    say_int("two are one", key == another);
+    say_int("enif_tsd_get: not set", enif_tsd_get(key) != NULL);
+    enif_tsd_set(key, &here);
+    enif_tsd_set(another, &there);
+    in_thread(look_at_data, &there);
+    say_int("enif_tsd_get: set in another thread, too", enif_tsd_get(key) == &here);
+    say_int("of the other key", enif_tsd_get(another) == &there);
+    enif_tsd_set(key, NULL);
+    say_int("enif_tsd_set: to NULL", enif_tsd_get(key) != NULL);
+    say_int("the other key stays", enif_tsd_get(another) == &there);
+    enif_tsd_set(another, NULL);
+    enif_tsd_key_destroy(another);
+    say_int("enif_tsd_key_destroy: then another", enif_tsd_key_create("once more", &another));
+    say_int("which is not set", enif_tsd_get(another) != NULL);
+    enif_tsd_key_destroy(another);
+    enif_tsd_key_destroy(key);
+    say_int("enif_tsd_key_create: keys of 5000", set_many_keys());
     return atom(env, "ok");
 }
 
@@ -259,16 +284,16 @@ static void *look_around(void *tid)
 {
     ErlNifTid self = enif_thread_self();
 
-    say_int("thread_type", enif_thread_type());
-    say_text("thread_name", enif_thread_name(self));
-    say_int("equal_tids", enif_equal_tids(self, enif_thread_self()));
-    say_int("equal_tids with the maker", enif_equal_tids(self, *(ErlNifTid *)tid));
+    say_int("enif_thread_type: a thread of the library", enif_thread_type());
+    say_text("enif_thread_name: of the thread itself", enif_thread_name(self));
+    say_int("enif_equal_tids: of the thread itself", enif_equal_tids(self, enif_thread_self()));
+    say_int("with its creator", enif_equal_tids(self, *(ErlNifTid *)tid));
     enif_thread_exit(tid);
-    say_int("went on behind thread_exit", 1);
+    say_int("enif_thread_exit: returned", 1);
     return NULL;
 }
 
-/* Writes what the thread has seen after it has ended, so that lines are in order. */
+/* Writes what the creator has seen after the thread has ended, so that lines are in order. */
 static void run_named(ErlNifTid *maker, char *name, ErlNifThreadOpts *opts)
 {
     char seen[20];
@@ -278,26 +303,39 @@ static void run_named(ErlNifTid *maker, char *name, ErlNifThreadOpts *opts)
 
     snprintf(seen, sizeof seen, "%s", enif_thread_name(tid));
     joined = enif_thread_join(tid, &result);
-    say_int("thread_create", made);
-    say_text("thread_name", seen);
-    say_int("thread_join", joined);
-    say_int("its result", result == maker);
+    say_int(opts ? "enif_thread_create: with options" : "enif_thread_create: without", made);
+    say_text("enif_thread_name: seen by its creator", seen);
+    say_int("enif_thread_join: after enif_thread_exit()", joined);
+    say_int("enif_thread_exit: gives the result", result == maker);
+}
+
+static void *get_self(void *place)
+{
+    *(ErlNifTid *)place = enif_thread_self();
+    return NULL;
 }
 
 ERL_NIF_TERM threads(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    ErlNifThreadOpts *opts = enif_thread_opts_create("some options");
-    ErlNifTid self = enif_thread_self();
+    ErlNifThreadOpts *opts = enif_thread_opts_create("some options"), *others;
+    ErlNifTid self = enif_thread_self(), made, seen;
 
     (void)argc;
     (void)argv;
-    topic("thread");
-    say_int("suggested_stack_size", opts->suggested_stack_size);
+    say_int("enif_thread_opts_create: stack size", opts->suggested_stack_size);
+    others = enif_thread_opts_create(NULL);
+    say_int("without a name", others->suggested_stack_size);
     opts->suggested_stack_size = 64;
+    enif_thread_opts_destroy(others);
+    say_int("enif_thread_opts_destroy: another one stays", opts->suggested_stack_size);
     run_named(&self, "a name", opts);
     run_named(&self, NULL, NULL);
     enif_thread_opts_destroy(opts);
-    say_int("equal_tids", enif_equal_tids(self, enif_thread_self()));
+    say_int("enif_thread_create: a third", enif_thread_create("3", &made, get_self, &seen, NULL));
+    enif_thread_join(made, NULL);
+    say_int("enif_thread_self: as the creator sees it", enif_equal_tids(made, seen));
+    say_int("the same each time", enif_equal_tids(self, enif_thread_self()));
+    say_int("of another thread", enif_equal_tids(self, seen));
     return atom(env, "ok");
 }
 
@@ -312,18 +350,22 @@ static void *send_three(void *context)
     ErlNifEnv *env = enif_alloc_env();
 
     for (int i = 0; i < 3; i++) {
-        say_int("send", enif_send(NULL, &order->to, env,
-                                  enif_make_tuple2(env, enif_make_atom(env, "from_thread"),
-                                                   enif_make_int(env, i))));
+        say_int("enif_send: on a thread of the library",
+                enif_send(NULL, &order->to, env,
+                          enif_make_tuple2(env, enif_make_atom(env, "from_thread"),
+                                           enif_make_int(env, i))));
         enif_clear_env(env);
     }
-    say_int("send to nobody", enif_send(NULL, &order->dead, env, enif_make_atom(env, "unheard")));
-    say_int("is_process_alive", enif_is_process_alive(NULL, &order->to));
-    say_int("is_process_alive", enif_is_process_alive(NULL, &order->dead));
-    say_meant(env, "enif_monotonic_time: on a thread of the library",
-              enif_make_int(env, enif_monotonic_time(ERL_NIF_NSEC) == ERL_NIF_TIME_ERROR));
-    say_meant(env, "enif_time_offset: on a thread of the library",
-              enif_make_int(env, enif_time_offset(ERL_NIF_NSEC) == ERL_NIF_TIME_ERROR));
+    say_int("to nobody, on a thread of the library",
+            enif_send(NULL, &order->dead, env, enif_make_atom(env, "unheard")));
+    say_int("enif_is_process_alive: on a thread of the library",
+            enif_is_process_alive(NULL, &order->to));
+    say_int("a process that never was, on a thread of the library",
+            enif_is_process_alive(NULL, &order->dead));
+    say_differing(env, "enif_monotonic_time: on a thread of the library",
+                  enif_make_int(env, enif_monotonic_time(ERL_NIF_NSEC) == ERL_NIF_TIME_ERROR));
+    say_differing(env, "enif_time_offset: on a thread of the library",
+                  enif_make_int(env, enif_time_offset(ERL_NIF_NSEC) == ERL_NIF_TIME_ERROR));
     enif_free_env(env);
     return NULL;
 }
@@ -334,7 +376,6 @@ ERL_NIF_TERM sending_thread(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("sending thread");
     enif_self(env, &order.to);
     order.dead.pid = dead_pid(env);
     in_thread(send_three, &order);
