@@ -11,6 +11,7 @@ skip() {
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 cp -r "$SOURCE_DIR/tests/conformance" "$work/kit" && cd "$work" || exit 1
+export CC="${CC:-cc} -Werror"
 failed=0
 
 fail() {

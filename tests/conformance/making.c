@@ -184,6 +184,9 @@ ERL_NIF_TERM exceptions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_raised(env, "enif_make_badarg: in an environment of its own", raised,
                enif_make_badarg(raised));
     raised = enif_alloc_env();
+    enif_raise_exception(raised, enif_make_int(raised, 5));
+    say_raised(env, "after another exception", raised, enif_make_badarg(raised));
+    raised = enif_alloc_env();
     say_raised(env, "enif_raise_exception: a list", raised,
                enif_raise_exception(raised, enif_make_string(raised, "why", ERL_NIF_LATIN1)));
     raised = enif_alloc_env();
@@ -307,7 +310,7 @@ ERL_NIF_TERM sub_binaries(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 /* Copies all terms through a chain of environments, each of which is cleared after the copy. */
 ERL_NIF_TERM environments(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    ErlNifEnv *one = enif_alloc_env(), *other = enif_alloc_env(), *spare;
+    ErlNifEnv *one = enif_alloc_env(), *other = enif_alloc_env(), *spare, *own;
     struct terms terms = make_terms(env);
     ERL_NIF_TERM all = enif_make_list_from_array(env, terms.all, (unsigned)terms.count);
     ERL_NIF_TERM copy = enif_make_copy(one, all);
@@ -339,6 +342,14 @@ ERL_NIF_TERM environments(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("enif_compare: with a copy", enif_compare(all, copy));
     say_int("enif_make_copy: an atom stays the same word",
             enif_make_copy(env, atom(env, "ok")) == atom(env, "ok"));
+    enif_free_env(enif_alloc_env());
+    say_int("enif_free_env: an empty one, a copy stays", enif_is_identical(all, copy));
+    own = enif_alloc_env();
+    text(own, "gone");
+    enif_clear_env(own);
+    enif_clear_env(own);
+    say(own, "enif_clear_env: twice, then a new term", text(own, "new"));
+    enif_free_env(own);
     free_terms(&terms);
     return atom(env, "ok");
 }

@@ -43,8 +43,8 @@ static void walk(ErlNifEnv *env, ERL_NIF_TERM map, ErlNifMapIteratorEntry entry,
 
 ERL_NIF_TERM iterators(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    ErlNifMapIterator iter;
-    ERL_NIF_TERM map = enif_make_new_map(env), keys[32];
+    ErlNifMapIterator iter, other;
+    ERL_NIF_TERM map = enif_make_new_map(env), keys[32], key, value;
     int result;
 
     (void)argc;
@@ -68,7 +68,13 @@ ERL_NIF_TERM iterators(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("from the first", result);
     enif_map_iterator_destroy(env, &iter);
     say_int("enif_map_iterator_destroy: the map stays",
-            enif_get_map_value(env, map, keys[3], &map));
+            enif_get_map_value(env, map, keys[3], &value));
+    enif_map_iterator_create(env, map, &iter, LAST);
+    enif_map_iterator_create(env, map, &other, FIRST);
+    enif_map_iterator_destroy(env, &iter);
+    result = enif_map_iterator_get_pair(env, &other, &key, &value);
+    say_pair(env, "another iterator stays", result, key);
+    enif_map_iterator_destroy(env, &other);
     return atom(env, "ok");
 }
 
@@ -80,6 +86,7 @@ ERL_NIF_TERM small_maps(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argc;
     (void)argv;
     say(env, "enif_make_new_map: empty", enif_make_new_map(env));
+    say_int("is a map", enif_is_map(env, enif_make_new_map(env)));
     say_int("twice", enif_is_identical(enif_make_new_map(env), enif_make_new_map(env)));
     for (int i = 0; i < 32; i++)
         keys[i] = number(env, 32 - i);

@@ -19,6 +19,7 @@ static void ask_alive(ErlNifEnv *env, ErlNifPid *self, ErlNifPid *dead)
     say_int("undefined", enif_is_pid_undefined(&nobody));
     say(env, "enif_set_pid_undefined: as a term", enif_make_pid(env, &nobody));
     say_int("is an atom", enif_is_atom(env, enif_make_pid(env, &nobody)));
+    say_int("compared with a pid", enif_compare_pids(&nobody, self) < 0);
 }
 
 static void ask_whereis(ErlNifEnv *env, ERL_NIF_TERM self)

@@ -290,6 +290,7 @@ static void ask_atom_indices(ErlNifEnv *env)
     get_index(env, atom(env, "ok"), &again);
     say_int("the same each time", one == again);
     say_int("enif_max_atom_cache_index: is not below an index", one <= max_index());
+    say_int("the same each time", max_index() == max_index());
 }
 
 ERL_NIF_TERM newer(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])

@@ -179,7 +179,8 @@ ERL_NIF_TERM queues(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    say_int("enif_ioq_create: of no kind", enif_ioq_create((ErlNifIOQueueOpts)9) != NULL);
+    say_int("enif_ioq_create: normal", queue != NULL);
+    say_int("of no kind", enif_ioq_create((ErlNifIOQueueOpts)9) != NULL);
     fill_queue(env, queue);
     take(queue, 3);
     say_queue(env, "a part of the first", queue);
@@ -198,7 +199,9 @@ ERL_NIF_TERM queues(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("enif_ioq_create: a second one is empty", (long)enif_ioq_size(other));
     enqueue_binary(other, "left in it", 0);
     enif_ioq_destroy(other);
-    say_int("enif_ioq_destroy: another one stays", (long)enif_ioq_size(queue));
+    say_int("enif_ioq_destroy: a filled one, another one stays", (long)enif_ioq_size(queue));
+    enif_ioq_destroy(enif_ioq_create(ERL_NIF_IOQ_NORMAL));
+    say_int("an empty one, another one stays", (long)enif_ioq_size(queue));
     take(queue, enif_ioq_size(queue));
     say_queue(env, "all taken", queue);
     enqueue_binary(queue, "once more", 0);

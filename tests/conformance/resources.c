@@ -140,6 +140,10 @@ ERL_NIF_TERM resources(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     }
     end_row();
     say_int("of a structure", (long)enif_sizeof_resource(plain) - (long)sizeof *plain);
+    enif_keep_resource(plain);
+    say_int("after enif_keep_resource()", enif_sizeof_resource(plain) == sizeof *plain);
+    enif_release_resource(plain);
+    say_int("enif_release_resource: one of two, the object stays", plain->value);
     object = enif_alloc_resource(plain_type, sizeof *plain);
     say_int("enif_alloc_resource: each is another", object != plain);
     memset(object, 0, sizeof *plain);
@@ -159,6 +163,8 @@ ERL_NIF_TERM resources(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     enif_release_resource(plain);
     say_int("enif_get_resource: after enif_release_resource()",
             enif_get_resource(env, term, plain_type, &object));
+    say_int("enif_make_resource: keeps the object",
+            enif_get_resource(env, again, plain_type, &object));
     say_int("enif_alloc_resource: is aligned", (size_t)object % 8 == 0);
     return atom(env, "ok");
 }
@@ -193,6 +199,7 @@ ERL_NIF_TERM resource_terms(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     bin = enif_make_copy(env, bin);
     enif_free_env(own);
     say(env, "enif_make_copy: a part of a resource binary", bin);
+    say_int("enif_make_resource_binary: is a binary", enif_is_binary(env, bin));
     bin = enif_make_resource_binary(env, plain, "", 0);
     say(env, "enif_make_resource_binary: of no byte", bin);
     enif_release_resource(plain);
@@ -213,6 +220,7 @@ ERL_NIF_TERM let_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     __atomic_store_n(&destroyed_sum, 0, __ATOMIC_RELAXED);
     for (int i = 0; i < 5; i++)
         enif_keep_resource(kept);
+    say_int("enif_keep_resource: the size stays", enif_sizeof_resource(kept) == sizeof *kept);
     for (int i = 0; i < 5; i++)
         enif_release_resource(kept);
     say_int("enif_keep_resource: the object is there after as many releases",

@@ -124,6 +124,25 @@ ERL_NIF_TERM unique(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
+/* Returns how many of 50 blocks keep their bytes when 50 others are freed. */
+static int free_every_second(void)
+{
+    unsigned char *blocks[100];
+    int kept = 0;
+
+    for (unsigned i = 0; i < COUNT(blocks); i++) {
+        blocks[i] = enif_alloc(i * 10 + 1);
+        memset(blocks[i], (int)i, i * 10 + 1);
+    }
+    for (size_t i = 0; i < COUNT(blocks); i += 2)
+        enif_free(blocks[i]);
+    for (size_t i = 1; i < COUNT(blocks); i += 2) {
+        kept += blocks[i][0] == i && blocks[i][i * 10] == i;
+        enif_free(blocks[i]);
+    }
+    return kept;
+}
+
 ERL_NIF_TERM memory(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     char *block = enif_alloc(10), *nothing = enif_alloc(0), *other = enif_alloc(10);
@@ -150,6 +169,7 @@ ERL_NIF_TERM memory(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     memcpy(block, "after", 5);
     say_int("enif_free: a new block can be written", memcmp(block, "after", 5) == 0);
     enif_free(block);
+    say_int("every second of 100 blocks, the others stay", free_every_second());
     return atom(env, "ok");
 }
 
@@ -286,6 +306,11 @@ ERL_NIF_TERM errors(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     for (int error = -1; error < 120; error++)
         if (error != ERESTART && error != ESTRPIPE)
             put_text(erl_errno_id(error));
+    end_row();
+    begin_row("erl_errno_id: no errors");
+    put_text(erl_errno_id(0));
+    put_text(erl_errno_id(-1));
+    put_text(erl_errno_id(99999));
     end_row();
     say_differing(env, "ERESTART, ESTRPIPE and the latest", text(env, erl_errno_id(133)));
     return atom(env, "ok");

@@ -70,6 +70,49 @@ static void say_tries(const char *name, ErlNifRWLock *lock)
     end_row();
 }
 
+/* A number that two threads count up, and one of the two locks that guard it. */
+struct counter {
+    ErlNifMutex *mutex; /* or NULL */
+    ErlNifRWLock *lock;
+    long value;
+};
+
+static void *count_up(void *context)
+{
+    struct counter *counter = context;
+
+    for (int i = 0; i < 10000; i++) {
+        counter->mutex ? enif_mutex_lock(counter->mutex) : enif_rwlock_rwlock(counter->lock);
+        counter->value++;
+        counter->mutex ? enif_mutex_unlock(counter->mutex) : enif_rwlock_rwunlock(counter->lock);
+    }
+    return NULL;
+}
+
+/* Returns the number that two threads have reached together. */
+static long count_in_two_threads(struct counter counter)
+{
+    ErlNifTid one, other;
+
+    enif_thread_create("one", &one, count_up, &counter, NULL);
+    enif_thread_create("other", &other, count_up, &counter, NULL);
+    enif_thread_join(one, NULL);
+    enif_thread_join(other, NULL);
+    return counter.value;
+}
+
+static void ask_counting(ErlNifMutex *mutex, ErlNifRWLock *lock)
+{
+    say_int("enif_mutex_lock: two threads count to 20000",
+            count_in_two_threads((struct counter){.mutex = mutex}));
+    say_int("enif_mutex_trylock: free after the threads", enif_mutex_trylock(mutex));
+    enif_mutex_unlock(mutex);
+    say_int("enif_mutex_unlock: once more", in_thread(try_mutex, mutex));
+    say_int("enif_rwlock_rwlock: two threads count to 20000",
+            count_in_two_threads((struct counter){.lock = lock}));
+    say_tries("enif_rwlock_rwunlock: by two threads", lock);
+}
+
 static void ask_rwlock(void)
 {
     char name[] = "a read-write lock";
@@ -98,7 +141,12 @@ static void ask_rwlock(void)
     say_int("enif_rwlock_tryrlock: write-locked", enif_rwlock_tryrlock(lock));
     enif_rwlock_rwunlock(lock);
     say_int("enif_rwlock_tryrlock: free", enif_rwlock_tryrlock(lock));
+    say_tries("read-locked by it", lock);
     enif_rwlock_runlock(lock);
+    enif_rwlock_rlock(lock);
+    say_tries("enif_rwlock_rlock: once", lock);
+    enif_rwlock_runlock(lock);
+    say_tries("enif_rwlock_runlock: free again", lock);
     enif_rwlock_destroy(lock);
 }
 
@@ -106,13 +154,15 @@ ERL_NIF_TERM locks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     char name[] = "a mutex";
     ErlNifMutex *mutex = enif_mutex_create(name), *nameless = enif_mutex_create(NULL);
+    ErlNifRWLock *lock, *other;
 
     (void)argc;
     (void)argv;
     name[0] = 'X';
     say_text("enif_mutex_name: the mutex's own copy", enif_mutex_name(mutex));
     say_text("none", enif_mutex_name(nameless));
-    say_int("enif_mutex_create: is free", in_thread(try_mutex, mutex));
+    say_int("enif_mutex_create: each is another", mutex != nameless);
+    say_int("is free", in_thread(try_mutex, mutex));
     say_int("another one is free", in_thread(try_mutex, nameless));
     say_int("enif_mutex_trylock: free", enif_mutex_trylock(mutex));
     say_int("locked, elsewhere", in_thread(try_mutex, mutex));
@@ -125,6 +175,27 @@ ERL_NIF_TERM locks(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("enif_mutex_unlock: after lock", in_thread(try_mutex, mutex));
     enif_mutex_destroy(nameless);
     say_int("enif_mutex_destroy: another one is free", in_thread(try_mutex, mutex));
+    lock = enif_rwlock_create("counting");
+    ask_counting(mutex, lock);
+    say_text("enif_rwlock_name: a second lock", enif_rwlock_name(lock));
+    nameless = enif_mutex_create(NULL);
+    enif_mutex_lock(nameless);
+    say_int("enif_mutex_lock: another one is free", in_thread(try_mutex, mutex));
+    enif_mutex_unlock(nameless);
+    enif_mutex_destroy(nameless);
+    say_int("enif_mutex_destroy: one that was locked, another one is free",
+            in_thread(try_mutex, mutex));
+    other = enif_rwlock_create("counting");
+    say_int("enif_rwlock_create: each is another", lock != other);
+    enif_rwlock_rwlock(other);
+    say_tries("enif_rwlock_rwlock: another one is free", lock);
+    enif_rwlock_rwunlock(other);
+    enif_rwlock_destroy(other);
+    say_tries("enif_rwlock_destroy: one that was locked, another one is free", lock);
+    enif_rwlock_destroy(lock);
+    enif_mutex_destroy(mutex);
+    mutex = enif_mutex_create("a second one");
+    say_text("enif_mutex_name: after another one", enif_mutex_name(mutex));
     enif_mutex_destroy(mutex);
     ask_rwlock();
     return atom(env, "ok");
@@ -199,13 +270,18 @@ ERL_NIF_TERM conditions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     struct turns turns = {.mutex = enif_mutex_create("turns"),
                           .changed = enif_cond_create("changed"),
                           .answered = enif_cond_create("answered")};
-    ErlNifCond *nameless = enif_cond_create(NULL);
+    char name[] = "a condition";
+    ErlNifCond *named = enif_cond_create(name), *nameless = enif_cond_create(NULL);
     void *result = NULL;
     ErlNifTid one, other;
 
     (void)argc;
     (void)argv;
-    say_text("enif_cond_name: none", enif_cond_name(nameless));
+    name[0] = 'X';
+    say_text("enif_cond_name: the condition's own copy", enif_cond_name(named));
+    enif_cond_destroy(named);
+    say_text("none", enif_cond_name(nameless));
+    say_int("enif_cond_create: each is another", turns.changed != turns.answered);
     say_text("a name", enif_cond_name(turns.changed));
     enif_cond_destroy(nameless);
     say_text("enif_cond_destroy: another one stays", enif_cond_name(turns.changed));
@@ -219,6 +295,12 @@ ERL_NIF_TERM conditions(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("enif_cond_create: each wakes its waiter", turns.turn);
     say_int("enif_cond_broadcast: woke both", turns.waiting);
     say_int("enif_cond_signal: answered", turns.answers);
+    enif_cond_signal(turns.changed);
+    say_int("without a waiter, the mutex is free", in_thread(try_mutex, turns.mutex));
+    enif_cond_broadcast(turns.changed);
+    say_int("enif_cond_broadcast: without a waiter, the mutex is free",
+            in_thread(try_mutex, turns.mutex));
+    say_int("enif_cond_wait: leaves the mutex free", in_thread(try_mutex, turns.mutex));
     enif_cond_destroy(turns.changed);
     enif_cond_destroy(turns.answered);
     enif_mutex_destroy(turns.mutex);
@@ -274,7 +356,9 @@ ERL_NIF_TERM thread_data(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     enif_tsd_key_destroy(another);
     say_int("enif_tsd_key_destroy: then another", enif_tsd_key_create("once more", &another));
     say_int("which is not set", enif_tsd_get(another) != NULL);
+    enif_tsd_set(key, &here);
     enif_tsd_key_destroy(another);
+    say_int("enif_tsd_key_destroy: another key stays", enif_tsd_get(key) == &here);
     enif_tsd_key_destroy(key);
     say_int("enif_tsd_key_create: keys of 5000", set_many_keys());
     return atom(env, "ok");
@@ -325,14 +409,18 @@ ERL_NIF_TERM threads(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     say_int("enif_thread_opts_create: stack size", opts->suggested_stack_size);
     others = enif_thread_opts_create(NULL);
     say_int("without a name", others->suggested_stack_size);
+    say_int("each is another", opts != others);
     opts->suggested_stack_size = 64;
     enif_thread_opts_destroy(others);
     say_int("enif_thread_opts_destroy: another one stays", opts->suggested_stack_size);
     run_named(&self, "a name", opts);
     run_named(&self, NULL, NULL);
     enif_thread_opts_destroy(opts);
+    opts = enif_thread_opts_create("once more");
+    say_int("enif_thread_opts_destroy: then others", opts->suggested_stack_size);
+    enif_thread_opts_destroy(opts);
     say_int("enif_thread_create: a third", enif_thread_create("3", &made, get_self, &seen, NULL));
-    enif_thread_join(made, NULL);
+    say_int("enif_thread_join: without a place for the result", enif_thread_join(made, NULL));
     say_int("enif_thread_self: as the creator sees it", enif_equal_tids(made, seen));
     say_int("the same each time", enif_equal_tids(self, enif_thread_self()));
     say_int("of another thread", enif_equal_tids(self, seen));
