@@ -63,6 +63,21 @@ ERL_NIF_TERM identifiers(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
+/* named(Name): looks for the caller, which has the name or has lost it. */
+ERL_NIF_TERM named(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    ErlNifPid pid, self;
+    ErlNifPort port;
+    int result = enif_whereis_pid(env, argv[0], &pid);
+
+    (void)argc;
+    say_int("enif_whereis_pid: a name that the caller has, or had", result);
+    if (result)
+        say_int("it is the caller", enif_compare_pids(enif_self(env, &self), &pid) == 0);
+    say_int("enif_whereis_port: the name of a process", enif_whereis_port(env, argv[0], &port));
+    return atom(env, "ok");
+}
+
 /* The caller receives the messages, and checks them. */
 ERL_NIF_TERM sending(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

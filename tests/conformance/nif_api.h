@@ -102,9 +102,9 @@ typedef ERL_NIF_TERM nif(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[]);
 
 nif about_terms, makers, binaries, sub_binaries, exceptions, environments, order, hashes;
 nif small_maps, large_maps, iterators, external, vectors, queues, newer;
-nif scheduling, timeslices, slice, bad_schedules, dirty_cpu, dirty_io;
+nif raise_term, scheduling, timeslices, slice, bad_schedules, dirty_cpu, dirty_io;
 nif locks, conditions, thread_data, threads, sending_thread;
-nif identifiers, sending, ports, port_closed, port_output, unique, clocks, time_units;
+nif identifiers, named, sending, ports, port_closed, port_output, unique, clocks, time_units;
 nif system_info, variables, libraries, errors, printing, memory;
 nif resources, let_go, destroyed, resource_terms, dynamic_calls, monitors, watch_self;
 nif select_pipe, select_ready, select_again, select_cancel, select_stop, select_stopped;

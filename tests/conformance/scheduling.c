@@ -70,6 +70,13 @@ static ERL_NIF_TERM raise_at_last(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     }
 }
 
+/* raise(Term): raises it. */
+ERL_NIF_TERM raise_term(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return enif_raise_exception(env, argv[0]);
+}
+
 /* bad_schedules(N): schedules in the wrong way N, which raises. */
 ERL_NIF_TERM bad_schedules(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {

@@ -436,6 +436,7 @@ static void *send_three(void *context)
 {
     struct order *order = context;
     ErlNifEnv *env = enif_alloc_env();
+    ErlNifPid found;
 
     for (int i = 0; i < 3; i++) {
         say_int("enif_send: on a thread of the library",
@@ -450,6 +451,11 @@ static void *send_three(void *context)
             enif_is_process_alive(NULL, &order->to));
     say_int("a process that never was, on a thread of the library",
             enif_is_process_alive(NULL, &order->dead));
+    say_int("enif_whereis_pid: on a thread of the library",
+            enif_whereis_pid(NULL, enif_make_atom(env, "some_name"), &found) &&
+                enif_compare_pids(&found, &order->to) == 0);
+    say_int("a name of nobody, on a thread of the library",
+            enif_whereis_pid(NULL, enif_make_atom(env, "nobody_has_this_name"), &found));
     say_differing(env, "enif_monotonic_time: on a thread of the library",
                   enif_make_int(env, enif_monotonic_time(ERL_NIF_NSEC) == ERL_NIF_TIME_ERROR));
     say_differing(env, "enif_time_offset: on a thread of the library",

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Uses OTP 27 as a second oracle: runs tests of this folder again with the BEAM that tests/unpack-otp27 has unpacked
-# instead of the installed one. Where OTP 27 differs from OTP 25 (the table "OTP 27" of tracehost(7)), the
-# tests require the difference. OTP 27 also has functions that OTP 25 lacks.
+# Uses OTP 27 as a second oracle: runs tests of this folder and of tests/conformance again with the BEAM that
+# tests/unpack-otp27 has unpacked instead of the installed one. Where OTP 27 differs from OTP 25 (the table "OTP 27" of
+# tracehost(7)), the tests require the difference. OTP 27 also has functions that OTP 25 lacks.
 otp=$SOURCE_DIR/build/otp27
 
 [ -x "$otp/bin/erl" ] || {
