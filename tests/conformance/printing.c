@@ -55,7 +55,7 @@ static void print_pointers(void)
     void *p = (void *)16;
 
     print("pointers", "%p|%20p|%-20p|%25p", p, p, p, p);
-    print("pointers, the least and the most", "%p|%p", NULL, (void *)-1);
+    print("pointers, the least and the most", "%p|%p", (void *)0, (void *)-1);
     print("pointers with a precision", "%.20p|%.3p", p, p);
 }
 

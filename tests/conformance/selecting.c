@@ -144,6 +144,28 @@ ERL_NIF_TERM select_stopped(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return atom(env, "ok");
 }
 
+/* Two resources select one descriptor: the second one steals it, which the host may log. */
+static void steal(ErlNifEnv *env)
+{
+    void *first = enif_alloc_resource(eventful_type, 8);
+    void *second = enif_alloc_resource(eventful_type, 8);
+    ERL_NIF_TERM undefined = atom(env, "undefined");
+
+    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0)
+        return;
+    say_int("read by a first resource",
+            enif_select(env, ends[0], ERL_NIF_SELECT_READ, first, NULL, undefined));
+    say_int("read by a second one, which steals the event",
+            enif_select(env, ends[0], ERL_NIF_SELECT_READ, second, NULL, undefined));
+    say_int("cancel by the second",
+            enif_select(env, ends[0], ERL_NIF_SELECT_CANCEL | ERL_NIF_SELECT_READ, second, NULL,
+                        undefined));
+    stop(env, ends[0], second);
+    close(ends[1]);
+    enif_release_resource(first);
+    enif_release_resource(second);
+}
+
 ERL_NIF_TERM select_wrong(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     void *object = enif_alloc_resource(eventful_type, 8);
@@ -156,5 +178,6 @@ ERL_NIF_TERM select_wrong(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     result = enif_select(env, -1, ERL_NIF_SELECT_STOP, object, NULL, atom(env, "undefined"));
     say_int("stop of no event, below 0", result < 0);
     enif_release_resource(object);
+    steal(env);
     return atom(env, "ok");
 }
