@@ -34,7 +34,7 @@ static void a_precision_truncates_a_printed_term(void **state)
     enif_free_env(env);
 }
 
-/* %T prints as a BEAM does, %#T as io:format("~0p"). tests/oracle/nif_api compares with a BEAM. */
+/* %T prints as a BEAM does, %#T as io:format("~0p"). tests/conformance compares with a BEAM. */
 static void terms_are_printed_as_a_beam_does_or_as_io_format(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();
@@ -47,7 +47,7 @@ static void terms_are_printed_as_a_beam_does_or_as_io_format(void **state)
     enif_free_env(env);
 }
 
-/* tests/oracle/nif_api compares with a BEAM. */
+/* tests/conformance compares with a BEAM. */
 static void widths_and_pointers_are_printed_as_a_beam_does(void **state)
 {
     ErlNifEnv *env = enif_alloc_env();

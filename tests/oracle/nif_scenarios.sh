@@ -7,15 +7,14 @@
 # * here: upgrade, resource_takeover, resource, resource_binary, many_args, monitor_process_a to _d and _purge,
 #   demonitor_process, monitor_frenzy, t_dynamic_resource_call, send, send2, nif_schedule, nif_exception,
 #   consume_timeslice, nif_whereis and nif_whereis_threaded (processes), nif_is_process_alive
-# * nif_api.sh, function by function: types, binaries, get_string, get_atom, maps, api_macros, from_array,
+# * tests/conformance, function by function: types, binaries, get_string, get_atom, maps, api_macros, from_array,
 #   iolist_as_binary, threading, send_threaded, is_checks, get_length, make_atom, make_string,
 #   reverse_list_test, otp_9668, nif_nan_and_inf, nif_atom_too_long, nif_monotonic_time, nif_time_offset,
 #   nif_convert_time_unit, nif_now_time, nif_cpu_time, nif_unique_integer, nif_is_port_alive,
 #   nif_term_to_binary, nif_binary_to_term, nif_port_command, nif_snprintf, nif_internal_hash,
-#   nif_internal_hash_salted, nif_phash2, nif_ioq, pid, nif_term_type, select, select_error
+#   nif_internal_hash_salted, nif_phash2, nif_ioq, pid, nif_term_type, select, select_error, select_steal
 # * without a BEAM, as they need features that the expressions lack: heap_frag (large terms: tests/term),
 #   send3 and nif_whereis_parallel (many processes at once: tests/runtime)
-# * not yet: select_steal (two resources of one descriptor)
 # * not at all, as they are about Erlang modules: basic and reload_error (a second erlang:load_nif/2 in one
 #   module), t_on_load, t_nifs_attrib, t_load_race, t_call_nif_early, load_traced_nif, neg (texts of load_nif/2),
 #   otp_9828 (binaries that Erlang code appends to), match_state_arg (match contexts of Erlang code);
@@ -54,7 +53,7 @@ for version in 1 2; do
 done
 compile journal -I"$OTP_INCLUDE" "$here/journal.c"
 compile others -I"$SOURCE_DIR/plugin_api" "$here/others.c"
-erlc -Wall -Werror "$here"/*.erl "$here/../nif_api/calls.erl" || exit 1
+erlc -Wall -Werror "$here"/*.erl "$SOURCE_DIR/tests/conformance/calls.erl" || exit 1
 mv scenarios.beam scenarios.code || exit 1
 
 # in_beam: the values are in beam/output, the values that may differ in beam/meant.

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Uses OTP 27 as a second oracle: runs tests of this folder again with the BEAM that tests/unpack-otp27 has unpacked
-# instead of the installed one. Where OTP 27 differs from OTP 25 (the table "OTP 27" of tracehost(7)), the
-# tests require the difference. OTP 27 also has functions that OTP 25 lacks.
+# Uses OTP 27 as a second oracle: runs tests of this folder and of tests/conformance again with the BEAM that
+# tests/unpack-otp27 has unpacked instead of the installed one. Where OTP 27 differs from OTP 25 (the table "OTP 27" of
+# tracehost(7)), the tests require the difference. OTP 27 also has functions that OTP 25 lacks.
 otp=$SOURCE_DIR/build/otp27
 
 [ -x "$otp/bin/erl" ] || {
@@ -23,8 +23,9 @@ set --
 for name in etf execution live match terms text; do
     set -- "$@" "$BUILD_DIR/tests/oracle/test_$name"
 done
-for name in calls encoding expressions logging native nif_api nif_scenarios patterns; do
+for name in calls encoding expressions logging native nif_scenarios patterns; do
     set -- "$@" "tests/oracle/$name.sh"
 done
+set -- "$@" tests/conformance/conformance.sh
 # Each in turn, but for two at once: so many processors have the machines that the tests are for.
 exec python3 tests/runner --jobs=2 "$@"

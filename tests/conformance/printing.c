@@ -6,23 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Prints into much room, then into ten bytes. */
 static void print(const char *name, const char *format, ...)
 {
     static char buffer[100000];
     char small[10];
     va_list list;
 
+    begin_row("enif_vsnprintf: %s, then into 10 bytes", name);
     va_start(list, format);
-    memset(buffer, 'X', sizeof buffer);
-    say_int(name, enif_vsnprintf(buffer, sizeof buffer, format, list));
+    put_int(enif_vsnprintf(buffer, sizeof buffer, format, list));
     va_end(list);
-    say_text(format, buffer);
+    put_text(buffer);
     va_start(list, format);
     memset(small, 'X', sizeof small);
-    say_int("into ten bytes", enif_vsnprintf(small, sizeof small, format, list));
-    small[sizeof small - 1] = 0;
-    say_text(format, small);
+    put_int(enif_vsnprintf(small, sizeof small, format, list));
     va_end(list);
+    small[sizeof small - 1] = 0;
+    put_text(small);
+    end_row();
 }
 
 static int print_file(FILE *file, const char *format, ...)
@@ -39,12 +41,12 @@ static int print_file(FILE *file, const char *format, ...)
 static void print_numbers(void)
 {
     print("integers", "%d|%i|%u|%x|%X|%o|%c", -1, 77, 77u, 77u, 77u, 77u, 'c');
-    print("integers", "%5d|%-5d|%05d|%+d|% d|%.3d|%5.3d|%*d|%-*d|", 7, 7, 7, 7, 7, 7, 7, 5, 7, 5,
-          7);
+    print("widths", "%5d|%-5d|%05d|%*d|%-*d|", 7, 7, 7, 5, 7, 5, 7);
+    print("signs and precisions", "%+d|% d|%.3d|%5.3d", 7, 7, 7, 7);
     print("lengths", "%ld|%lu|%lld|%llu|%hd", -1l, 1ul, -1ll, 1ull, (short)-1);
     print("floats", "%f|%e|%.2f|%8.3f|%E", 1.5, 1.5, 1.5, 1.5, 1.5);
     print("strings", "%s|%5s|%-5s|%.2s|%*s|%.*s", "abc", "abc", "abc", "abc", 5, "abc", 1, "abc");
-    print("percent", "100%%");
+    print("a percent sign", "100%%");
     print("nothing", "%s", "");
 }
 
@@ -52,10 +54,13 @@ static void print_pointers(void)
 {
     void *p = (void *)16;
 
-    print("pointers", "%p|%20p|%-20p|%25p|%p|%p|%.20p|%.3p", p, p, p, p, NULL, (void *)-1, p, p);
+    print("pointers", "%p|%20p|%-20p|%25p", p, p, p, p);
+    print("pointers, the least and the most", "%p|%p", (void *)0, (void *)-1);
+    print("pointers with a precision", "%.20p|%.3p", p, p);
 }
 
-static void print_wide(ERL_NIF_TERM term)
+/* Puts a term with widths, precisions and flags. */
+static void put_wide(ERL_NIF_TERM term)
 {
     static const char *const formats[] = {"%-20T|", "%20T|",   "%5.2T",  "%020T", "%-20.1T|",
                                           "%2T|",   "%20.1T|", "%+20T|", "% 20T|"};
@@ -63,18 +68,20 @@ static void print_wide(ERL_NIF_TERM term)
 
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         enif_snprintf(buffer, sizeof buffer, formats[i], term);
-        say_text(formats[i], buffer);
+        put_text(buffer);
     }
     enif_snprintf(buffer, sizeof buffer, "%*T|%-*T", 20, term, 30, term);
-    say_text("stars", buffer);
+    put_text(buffer);
 }
 
-static void print_term(ERL_NIF_TERM term)
+/* Puts the result of %T, and the text. */
+static void put_printed(ERL_NIF_TERM term)
 {
     static char buffer[100000];
+    int result = enif_snprintf(buffer, sizeof buffer, "%T", term);
 
-    say_int("snprintf", enif_snprintf(buffer, sizeof buffer, "%T", term));
-    say_text("the text", buffer);
+    put_int(result);
+    put_text(buffer);
 }
 
 /* True if both hosts print the term alike: numbers of identifiers and large maps differ. */
@@ -222,7 +229,7 @@ static ERL_NIF_TERM some_map(ErlNifEnv *env, unsigned depth)
     ERL_NIF_TERM map = enif_make_new_map(env);
 
     for (unsigned count = some(4); count > 0; count--) {
-        ERL_NIF_TERM key = NEWER ? some_binary(env) : some_term(env, depth - 1); /* one order */
+        ERL_NIF_TERM key = some_binary(env); /* they have one order */
         enif_make_map_put(env, map, key, some_term(env, depth - 1), &map);
     }
     return map;
@@ -251,25 +258,24 @@ static ERL_NIF_TERM some_term(ErlNifEnv *env, unsigned depth)
     }
 }
 
-/* Prints the whole term, then with each precision that truncates it, and into each size of memory
+/* Puts the whole term, then with each precision that truncates it, and into each size of memory
  * that is too small. */
-static void print_some(ErlNifEnv *env)
+static void put_some(ErlNifEnv *env)
 {
     static char buffer[100000];
     ERL_NIF_TERM term = some_term(env, 4);
     int length = enif_snprintf(buffer, sizeof buffer, "%T|", term);
 
-    say_int("snprintf", length);
-    say_text("the text", buffer);
-    print_wide(term);
+    put_int(length);
+    put_text(buffer);
+    put_wide(term);
     for (int i = 0; i < 12; i++) {
         int precision = i < 6 ? i : (int)some((unsigned)length + 2);
-        say_int("precision", precision);
-        say_int("snprintf", enif_snprintf(buffer, sizeof buffer, "<%.*T>", precision, term));
-        say_text("the text", buffer);
+        put_int(enif_snprintf(buffer, sizeof buffer, "<%.*T>", precision, term));
+        put_text(buffer);
         memset(buffer, 'X', sizeof buffer);
         enif_snprintf(buffer, 1 + some((unsigned)length + 4), "%T", term);
-        say_text("what has room", buffer);
+        put_text(buffer);
     }
 }
 
@@ -282,10 +288,10 @@ static void print_map(ErlNifEnv *env)
     enif_make_map_put(env, map, atom(env, "true"), number(env, 1), &map);
     enif_make_map_put(env, map, atom(env, "nif_api_a"), number(env, 2), &map);
     enif_snprintf(buffer, sizeof buffer, "%T", map);
-    say_meant_in_newer(env, "enif_snprintf: %T of a map whose keys are atoms", text(env, buffer));
+    say_differing(env, "enif_snprintf: %T of a map whose keys are atoms", text(env, buffer));
 }
 
-static void print_meant(ErlNifEnv *env, const char *name, const char *format, ...)
+static void print_differing(ErlNifEnv *env, const char *name, const char *format, ...)
 {
     char buffer[100];
     va_list list;
@@ -293,52 +299,85 @@ static void print_meant(ErlNifEnv *env, const char *name, const char *format, ..
     va_start(list, format);
     enif_vsnprintf(buffer, sizeof buffer, format, list);
     va_end(list);
-    say_meant(env, name, text(env, buffer));
+    say_differing(env, name, text(env, buffer));
 }
 
 static void print_odd(ErlNifEnv *env)
 {
     static const char pid[] = "\x83\x58\x77\x05other\0\0\0\x07\0\0\0\x01\0\0\0\x05";
     ERL_NIF_TERM term;
-    char buffer[10];
+    char buffer[10], all[100];
 
-    print_meant(env, "enif_snprintf: %zu", "%zu", (size_t)7);
-    print_meant(env, "enif_snprintf: %g", "%g", 1.5);
-    print_meant(env, "enif_snprintf: %#T", "%#T", enif_make_double(env, 1.5));
+    print_differing(env, "enif_snprintf: %zu", "%zu", (size_t)7);
+    print_differing(env, "enif_snprintf: %g", "%g", 1.5);
+    print_differing(env, "enif_snprintf: %#T", "%#T", enif_make_double(env, 1.5));
     enif_binary_to_term(env, (const unsigned char *)pid, sizeof pid - 1, &term, 0);
-    print_meant(env, "enif_snprintf: %T of an identifier of another node", "%T", term);
-    say_meant(env, "enif_snprintf: the result where a %T was cut",
-              number(env, enif_snprintf(buffer, sizeof buffer, "%T", text(env, "twelve bytes"))));
+    enif_snprintf(all, sizeof all, "%T", term); /* the first number is the host's own for a node */
+    say_text("enif_snprintf: %T of a pid of another node, after its node", strchr(all, '.'));
+    say_differing(
+        env, "enif_snprintf: the result where a %T was cut",
+        number(env, enif_snprintf(buffer, sizeof buffer, "%T", text(env, "twelve bytes"))));
+}
+
+static void print_kinds(ErlNifEnv *env, const struct terms *terms)
+{
+    for (size_t kind = 0; kind < KINDS; kind++) {
+        begin_row("enif_snprintf: %%T of %s", terms->kinds[kind].name);
+        for (size_t i = terms->kinds[kind].first; i < terms->kinds[kind].end; i++)
+            if (has_one_text(env, terms->all[i]))
+                put_printed(terms->all[i]);
+        end_row();
+    }
+    begin_row("enif_snprintf: %%T of nested terms");
+    for (size_t i = terms->plain; i < terms->count; i++)
+        if (has_one_text(env, terms->all[i]))
+            put_printed(terms->all[i]);
+    end_row_as_hash();
+    begin_row("enif_snprintf: %%T of an atom with widths, precisions and flags");
+    put_wide(atom(env, "an atom"));
+    end_row();
+    begin_row("enif_snprintf: %%T of a list with widths, precisions and flags");
+    put_wide(enif_make_list2(env, number(env, 1), number(env, 2)));
+    end_row();
+    begin_row("enif_snprintf: 400 random terms with widths, precisions and sizes");
+    for (int i = 0; i < 400; i++)
+        put_some(env);
+    end_row_as_hash();
+}
+
+static void print_files(ErlNifEnv *env)
+{
+    char *all = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&all, &size);
+
+    say_int("enif_fprintf: text, a number and an atom",
+            enif_fprintf(file, "%s %d %T\n", "text", 1, atom(env, "ok")));
+    say_int("nothing", enif_fprintf(file, "%s", ""));
+    say_int("enif_vfprintf: a tuple", print_file(file, "%T", enif_make_tuple(env, 0)));
+    say_int("an int and a string", print_file(file, "%d%s", 1, "a"));
+    fclose(file);
+    say_text("the file", all);
+    say_text("enif_fprintf: the file", all);
+    free(all);
 }
 
 ERL_NIF_TERM printing(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     struct terms terms = make_terms(env);
-    char buffer[20], *text_of_file = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream(&text_of_file, &size);
+    char buffer[20];
 
     (void)argc;
     (void)argv;
-    topic("printf");
     print_numbers();
     print_pointers();
-    say_int("fprintf", enif_fprintf(file, "%s %d %T\n", "text", 1, atom(env, "ok")));
-    say_int("vfprintf", print_file(file, "%T", enif_make_tuple(env, 0)));
-    fclose(file);
-    say_text("the file", text_of_file);
-    free(text_of_file);
-    say_int("snprintf",
+    print_files(env);
+    say_int("enif_snprintf: two terms",
             enif_snprintf(buffer, sizeof buffer, "%T and %T", atom(env, "a"), number(env, 1)));
     say_text("the text", buffer);
-    say_int("snprintf of nothing", enif_snprintf(buffer, 1, "abc"));
+    say_int("into 1 byte", enif_snprintf(buffer, 1, "abc"));
     say_text("the text", buffer);
-    topic("printf of a term");
-    for (size_t i = 0; i < terms.count; i++)
-        if (has_one_text(env, terms.all[i]))
-            print_term(terms.all[i]);
-    for (int i = 0; i < 400; i++)
-        print_some(env);
+    print_kinds(env, &terms);
     print_odd(env);
     print_map(env);
     free_terms(&terms);

@@ -24,12 +24,14 @@ static void read_byte(void)
 {
     char byte;
 
-    say_int("read", read(ends[0], &byte, 1));
+    if (read(ends[0], &byte, 1) != 1)
+        say_int("no byte can be read", 0);
 }
 
 static void write_byte(void)
 {
-    say_int("write", write(ends[1], "x", 1));
+    if (write(ends[1], "x", 1) != 1)
+        say_int("no byte can be written", 0);
 }
 
 /* No byte to read yet, but room to write. */
@@ -39,13 +41,12 @@ ERL_NIF_TERM select_pipe(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("select");
-    say_int("pipe", pipe2(ends, O_NONBLOCK | O_CLOEXEC));
+    say_int("enif_select: a pipe is made", pipe2(ends, O_NONBLOCK | O_CLOEXEC));
     reader = enif_alloc_resource(eventful_type, 64);
     writer = enif_alloc_resource(eventful_type, 64);
     for (int i = 0; i < 2; i++)
-        say_int("read", enif_select(env, ends[0], ERL_NIF_SELECT_READ, reader, NULL,
-                                    atom(env, "undefined")));
+        say_int("read, nothing to read", enif_select(env, ends[0], ERL_NIF_SELECT_READ, reader,
+                                                     NULL, atom(env, "undefined")));
     say_int("write", enif_select(env, ends[1], ERL_NIF_SELECT_WRITE, writer, enif_self(env, &self),
                                  enif_make_ref(env)));
     return atom(env, "ok");
@@ -69,11 +70,11 @@ ERL_NIF_TERM select_again(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    say_int("custom message",
+    say_int("enif_select_x: read, a message of its own",
             enif_select_x(env, ends[0], ERL_NIF_SELECT_READ | ERL_NIF_SELECT_CUSTOM_MSG, reader,
                           NULL, message, own));
     enif_free_env(own);
-    say_int("custom message",
+    say_int("write, a message of its own",
             enif_select_write(env, ends[1], writer, NULL, text(env, "writable"), NULL));
     return atom(env, "ok");
 }
@@ -86,14 +87,17 @@ ERL_NIF_TERM select_cancel(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argc;
     (void)argv;
     read_byte();
-    say_int("read", enif_select_read(env, ends[0], reader, NULL, text(env, "unheard"), NULL));
-    say_int("cancel write", enif_select(env, ends[0], ERL_NIF_SELECT_CANCEL | ERL_NIF_SELECT_WRITE,
-                                        reader, NULL, undefined));
+    say_int("read, a message that is cancelled",
+            enif_select_read(env, ends[0], reader, NULL, text(env, "unheard"), NULL));
+    say_int("enif_select: cancel write, which is not selected",
+            enif_select(env, ends[0], ERL_NIF_SELECT_CANCEL | ERL_NIF_SELECT_WRITE, reader, NULL,
+                        undefined));
     say_int("cancel read", enif_select(env, ends[0], ERL_NIF_SELECT_CANCEL | ERL_NIF_SELECT_READ,
                                        reader, NULL, undefined));
-    say_int("cancel again", enif_select(env, ends[0], ERL_NIF_SELECT_CANCEL | ERL_NIF_SELECT_READ,
-                                        reader, NULL, undefined));
-    say_int("cancel both",
+    say_int("cancel read again",
+            enif_select(env, ends[0], ERL_NIF_SELECT_CANCEL | ERL_NIF_SELECT_READ, reader, NULL,
+                        undefined));
+    say_int("cancel both, neither is selected",
             enif_select(env, ends[1],
                         ERL_NIF_SELECT_CANCEL | ERL_NIF_SELECT_READ | ERL_NIF_SELECT_WRITE, writer,
                         NULL, undefined));
@@ -107,8 +111,9 @@ static void stop(ErlNifEnv *env, int event, void *object)
     int result = enif_select(env, event, ERL_NIF_SELECT_STOP, object, NULL, atom(env, "undefined"));
     int called = ERL_NIF_SELECT_STOP_CALLED | ERL_NIF_SELECT_STOP_SCHEDULED;
 
-    say_int("stop", result >= 0 && (result & called) && (result & called) != called);
-    say_int("anything else", result & ~called);
+    say_int("stop is called or scheduled",
+            result >= 0 && (result & called) && (result & called) != called);
+    say_int("and nothing else", result & ~called);
 }
 
 ERL_NIF_TERM select_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -116,7 +121,7 @@ ERL_NIF_TERM select_stop(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argc;
     (void)argv;
     read_byte();
-    say_int("read",
+    say_int("read, before stop",
             enif_select(env, ends[0], ERL_NIF_SELECT_READ, reader, NULL, atom(env, "undefined")));
     stop(env, ends[0], reader);
     stop(env, ends[1], writer);
@@ -129,12 +134,36 @@ ERL_NIF_TERM select_stopped(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argv;
     for (int i = 0; i < 500 && __atomic_load_n(&stopped, __ATOMIC_ACQUIRE) < 2; i++)
         sleep_ms(10);
-    say_int("stopped", __atomic_load_n(&stopped, __ATOMIC_ACQUIRE));
-    say_int("each with its own", __atomic_load_n(&stopped_right, __ATOMIC_RELAXED));
-    say_int("closed", fcntl(ends[0], F_GETFD) == -1 && fcntl(ends[1], F_GETFD) == -1);
+    say_int("stop callbacks", __atomic_load_n(&stopped, __ATOMIC_ACQUIRE));
+    say_int("each with its own object and event",
+            __atomic_load_n(&stopped_right, __ATOMIC_RELAXED));
+    say_int("the events are closed",
+            fcntl(ends[0], F_GETFD) == -1 && fcntl(ends[1], F_GETFD) == -1);
     enif_release_resource(reader);
     enif_release_resource(writer);
     return atom(env, "ok");
+}
+
+/* Two resources select one descriptor: the second one steals it, which the host may log. */
+static void steal(ErlNifEnv *env)
+{
+    void *first = enif_alloc_resource(eventful_type, 8);
+    void *second = enif_alloc_resource(eventful_type, 8);
+    ERL_NIF_TERM undefined = atom(env, "undefined");
+
+    if (pipe2(ends, O_NONBLOCK | O_CLOEXEC) != 0)
+        return;
+    say_int("read by a first resource",
+            enif_select(env, ends[0], ERL_NIF_SELECT_READ, first, NULL, undefined));
+    say_int("read by a second one, which steals the event",
+            enif_select(env, ends[0], ERL_NIF_SELECT_READ, second, NULL, undefined));
+    say_int("cancel by the second",
+            enif_select(env, ends[0], ERL_NIF_SELECT_CANCEL | ERL_NIF_SELECT_READ, second, NULL,
+                        undefined));
+    stop(env, ends[0], second);
+    close(ends[1]);
+    enif_release_resource(first);
+    enif_release_resource(second);
 }
 
 ERL_NIF_TERM select_wrong(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -144,11 +173,11 @@ ERL_NIF_TERM select_wrong(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("select wrongly");
-    say_int("no event is below 0", result < 0);
-    say_int("is it an invalid event", (result & ERL_NIF_SELECT_INVALID_EVENT) != 0);
+    say_int("enif_select: below 0 with no event", result < 0);
+    say_int("an invalid event", (result & ERL_NIF_SELECT_INVALID_EVENT) != 0);
     result = enif_select(env, -1, ERL_NIF_SELECT_STOP, object, NULL, atom(env, "undefined"));
-    say_int("stop of no event", result < 0);
+    say_int("stop of no event, below 0", result < 0);
     enif_release_resource(object);
+    steal(env);
     return atom(env, "ok");
 }

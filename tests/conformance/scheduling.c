@@ -5,10 +5,12 @@
 
 static ERL_NIF_TERM on_dirty_io(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    say_int("thread_type", enif_thread_type());
-    say_int("is_current_process_alive", enif_is_current_process_alive(env));
-    say(env, "arguments", enif_make_list_from_array(env, argv, (unsigned)argc));
-    say_int("priv_data", *(int *)enif_priv_data(env));
+    say_int("enif_thread_type: dirty, for I/O", enif_thread_type());
+    say_int("enif_is_current_process_alive: on a dirty scheduler",
+            enif_is_current_process_alive(env));
+    say(env, "enif_schedule_nif: its arguments, dirty, for I/O",
+        enif_make_list_from_array(env, argv, (unsigned)argc));
+    say_int("enif_priv_data: on a dirty scheduler", *(int *)enif_priv_data(env));
     return enif_make_list_from_array(env, argv, (unsigned)argc);
 }
 
@@ -16,8 +18,8 @@ static ERL_NIF_TERM on_dirty_cpu(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
 {
     ErlNifPid self;
 
-    say_int("thread_type", enif_thread_type());
-    say(env, "self", enif_make_pid(env, enif_self(env, &self)));
+    say_int("enif_thread_type: dirty, CPU", enif_thread_type());
+    say(env, "enif_self: on a dirty scheduler", enif_make_pid(env, enif_self(env, &self)));
     return enif_schedule_nif(env, "on_dirty_io", ERL_NIF_DIRTY_JOB_IO_BOUND, on_dirty_io, argc,
                              argv);
 }
@@ -25,8 +27,8 @@ static ERL_NIF_TERM on_dirty_cpu(ErlNifEnv *env, int argc, const ERL_NIF_TERM ar
 /* Schedules itself with one argument less, until one is left. */
 static ERL_NIF_TERM count_down(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    say_int("arguments", argc);
-    say_int("thread_type", enif_thread_type());
+    say_int("enif_schedule_nif: number of arguments", argc);
+    say_int("enif_thread_type: normal", enif_thread_type());
     if (argc > 2)
         return enif_schedule_nif(env, "count_down", 0, count_down, argc - 1, argv + 1);
     return enif_schedule_nif(env, "on_dirty_cpu", ERL_NIF_DIRTY_JOB_CPU_BOUND, on_dirty_cpu, argc,
@@ -40,8 +42,7 @@ ERL_NIF_TERM scheduling(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("schedule_nif");
-    say_int("thread_type", enif_thread_type());
+    say_int("enif_thread_type: a normal function", enif_thread_type());
     for (int i = 0; i < 10; i++)
         args[i] = enif_make_tuple2(env, number(env, i), bytes(env, "some bytes", 10));
     return enif_schedule_nif(env, "count_down", 0, count_down, 10, args);
@@ -69,6 +70,13 @@ static ERL_NIF_TERM raise_at_last(ErlNifEnv *env, int argc, const ERL_NIF_TERM a
     }
 }
 
+/* raise(Term): raises it. */
+ERL_NIF_TERM raise_term(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+{
+    (void)argc;
+    return enif_raise_exception(env, argv[0]);
+}
+
 /* bad_schedules(N): schedules in the wrong way N, which raises. */
 ERL_NIF_TERM bad_schedules(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -87,9 +95,9 @@ ERL_NIF_TERM bad_schedules(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 static ERL_NIF_TERM new_turn(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     (void)argc;
-    say_int("a little", enif_consume_timeslice(env, 1));
+    say_int("a little of a new turn", enif_consume_timeslice(env, 1));
     say_int("less than nothing", enif_consume_timeslice(env, -5));
-    say_int("half", enif_consume_timeslice(env, 50));
+    say_int("half of it", enif_consume_timeslice(env, 50));
     say_int("another half", enif_consume_timeslice(env, 50));
     say_int("and a little", enif_consume_timeslice(env, 1));
     return argv[0];
@@ -101,8 +109,7 @@ ERL_NIF_TERM timeslices(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("consume_timeslice");
-    say_int("all", enif_consume_timeslice(env, 100));
+    say_int("enif_consume_timeslice: all", enif_consume_timeslice(env, 100));
     say_int("more than all", enif_consume_timeslice(env, 1000));
     return enif_schedule_nif(env, "new_turn", 0, new_turn, 1, &ok);
 }
@@ -119,14 +126,12 @@ ERL_NIF_TERM slice(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
 ERL_NIF_TERM dirty_cpu(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    topic("flagged dirty, CPU");
-    say_int("thread_type", enif_thread_type());
-    say_int("consume_timeslice", enif_consume_timeslice(env, 100));
+    say_int("enif_thread_type: a dirty function", enif_thread_type());
+    say_int("enif_consume_timeslice: all, on a dirty scheduler", enif_consume_timeslice(env, 100));
     return enif_schedule_nif(env, "count_down", 0, count_down, argc, argv);
 }
 
 ERL_NIF_TERM dirty_io(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    topic("flagged dirty, I/O");
     return on_dirty_io(env, argc, argv);
 }

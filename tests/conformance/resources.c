@@ -100,18 +100,27 @@ int open_types(ErlNifEnv *env)
 
     plain_type =
         enif_open_resource_type(env, NULL, "plain", destroy_plain, ERL_NIF_RT_CREATE, &tried);
-    say_int("open_resource_type", plain_type != NULL);
-    say_int("tried", tried);
+    say_int("enif_open_resource_type: created", plain_type != NULL);
+    say_int("its flags", tried);
     eventful_type = enif_init_resource_type(env, "eventful", &init,
                                             ERL_NIF_RT_CREATE | ERL_NIF_RT_TAKEOVER, &tried);
-    say_int("init_resource_type", eventful_type != NULL);
-    say_int("tried", tried);
-    say_int("open_resource_type_x",
-            enif_open_resource_type_x(env, "small", &small, ERL_NIF_RT_CREATE, NULL) != NULL);
+    say_int("enif_init_resource_type: created", eventful_type != NULL);
+    say_int("its flags", tried);
+    say_int("enif_open_resource_type_x: created",
+            enif_open_resource_type_x(env, "small", &small, ERL_NIF_RT_CREATE, &tried) != NULL);
+    say_int("its flags", tried);
     tried = 77;
-    say_int("take over of none",
+    say_int("taken over from no library",
+            enif_open_resource_type_x(env, "none", &small, ERL_NIF_RT_TAKEOVER, &tried) != NULL);
+    say_int("its flags", tried);
+    tried = 77;
+    say_int("enif_init_resource_type: taken over from no library",
+            enif_init_resource_type(env, "none", &init, ERL_NIF_RT_TAKEOVER, &tried) != NULL);
+    say_int("its flags", tried);
+    tried = 77;
+    say_int("enif_open_resource_type: taken over from no library",
             enif_open_resource_type(env, NULL, "none", NULL, ERL_NIF_RT_TAKEOVER, &tried) != NULL);
-    say_int("tried", tried);
+    say_int("its flags", tried);
     return plain_type && eventful_type;
 }
 
@@ -123,24 +132,40 @@ ERL_NIF_TERM resources(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("resource");
+    begin_row("enif_sizeof_resource: of 0 to 19 bytes");
     for (size_t size = 0; size < 20; size++) {
         object = enif_alloc_resource(eventful_type, size);
-        say_int("sizeof_resource", (long)enif_sizeof_resource(object));
+        put_int((long)enif_sizeof_resource(object));
         enif_release_resource(object);
     }
-    say_int("is_ref", enif_is_ref(env, term));
-    say_int("term_type", enif_term_type(env, term));
-    say_int("get_resource", enif_get_resource(env, term, plain_type, &object));
-    say_int("its object", object == plain);
-    say_int("get_resource of another type", enif_get_resource(env, term, eventful_type, &object));
-    say_int("get_resource of a reference",
-            enif_get_resource(env, enif_make_ref(env), plain_type, &object));
-    say_int("a term of the same is identical", enif_is_identical(term, again));
-    say_int("compare", enif_compare(term, again));
+    end_row();
+    say_int("of a structure", (long)enif_sizeof_resource(plain) - (long)sizeof *plain);
+    enif_keep_resource(plain);
+    say_int("after enif_keep_resource()", enif_sizeof_resource(plain) == sizeof *plain);
     enif_release_resource(plain);
-    say_int("get_resource", enif_get_resource(env, term, plain_type, &object));
-    say_int("aligned", (size_t)object % 8 == 0);
+    say_int("enif_release_resource: one of two, the object stays", plain->value);
+    object = enif_alloc_resource(plain_type, sizeof *plain);
+    say_int("enif_alloc_resource: each is another", object != plain);
+    memset(object, 0, sizeof *plain);
+    say_int("enif_make_resource: terms of two are not identical",
+            enif_is_identical(term, enif_make_resource(env, object)));
+    enif_release_resource(object);
+    say(env, "as a term", term);
+    say_int("is a reference", enif_is_ref(env, again));
+    say_int("enif_is_ref: a resource", enif_is_ref(env, term));
+    say_int("enif_term_type: a resource", enif_term_type(env, term));
+    say_int("enif_get_resource: of its type", enif_get_resource(env, term, plain_type, &object));
+    say_int("its object", object == plain);
+    say_int("of another type", enif_get_resource(env, term, eventful_type, &object));
+    say_int("from a reference", enif_get_resource(env, enif_make_ref(env), plain_type, &object));
+    say_int("enif_is_identical: two terms of one resource", enif_is_identical(term, again));
+    say_int("enif_compare: two terms of one resource", enif_compare(term, again));
+    enif_release_resource(plain);
+    say_int("enif_get_resource: after enif_release_resource()",
+            enif_get_resource(env, term, plain_type, &object));
+    say_int("enif_make_resource: keeps the object",
+            enif_get_resource(env, again, plain_type, &object));
+    say_int("enif_alloc_resource: is aligned", (size_t)object % 8 == 0);
     return atom(env, "ok");
 }
 
@@ -155,26 +180,28 @@ ERL_NIF_TERM resource_terms(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("resource term");
     back = enif_make_copy(own, enif_make_list1(env, term));
     enif_get_list_cell(own, back, &back, &bin);
-    say_int("get_resource of a copy", enif_get_resource(own, back, plain_type, &object));
+    say_int("enif_get_resource: from a copy", enif_get_resource(own, back, plain_type, &object));
     say_int("its object", object == plain);
-    say_int("term_to_binary", enif_term_to_binary(env, term, &external));
+    say_int("enif_term_to_binary: a resource", enif_term_to_binary(env, term, &external));
     enif_binary_to_term(env, external.data, external.size, &back, 0);
     enif_release_binary(&external);
-    say_int("identical when it has come back", enif_is_identical(back, term));
-    say_int("get_resource", enif_get_resource(env, back, plain_type, &object));
+    say_int("enif_binary_to_term: a resource, identical", enif_is_identical(back, term));
+    say_int("enif_get_resource: from what was decoded",
+            enif_get_resource(env, back, plain_type, &object));
     bin = enif_make_resource_binary(own, plain, "some bytes", 10);
-    say(env, "make_resource_binary", bin);
-    say_int("get_resource of it", enif_get_resource(own, bin, plain_type, &object));
+    say(env, "enif_make_resource_binary: of 10 bytes", bin);
+    say_int("enif_get_resource: from a resource binary",
+            enif_get_resource(own, bin, plain_type, &object));
     bin = enif_make_sub_binary(own, bin, 2, 5);
-    say(env, "make_sub_binary", bin);
+    say(env, "enif_make_sub_binary: of a resource binary", bin);
     bin = enif_make_copy(env, bin);
     enif_free_env(own);
-    say(env, "copied", bin);
+    say(env, "enif_make_copy: a part of a resource binary", bin);
+    say_int("enif_make_resource_binary: is a binary", enif_is_binary(env, bin));
     bin = enif_make_resource_binary(env, plain, "", 0);
-    say(env, "make_resource_binary", bin);
+    say(env, "enif_make_resource_binary: of no byte", bin);
     enif_release_resource(plain);
     return atom(env, "ok");
 }
@@ -189,14 +216,15 @@ ERL_NIF_TERM let_go(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("destructor");
     __atomic_store_n(&destroyed_count, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&destroyed_sum, 0, __ATOMIC_RELAXED);
     for (int i = 0; i < 5; i++)
         enif_keep_resource(kept);
+    say_int("enif_keep_resource: the size stays", enif_sizeof_resource(kept) == sizeof *kept);
     for (int i = 0; i < 5; i++)
         enif_release_resource(kept);
-    say_int("still there", __atomic_load_n(&destroyed_count, __ATOMIC_ACQUIRE));
+    say_int("enif_keep_resource: the object is there after as many releases",
+            __atomic_load_n(&destroyed_count, __ATOMIC_ACQUIRE));
     enif_release_resource(kept);
     sending->sends = true;
     enif_self(env, &sending->to);
@@ -220,8 +248,9 @@ ERL_NIF_TERM destroyed(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     (void)argv;
     for (int i = 0; i < 500 && __atomic_load_n(&destroyed_count, __ATOMIC_ACQUIRE) < 5; i++)
         sleep_ms(10);
-    say_int("destroyed", __atomic_load_n(&destroyed_count, __ATOMIC_ACQUIRE));
-    say_int("sum of their values", __atomic_load_n(&destroyed_sum, __ATOMIC_RELAXED));
+    say_int("enif_release_resource: objects destroyed",
+            __atomic_load_n(&destroyed_count, __ATOMIC_ACQUIRE));
+    say_int("the sum of their values", __atomic_load_n(&destroyed_sum, __ATOMIC_RELAXED));
     return atom(env, "ok");
 }
 
@@ -230,8 +259,10 @@ static void dynamic_call(ErlNifEnv *env, const char *name, const char *module, c
 {
     int data = 0;
 
-    say_int(name, enif_dynamic_resource_call(env, atom(env, module), atom(env, type), term, &data));
-    say_int("calls", data);
+    begin_row("%s, calls", name);
+    put_int(enif_dynamic_resource_call(env, atom(env, module), atom(env, type), term, &data));
+    put_int(data);
+    end_row();
 }
 
 ERL_NIF_TERM dynamic_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
@@ -242,14 +273,14 @@ ERL_NIF_TERM dynamic_calls(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("dynamic_resource_call");
-    dynamic_call(env, "called", "nif_api", "eventful", term);
-    dynamic_call(env, "another module", "nif_apis", "eventful", term);
-    dynamic_call(env, "another type", "nif_api", "plain", term);
-    dynamic_call(env, "no type", "nif_api", "nothing", term);
-    dynamic_call(env, "no resource", "nif_api", "eventful", enif_make_ref(env));
-    dynamic_call(env, "no reference", "nif_api", "eventful", atom(env, "ok"));
-    dynamic_call(env, "a type without", "nif_api", "plain", enif_make_resource(env, plain));
+    dynamic_call(env, "enif_dynamic_resource_call: of its type", "nif_api", "eventful", term);
+    dynamic_call(env, "of another module", "nif_apis", "eventful", term);
+    dynamic_call(env, "of another type", "nif_api", "plain", term);
+    dynamic_call(env, "of no type", "nif_api", "nothing", term);
+    dynamic_call(env, "of a reference", "nif_api", "eventful", enif_make_ref(env));
+    dynamic_call(env, "of an atom", "nif_api", "eventful", atom(env, "ok"));
+    dynamic_call(env, "of a type without dyncall", "nif_api", "plain",
+                 enif_make_resource(env, plain));
     enif_release_resource(watcher);
     enif_release_resource(plain);
     return atom(env, "ok");
@@ -264,27 +295,31 @@ ERL_NIF_TERM monitors(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("monitor");
     enif_set_pid_undefined(&undefined);
-    say_int("monitor_process", enif_monitor_process(env, watcher, &watcher->watched, &one));
-    say_int("and again", enif_monitor_process(env, watcher, &watcher->watched, &two));
-    say_int("without a place", enif_monitor_process(env, other, &other->watched, NULL));
-    say_int("of the dead", enif_monitor_process(env, watcher, &dead, &watcher->monitor));
-    say_int("of nobody", enif_monitor_process(env, watcher, &undefined, &watcher->monitor));
+    say_int("enif_monitor_process: the caller",
+            enif_monitor_process(env, watcher, &watcher->watched, &one));
+    say_int("a second time", enif_monitor_process(env, watcher, &watcher->watched, &two));
+    say_int("without a place for the monitor",
+            enif_monitor_process(env, other, &other->watched, NULL));
+    say_int("a process that never was",
+            enif_monitor_process(env, watcher, &dead, &watcher->monitor));
+    say_int("undefined", enif_monitor_process(env, watcher, &undefined, &watcher->monitor));
     say_int("by a type without down",
             enif_monitor_process(env, plain, &watcher->watched, &watcher->monitor));
-    say_int("compare_monitors", enif_compare_monitors(&one, &one));
-    say_int("compare_monitors", enif_compare_monitors(&one, &two) != 0);
-    say_int("compare_monitors",
+    say_int("enif_compare_monitors: with itself", enif_compare_monitors(&one, &one));
+    say_int("with another", enif_compare_monitors(&one, &two) != 0);
+    say_int("in order",
             (enif_compare_monitors(&one, &two) < 0) == (enif_compare_monitors(&two, &one) > 0));
-    say_int("is_ref", enif_is_ref(env, enif_make_monitor_term(env, &one)));
-    say_int("the same", enif_is_identical(enif_make_monitor_term(env, &one),
-                                          enif_make_monitor_term(env, &one)));
-    say_int("another", enif_is_identical(enif_make_monitor_term(env, &one),
-                                         enif_make_monitor_term(env, &two)));
-    say_int("demonitor by another", enif_demonitor_process(env, other, &one));
-    say_int("demonitor_process", enif_demonitor_process(env, watcher, &one));
-    say_int("and again", enif_demonitor_process(env, watcher, &one));
+    say_int("enif_make_monitor_term: is a reference",
+            enif_is_ref(env, enif_make_monitor_term(env, &one)));
+    say_int("the same each time", enif_is_identical(enif_make_monitor_term(env, &one),
+                                                    enif_make_monitor_term(env, &one)));
+    say_int("of another monitor", enif_is_identical(enif_make_monitor_term(env, &one),
+                                                    enif_make_monitor_term(env, &two)));
+    say_int("enif_demonitor_process: by another resource",
+            enif_demonitor_process(env, other, &one));
+    say_int("by its own", enif_demonitor_process(env, watcher, &one));
+    say_int("a second time", enif_demonitor_process(env, watcher, &one));
     enif_release_resource(watcher); /* its monitor is removed with it */
     enif_release_resource(other);
     enif_release_resource(plain);
@@ -298,9 +333,8 @@ ERL_NIF_TERM watch_self(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 
     (void)argc;
     (void)argv;
-    topic("watching self");
     watcher->expects = true;
-    say_int("monitor_process",
+    say_int("enif_monitor_process: until the end of the caller",
             enif_monitor_process(env, watcher, &watcher->watched, &watcher->monitor));
     return atom(env, "ok");
 }
@@ -308,7 +342,7 @@ ERL_NIF_TERM watch_self(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 void say_what_ended(void)
 {
     wait_for(&downs);
-    say_int("downs", __atomic_load_n(&downs, __ATOMIC_ACQUIRE));
-    say_int("of who was watched", __atomic_load_n(&downs_of_self, __ATOMIC_ACQUIRE));
+    say_int("monitors that fired", __atomic_load_n(&downs, __ATOMIC_ACQUIRE));
+    say_int("for the caller", __atomic_load_n(&downs_of_self, __ATOMIC_ACQUIRE));
     say_int("others", __atomic_load_n(&stray_downs, __ATOMIC_ACQUIRE));
 }

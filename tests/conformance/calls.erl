@@ -1,5 +1,5 @@
-%% Evaluates the forms of a file in a real BEAM, as `tracehost call` does, and prints the value of each. nif_api.so
-%% is loaded before, and unloaded after the process that evaluates the forms has ended.
+%% Evaluates the forms of a file in a real BEAM, as `tracehost call` does, and prints the value of each, then the
+%% OTP release. nif_api.so is loaded before, and unloaded after the process that evaluates the forms has ended.
 -module(calls).
 -export([main/1, evaluate/1]).
 
@@ -9,6 +9,7 @@ main([Library, File]) ->
     normal = receive {'DOWN', Monitor, process, Pid, Reason} -> Reason end,
     true = code:delete(nif_api),
     false = code:purge(nif_api),
+    io:format("~s~n", [erlang:system_info(otp_release)]),
     halt(0, [{flush, true}]).
 
 evaluate(File) ->
