@@ -26,6 +26,7 @@ static const struct th_command commands[] = {
     {"call", "call functions of NIF libraries", th_cli_command_call},
     {"check", "try a tracer with events of all kinds, for the rules that it breaks",
      th_cli_command_check},
+    {"new", "make a folder with a tracer or plugin to begin with", th_cli_command_new},
     {"ctl", "control a running host", th_cli_command_ctl},
     {"match", "try a match specification on arguments or a message", th_cli_command_match},
     {"tracers", "list the tracers that are found, or show one", th_cli_command_tracers},

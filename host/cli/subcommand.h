@@ -32,6 +32,7 @@ int th_cli_command_check(int argc, char **argv);
 int th_cli_command_match(int argc, char **argv);
 int th_cli_command_run(int argc, char **argv);
 int th_cli_command_probes(int argc, char **argv);
+int th_cli_command_new(int argc, char **argv);
 int th_cli_command_ctl(int argc, char **argv);
 
 /* Print `tracehost help --json [COMMAND]`, and the completions of a command line, for COUNT

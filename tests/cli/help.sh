@@ -15,6 +15,7 @@ Commands:
   convert   convert a stream between trace-port format and JSON lines
   run       run functions of NIF libraries under trace
   call      call functions of NIF libraries
+  new       make a folder with a tracer or plugin to begin with
   ctl       control a running host
   match     try a match specification on arguments or a message
   tracers   list the tracers that are found, or show one
@@ -31,7 +32,7 @@ Examples:
 
 `tracehost COMMAND --help` shows the options; `man tracehost` describes all.
 EOF
-for command in replay report dump convert info tracers plugins match call; do
+for command in replay report dump convert info tracers plugins match call new; do
     "$tracehost" $command --help >"$work/$command" 2>&1
 done
 expect 'replay --help' cat "$work/replay" <<'EOF'

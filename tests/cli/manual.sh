@@ -54,6 +54,7 @@ tracehost-info.1: DESCRIPTION does not begin with "Counts the records of a strea
 tracehost-info.1: lacks "tracehost info --top=5 samples/recordings/s04_genserver_pingpong.trace"
 tracehost-match.1: lacks "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a"
 tracehost-dump.1: there is no tracehost-infos(1)
+tracehost-new.1: there is no tracehost-call(1)
 tracehost-plugins.1: there is no tracehost-call(1)
 tracehost-ran.1: there is no tracehost-call(1)
 tracehost-run.1: there is no tracehost-call(1)

@@ -55,7 +55,7 @@ tracehost run: there is no trace flag 'cal'; did you mean 'call'?
 Try `tracehost run --help' or `tracehost run --usage' for more information.
 -- status 2
 EOF
-for command in replay report dump convert info tracers plugins probes match call run ctl; do
+for command in replay report dump convert info tracers plugins probes match call new run ctl; do
     "$tracehost" $command --help >"$work/long"
     expect "$command -h prints the text of $command --help" "$tracehost" $command -h <"$work/long"
 done
