@@ -62,8 +62,8 @@ static const struct th_usage usage = {
         "The rules are those of tracehost-tracer(7).\n\n"
         "Exit status: 0 no finding, 1 findings, 5 the tracer was refused.",
     .words = "TRACER [RECORDING...]",
-    .examples = "  tracehost check ./mine.so\n"
-                "  tracehost check --for=60s ./mine.so,level=2 node.trace",
+    .examples = "  tracehost check --for=1s text\n"
+                "  tracehost check --for=1s count samples/recordings/s13_procs.trace",
 };
 
 int th_cli_command_check(int argc, char **argv)
