@@ -91,6 +91,14 @@ node_plugin() {
     in_folder plugin erlang && sed -i 's/^6 = /7 = /' "$work/folder/some_plugin/expressions.txt" && ! in_folder plugin erlang
 }
 
+# checked_tracer: `make check`, and the same without random events.
+checked_tracer() {
+    case $BUILD_DIR in
+    */release) in_folder tracer check >"$work/out" && grep -q '^0 findings; ' "$work/out" || return ;;
+    esac
+    (cd "$work/folder/some_tracer" && "$tracehost" check --seed=1 --for=0s ./some_tracer.so events.jsonl)
+}
+
 for language in c c++ rust; do
     if [ $language = rust ] && ! command -v rustc >/dev/null; then
         skip 'folders for Rust pass their tests' 'no rustc here'
@@ -107,6 +115,7 @@ for language in c c++ rust; do
             if command -v "${compiler#*=}" >/dev/null; then
                 check "... ${compiler#*=} compiles it without a warning" compiled $kind "$compiler"
                 check '... it passes its test' in_folder $kind test
+                [ $kind$compiler != tracerCC=gcc ] || check '... it has no finding' checked_tracer
             fi
         done
         case $BUILD_DIR in
