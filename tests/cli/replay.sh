@@ -600,6 +600,29 @@ expect 'a later file of a wrap set plays alone' "$tracehost" replay --max-events
 tracehost replay: samples/recordings/wrap/w3.log alone is read; if it belongs to a wrap set, give 'samples/recordings/wrap/w*.log'
 EOF
 
+expect 'all files of a wrap set are not read twice' "$tracehost" replay -t count "$recordings"/wrap/w?.log <<'EOF'
+-- stderr
+tracehost replay: samples/recordings/wrap/w2.log would be read twice: samples/recordings/wrap/w1.log stands for a wrap set that contains it
+  give only samples/recordings/wrap/w1.log
+-- status 2
+EOF
+expect 'a wrap set and one of its files are not read twice' "$tracehost" report -o "$work/twice.html" "$recordings/wrap/w2.log" \
+    "$recordings/wrap/w*.log" <<'EOF'
+-- stderr
+tracehost report: samples/recordings/wrap/w2.log would be read twice: samples/recordings/wrap/w*.log stands for a wrap set that contains it
+  give only samples/recordings/wrap/w*.log
+-- status 2
+EOF
+expect 'later files of a wrap set play one by one' "$tracehost" replay -t count,by=tag "$recordings/wrap/w2.log" \
+    "$recordings/wrap/w3.log" <<'EOF'
+      events       %  tag
+         102  100.00  call
+         102  100.00  all
+-- stderr
+tracehost replay: samples/recordings/wrap/w2.log alone is read; if it belongs to a wrap set, give 'samples/recordings/wrap/w*.log'
+tracehost replay: samples/recordings/wrap/w3.log alone is read; if it belongs to a wrap set, give 'samples/recordings/wrap/w*.log'
+EOF
+
 incomplete_set() {
     mkdir -p "$work/wrap"
     cp "$recordings/wrap/w1.log" "$recordings/wrap/w4.log" "$work/wrap"
