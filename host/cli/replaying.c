@@ -43,7 +43,15 @@ static enum th_status take_bound(const struct th_argument *argument, const char 
 
     bound->set = true;
     bound->relative = *value != '@';
-    return th_control_argument_number(argument, value + (*value == '@'), &bound->ns);
+    if (th_control_argument_number(argument, value + !bound->relative, &bound->ns) == TH_OK)
+        return TH_OK;
+    if (bound->relative)
+        return TH_USAGE;
+    th_error_clear();
+    return th_error_raise(TH_USAGE,
+                          "--%s must be a time of the recording's clock in seconds, such as "
+                          "@1795233754.349 (`date -d TIME +@%%s` prints a system time), not '%s'",
+                          argument->name, value);
 }
 
 /* Bounds of the same kind can be compared before a time is known. */

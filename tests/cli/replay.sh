@@ -392,6 +392,13 @@ expect '--from and --to that select no event of two streams give a warning' pass
 -- stderr
 tracehost replay: warning: no event is between --from and --to; there are events from 0s to 0.024397018s
 EOF
+expect 'a time of day is no time of the clock' "$tracehost" replay --from=@14:05:20 "$timed" <<'EOF'
+-- stderr
+tracehost replay: --from must be a time of the recording's clock in seconds, such as @1795233754.349 (`date -d TIME +@%s` prints a system time), not '@14:05:20'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
 expect 'each clock of a stream counts from its own first time' passing --from=10us "$recordings/s10_seq_trace.trace" <<'EOF'
 monotonic -576460751340455095 ns, offset 0 ns
 monotonic -576460751340452660 ns, offset 0 ns
