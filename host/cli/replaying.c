@@ -354,8 +354,11 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     show_position(&playing);
     info = th_replay_reader_info(stream->reader);
     if (info->drops)
-        th_cli_stream_say(stream, "the recorder dropped %llu event%s",
-                          (unsigned long long)info->drops, th_log_plural(info->drops));
+        th_cli_stream_say(
+            stream, "the recorder dropped %llu event%s%s", (unsigned long long)info->drops,
+            th_log_plural(info->drops),
+            info->live ? "; a longer queue, as dbg:trace_port(ip, {PORT, 5000}) makes, drops fewer"
+                       : "");
     if (info->gaps)
         th_cli_stream_say(stream, "an unknown number of events was lost in %llu place%s",
                           (unsigned long long)info->gaps, th_log_plural(info->gaps));
