@@ -230,6 +230,13 @@ int th_cli_command_dump(int argc, char **argv)
     int status;
 
     th_cli_command_parse(&dump_usage, argc, argv, &dump);
+    if (dump.output && strcmp(dump.output, "-") != 0 &&
+        th_replay_reader_would_read(dump.name, dump.output)) {
+        th_error_raise(TH_USAGE,
+                       "the output would overwrite the stream %s: choose another file with -o FILE",
+                       th_cli_stream_title(dump.name));
+        return th_cli_command_fail("dump");
+    }
     th_cli_interrupt_install();
     if (dump.jsonl)
         return rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);

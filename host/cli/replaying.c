@@ -43,7 +43,15 @@ static enum th_status take_bound(const struct th_argument *argument, const char 
 
     bound->set = true;
     bound->relative = *value != '@';
-    return th_control_argument_number(argument, value + (*value == '@'), &bound->ns);
+    if (th_control_argument_number(argument, value + !bound->relative, &bound->ns) == TH_OK)
+        return TH_OK;
+    if (bound->relative)
+        return TH_USAGE;
+    th_error_clear();
+    return th_error_raise(TH_USAGE,
+                          "--%s must be a time of the recording's clock in seconds, such as "
+                          "@1795233754.349 (`date -d TIME +@%%s` prints a system time), not '%s'",
+                          argument->name, value);
 }
 
 /* Bounds of the same kind can be compared before a time is known. */
@@ -88,8 +96,21 @@ static void complain(void *context)
     th_crash_set_common(common);
 }
 
-/* Checks that the files are readable, and of one node, before a tracer is loaded. A single stream
- * needs no such check: it is opened before its tracers begin. */
+/* Refuses FILE if SET is a wrap set that contains it, as a shell's NAME*TAIL gives all files. */
+static enum th_status refuse_twice(const char *set, const char *file)
+{
+    size_t files, one;
+
+    if (th_replay_reader_reads_once(set, &files) || files == 1 ||
+        th_replay_reader_reads_once(file, &one) || !th_replay_reader_would_read(set, file))
+        return TH_OK;
+    th_error_raise(TH_USAGE, "give only %s", set);
+    return th_error_context("%s would be read twice: %s stands for a wrap set that contains it",
+                            file, set);
+}
+
+/* Checks that the files are readable, of one node and read once, before a tracer is loaded. A
+ * single stream needs no such check: it is opened before its tracers begin. */
 static enum th_status check_streams(const struct th_replaying *replay)
 {
     struct th_etf_node *nodes = th_alloc((replay->streams.count + 1) * sizeof *nodes);
@@ -99,10 +120,14 @@ static enum th_status check_streams(const struct th_replaying *replay)
         status = th_cli_stream_check_stdout(replay->streams.items[i]);
     for (size_t i = 0; i < replay->streams.count && replay->streams.count > 1 && status == TH_OK;
          i++) {
-        status = th_replay_reader_peek(replay->streams.items[i], &nodes[i]);
-        for (size_t before = 0; before < i && status == TH_OK; before++)
-            status = th_recorded_streams_match_nodes(replay->streams.items[i], &nodes[i],
-                                                     replay->streams.items[before], &nodes[before]);
+        const char *name = replay->streams.items[i];
+        status = th_replay_reader_peek(name, &nodes[i]);
+        for (size_t before = 0; before < i && status == TH_OK; before++) {
+            const char *other = replay->streams.items[before];
+            status = th_recorded_streams_match_nodes(name, &nodes[i], other, &nodes[before])
+                         ?: refuse_twice(other, name)
+                         ?: refuse_twice(name, other);
+        }
     }
     th_free(nodes);
     return status;
@@ -329,8 +354,11 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     show_position(&playing);
     info = th_replay_reader_info(stream->reader);
     if (info->drops)
-        th_cli_stream_say(stream, "the recorder dropped %llu event%s",
-                          (unsigned long long)info->drops, th_log_plural(info->drops));
+        th_cli_stream_say(
+            stream, "the recorder dropped %llu event%s%s", (unsigned long long)info->drops,
+            th_log_plural(info->drops),
+            info->live ? "; a longer queue, as dbg:trace_port(ip, {PORT, 5000}) makes, drops fewer"
+                       : "");
     if (info->gaps)
         th_cli_stream_say(stream, "an unknown number of events was lost in %llu place%s",
                           (unsigned long long)info->gaps, th_log_plural(info->gaps));

@@ -153,6 +153,8 @@ int th_cli_command_report(int argc, char **argv)
     th_cli_command_supervise("report");
     if (!page.output)
         page.output = name = name_page(page.replay.streams.items[0]);
+    if (!page.title && strcmp(page.replay.streams.items[0], "-") == 0)
+        page.title = th_cli_stream_title("-");
     th_cli_interrupt_install();
 
     /* The page replaces its file after the streams are read; but a stream of that name would be

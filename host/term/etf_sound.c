@@ -4,8 +4,7 @@
  * As th_etf_skip(), one walk with a counter of remaining terms in place of a stack. All that the
  * decoder checks is checked here, too, or the walk gives up: then the decoder decides, and reports
  * its own errors. The walk gives up at rare terms (maps of several pairs, unless their keys are a
- * few atoms; old tags; damage), and at identifiers of other nodes, as the decoder numbers the nodes
- * in the order in which it meets them.
+ * few atoms; old tags; damage; identifiers of other nodes).
  *
  * The decoder's limits for a whole term hold by the size: a term nests no deeper than it has bytes,
  * and takes fewer than WORST bytes of memory for each of its own.

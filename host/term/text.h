@@ -3,8 +3,8 @@
  *
  * The printer writes the output of io:format("~0p") in OTP 25, byte for byte, in UTF-8, as plain
  * `erl` sets it up: lists and binaries of characters that are printable in Latin-1 as strings,
- * characters above 255 escaped, floats in their shortest form, maps in their own order. An
- * identifier of another node has the index of the node's atom as node number.
+ * characters above 255 escaped, floats in their shortest form, maps in their own order. The
+ * node number of an identifier of another node is a hash of the node's name, not 0.
  *
  * The parser reads every constant term, and pids, ports and references of this node as the printer
  * writes them.

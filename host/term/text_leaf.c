@@ -297,10 +297,12 @@ enum th_leaf th_text_leaf_bits(struct th_buffer *out, th_term t, size_t room,
 
 /* --- Identifiers ------------------------------------------------------------------------------ */
 
-/* The BEAM shows a foreign node as the index of its name's atom. */
+/* The BEAM shows another node as the index of its name's atom. That index depends on all atoms that
+ * were made before, so it would differ between plays of one recording: in shares, beside other
+ * tracers. A hash of the name does not. 0 is this node. */
 static uint64_t node_number(th_term node)
 {
-    return node == TH_NONE ? 0 : th_atom_index(node);
+    return node == TH_NONE ? 0 : (uint32_t)th_atom_name(node)->hash | 1;
 }
 
 static void add_part(struct th_buffer *out, uint64_t n)

@@ -190,7 +190,7 @@ progress() {
         sed 's|\(tcp[^\\]*\\e\[K\\r\)\1*|\1|; s|[0-9]*/s|N/s|; s|\(tcp[^\\]*\\e\[K\\r\)[^t]*tcp[^\\]*\\e\[K\\r|\1|'
 }
 at_terminal 'progress is shown while a node sends nothing' progress <<'EOF'
-tcp://127.0.0.1:PORT: 0.0 MB, 2349 dropped, 16 records, N/s\e[K\r\r\e[Ktracehost replay: tcp://127.0.0.1:PORT: the recorder dropped 2349 events
+tcp://127.0.0.1:PORT: 0.0 MB, 2349 dropped, 16 records, N/s\e[K\r\r\e[Ktracehost replay: tcp://127.0.0.1:PORT: the recorder dropped 2349 events; a longer queue, as dbg:trace_port(ip, {PORT, 5000}) makes, drops fewer
 EOF
 
 finish

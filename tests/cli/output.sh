@@ -53,6 +53,22 @@ onto_itself() {
     "$tracehost" convert "$work/itself.trace" "$work/itself.trace" && cmp "$calls" "$work/itself.trace"
 }
 check 'convert may replace its own input' onto_itself
+dump_onto_itself() {
+    cp "$calls" "$work/itself.trace"
+    ln -s itself.trace "$work/other_name"
+    for format in term jsonl; do
+        "$tracehost" dump --format=$format -o "$work/other_name" "$work/itself.trace"
+        echo "status $?"
+        cmp "$calls" "$work/itself.trace"
+    done
+}
+expect 'dump does not replace its own input' dump_onto_itself <<'EOF'
+status 2
+status 2
+-- stderr
+tracehost dump: the output would overwrite the stream WORK/itself.trace: choose another file with -o FILE
+tracehost dump: the output would overwrite the stream WORK/itself.trace: choose another file with -o FILE
+EOF
 expect 'dump into a folder that does not exist fails' "$tracehost" dump -o "$work/no/file" "$calls" <<'EOF'
 -- stderr
 tracehost dump: cannot write WORK/no/file: No such file or directory

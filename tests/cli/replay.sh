@@ -392,6 +392,13 @@ expect '--from and --to that select no event of two streams give a warning' pass
 -- stderr
 tracehost replay: warning: no event is between --from and --to; there are events from 0s to 0.024397018s
 EOF
+expect 'a time of day is no time of the clock' "$tracehost" replay --from=@14:05:20 "$timed" <<'EOF'
+-- stderr
+tracehost replay: --from must be a time of the recording's clock in seconds, such as @1795233754.349 (`date -d TIME +@%s` prints a system time), not '@14:05:20'
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
 expect 'each clock of a stream counts from its own first time' passing --from=10us "$recordings/s10_seq_trace.trace" <<'EOF'
 monotonic -576460751340455095 ns, offset 0 ns
 monotonic -576460751340452660 ns, offset 0 ns
@@ -597,6 +604,29 @@ EOF
 expect 'a later file of a wrap set plays alone' "$tracehost" replay --max-events=1 "$recordings/wrap/w3.log" <<'EOF'
 <0.242.0>  call wl:id({n,419})
 -- stderr
+tracehost replay: samples/recordings/wrap/w3.log alone is read; if it belongs to a wrap set, give 'samples/recordings/wrap/w*.log'
+EOF
+
+expect 'all files of a wrap set are not read twice' "$tracehost" replay -t count "$recordings"/wrap/w?.log <<'EOF'
+-- stderr
+tracehost replay: samples/recordings/wrap/w2.log would be read twice: samples/recordings/wrap/w1.log stands for a wrap set that contains it
+  give only samples/recordings/wrap/w1.log
+-- status 2
+EOF
+expect 'a wrap set and one of its files are not read twice' "$tracehost" report -o "$work/twice.html" "$recordings/wrap/w2.log" \
+    "$recordings/wrap/w*.log" <<'EOF'
+-- stderr
+tracehost report: samples/recordings/wrap/w2.log would be read twice: samples/recordings/wrap/w*.log stands for a wrap set that contains it
+  give only samples/recordings/wrap/w*.log
+-- status 2
+EOF
+expect 'later files of a wrap set play one by one' "$tracehost" replay -t count,by=tag "$recordings/wrap/w2.log" \
+    "$recordings/wrap/w3.log" <<'EOF'
+      events       %  tag
+         102  100.00  call
+         102  100.00  all
+-- stderr
+tracehost replay: samples/recordings/wrap/w2.log alone is read; if it belongs to a wrap set, give 'samples/recordings/wrap/w*.log'
 tracehost replay: samples/recordings/wrap/w3.log alone is read; if it belongs to a wrap set, give 'samples/recordings/wrap/w*.log'
 EOF
 

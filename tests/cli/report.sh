@@ -44,7 +44,7 @@ from_stdin() {
     "$tracehost" report - <"$calls" && of report.html title streams && rm report.html
 }
 expect 'the page of stdin is report.html' from_stdin <<'EOF'
-"-"
+"stdin"
 [
   {"name": "-", "records": 15, "lost": 0, "gaps": 0, "damaged": 0}
 ]

@@ -87,6 +87,25 @@ check 'two sessions of a tracer with one state' all_equal --session one -t time 
 check 'two sessions of a tracer' all_equal --session one -t count,by=tag --session two -t count,by=process
 check 'two reports' all_equal --session one -t report --session two -t "report,title=two,output=$work/output"
 
+# other_node FILE: messages of many atoms, the last one with a pid of another node.
+other_node() {
+    {
+        printf '{"tracehost":1,"node":"a@b","creation":1}\n'
+        seq -f '{"tracee":"<0.9.0>","tag":"receive","term":"{atom%g,x}"}' 3000
+        printf '{"tracee":"<0.9.0>","tag":"receive","term":{"$etf":"g1hkAAN4QHkAAAAJAAAAAAAAAAU="}}\n'
+    } >"$work/other_node.jsonl"
+    "$tracehost" convert "$work/other_node.jsonl" "$1"
+}
+other_node_equal() {
+    other_node "$work/other_node.trace" && equal "$work/other_node.trace" -t text || return 1
+    tail -n 1 "$work/1.out" >"$work/last"
+    grep 'receive <[1-9][0-9]*\.9\.0>' "$work/last" || return 1
+    for options in '-t count,output=/dev/null -t text' '--isolate -t text'; do
+        "$tracehost" replay $options "$work/other_node.trace" | tail -n 1 | diff "$work/last" - || return 1
+    done
+}
+check 'a pid of another node is the same text however it is played' other_node_equal
+
 # report_of PERCENT: a report with another th_tracer_past, so that the recording is cut elsewhere.
 report_of() {
     mkdir -p "$work/$1"

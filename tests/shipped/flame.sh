@@ -264,4 +264,19 @@ arrows lead to m:d/0
 Enter: m:d/0 is 100%
 LINES
 
+# A picture that is higher than the window opens at its roots, which are at its bottom.
+seq -f '{"ts":%g,"tracee":"<0.1.0>","tag":"call","term":"{m,f,0}"}' 300 >"$work/deep.jsonl"
+seq -f '{"ts":%g,"tracee":"<0.1.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}' 301 600 >>"$work/deep.jsonl"
+at_roots() {
+    "$tracehost" replay -t flame,format=svg,output="$work/picture.svg" "$work/deep.jsonl" &&
+        in_browser "$work/picture.svg" '
+            var root = document.querySelector(".f").getBoundingClientRect();
+            say("higher: " + (document.documentElement.scrollHeight > innerHeight));
+            say("root is seen: " + (root.top >= 0 && root.bottom <= innerHeight));'
+}
+expect 'a browser shows the roots of a high picture' at_roots <<'LINES'
+higher: true
+root is seen: true
+LINES
+
 finish

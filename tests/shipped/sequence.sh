@@ -55,7 +55,12 @@ sequenceDiagram
     p1->>p2: {"a#59;b#35;c",'#60;#38;#37;#36;'}
     Note over p1,p2: 6 more messages
 -- stderr
-sequence: messages counted, but not drawn: 6
+sequence: messages counted, but not drawn: 6; the settings messages and characters limit them
+LINES
+expect 'a picture is limited by messages alone' "$tracehost" replay -t "sequence,format=svg,messages=2,output=$work/two.svg" \
+    "$work/messages.jsonl" <<'LINES'
+-- stderr
+sequence: messages counted, but not drawn: 6; the setting messages limits them
 LINES
 # A pid, a name without a recorded registration, and {Name, Node} of this node are one process: the next receipt of the message
 # shows the owner of the name, unless an equal message was sent to two names, or to that process. A registration is stronger.
@@ -113,7 +118,7 @@ sequenceDiagram
     p2->>p3: a
     Note over p1,p3: 1 more messages
 -- stderr
-sequence: messages counted, but not drawn: 1
+sequence: messages counted, but not drawn: 1; the settings messages and characters limit them
 LINES
 
 # Mermaid draws 50000 characters and not one more.
@@ -131,7 +136,7 @@ SCRIPT
 expect 'the text is as long as Mermaid allows' bounded <<'LINES'
 True True 1000
 -- stderr
-sequence: messages counted, but not drawn: 353
+sequence: messages counted, but not drawn: 353; the settings messages and characters limit them
 LINES
 expect 'characters=0 removes the limit' bounded ,characters=0 <<'LINES'
 False True 1000
@@ -156,7 +161,7 @@ for participants in 0 2900; do
     expect "participants beyond the limit of Mermaid are counted: participants=$participants" crowd $participants <<'LINES'
 True True 3000 3000
 -- stderr
-sequence: messages counted, but not drawn: 2371
+sequence: messages counted, but not drawn: 2371; the settings messages and characters limit them
 sequence: participants counted, but not drawn: 2370
 LINES
 done
@@ -184,7 +189,7 @@ sequenceDiagram
     p2->>p1: {'#36;gen_call',{#60;0.94.0#62;,[alias|#35;Ref]},{ping,2}}
     Note over p1,p2: 80 more messages
 -- stderr
-sequence: messages counted, but not drawn: 80
+sequence: messages counted, but not drawn: 80; the settings messages and characters limit them
 LINES
 cat >"$work/aliases.jsonl" <<'LINES'
 {"ts":1,"tracee":"<0.1.0>","tag":"send","term":"{#Ref<0.1.2.3>,{a,{b,{#Ref<0.1.2.4>}}}}","extra":"<0.2.0>"}

@@ -131,6 +131,24 @@ time: returns that end an unknown number of calls: 8, the first to x:run/0; reco
 LINES
 check 'sums of calls that return_to ends equal an independent computation' summed "$work/returns.jsonl" process
 
+# A server that never returns calls functions whose ends were not recorded, 10000 times: their calls are doubted.
+{
+    echo '10 call {m,loop,0}'
+    seq -f '%g call {lists,foldl,3}' 11 10010
+    echo '10011 return_to {x,y,0}'
+    echo '10012 return_from {m,loop,0} "extra":"ok"'
+} | while read -r at tag function extra; do
+    printf '{"ts":%s000,"tracee":"<0.1.0>","tag":"%s","term":"%s"%s}\n' "$at" "$tag" "$function" "${extra:+,$extra}"
+done >"$work/server.jsonl"
+expect 'a call below many doubted ones is timed' "$tracehost" replay -t time,top=1 "$work/server.jsonl" <<'LINES'
+     calls   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  function
+         1        0        10002        10001  99.99     10002     10002     10002     10002  m:loop/0
+     10000     9999            -            1   0.01         -         -         -         -  1 more
+-- stderr
+time: returns that end an unknown number of calls: 1, the first to x:y/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+LINES
+check 'sums of a call below many doubted ones equal an independent computation' summed "$work/server.jsonl" process
+
 expect 'by=process prints the functions of each process' "$tracehost" replay -t time,by=process,top=2 "$recordings/s04_genserver_pingpong.trace" <<'LINES'
      calls   untold     total us       own us      %    p50 us    p90 us    p99 us    max us  process     function
         21        0          462          462  41.81       225       402       462       462  <0.94.0>    wl:'-pingpong/1-lc$^0/1-0-'/2

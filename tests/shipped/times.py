@@ -20,7 +20,7 @@ from collections import defaultdict
 NAME = r"('(?:[^'\\]|\\.)*'|[a-z][\w@]*)"
 RESERVED = ('after', 'begin', 'case', 'end', 'fun', 'if', 'of', 'receive', 'try', 'when')
 ENDS = ('return_from', 'exception_from', 'return_to')
-DOUBTED = 1024
+DOUBTED = 16384
 
 
 def arity_of(text):

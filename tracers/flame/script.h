@@ -132,6 +132,7 @@ static const char script[] =
     "  window.addEventListener('resize', fit);\n"
     "  zoom(all);\n"
     "  fit();\n"
+    "  window.scrollTo(0, svg.scrollHeight); /* the roots are at the bottom */\n"
     "})();\n";
 
 #endif

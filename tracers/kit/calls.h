@@ -42,7 +42,10 @@
 
 enum {
     SHARDS = 64,
-    DOUBTED_MOST = 1024, /* maximum of doubted open calls of one process; more calls are dropped */
+    /* Maximum of doubted open calls of one process; if there are more, all its open calls are
+     * dropped. A server has thousands if calls of traced functions have no ends. More than this
+     * makes a return_to slow, which may look at all open calls. */
+    DOUBTED_MOST = 16384,
 };
 
 struct open_call {

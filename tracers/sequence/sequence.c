@@ -298,8 +298,11 @@ static void draw(ErlNifEnv *env, struct output *output)
         draw_mermaid(output->file, diagram, output->settings.characters);
     output_report_lost(env, "events", diagram->lost);
     if (diagram->more)
-        fprintf(stderr, "sequence: messages counted, but not drawn: %llu\n",
-                (unsigned long long)diagram->more);
+        fprintf(stderr, "sequence: messages counted, but not drawn: %llu; the %s\n",
+                (unsigned long long)diagram->more,
+                output->settings.format == FORMAT_SVG
+                    ? "setting messages limits them"
+                    : "settings messages and characters limit them");
     if (diagram->absent)
         fprintf(stderr, "sequence: participants counted, but not drawn: %u\n", diagram->absent);
     if (diagram->others)
