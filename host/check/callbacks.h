@@ -49,9 +49,10 @@ bool th_check_callbacks_see_system_calls(void);
 /* Reports the callbacks that were slow. Order: after the last event. */
 void th_check_callbacks_report_slow(void);
 
-/* Runs all callbacks that were kept, in their order.
- * Thread: several at once, each after th_crash_thread_begin().
+/* Runs all callbacks that were kept, in their order, for tracees of thread NUMBER: in a node, one
+ * scheduler at a time runs a process.
+ * Thread: several at once, each after th_crash_thread_begin() and with a NUMBER of its own, from 0.
  * Order: the tracers are attached still, and no event happens. */
-void th_check_callbacks_run_kept(void);
+void th_check_callbacks_run_kept(unsigned number);
 
 #endif

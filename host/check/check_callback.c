@@ -180,16 +180,32 @@ static void keep_callback(const th_env *given, unsigned slot, const th_term argv
     kept_callbacks[kept_count++] = kept;
 }
 
-void th_check_callbacks_run_kept(void)
+/* Returns the process or port that stands for ID in thread NUMBER. */
+static th_term tracee_of_thread(th_term id, unsigned number)
+{
+    enum { APART = 1 << 16 };
+
+    if (th_is_local_pid(id))
+        return th_local_pid(th_local_pid_number(id), th_local_pid_serial(id) + number * 64);
+    return th_is_local_port(id) ? th_local_port(th_local_port_id(id) + number * APART) : id;
+}
+
+void th_check_callbacks_run_kept(unsigned number)
 {
     for (size_t i = 0; i < kept_count; i++) {
         const struct kept *kept = kept_callbacks[i];
-        struct th_callback_subject subject = {.tracee = kept->tracee};
+        struct th_callback_subject subject = {.tracee = tracee_of_thread(kept->tracee, number)};
+        th_term argv[5];
+        th_env like = kept->env;
+
+        memcpy(argv, kept->argv, sizeof argv);
+        argv[2] = tracee_of_thread(argv[2], number);
+        like.self = tracee_of_thread(like.self, number);
         th_self.subject = &subject;
         th_self.slot = kept->slot;
         th_trace_callback_set(kept->attachment);
         th_thread_count(&th_self.callbacks); /* the watchdog sees another callback */
-        call_in(&kept->env, kept->slot, kept->argv);
+        call_in(&like, kept->slot, argv);
         th_trace_callback_set(NULL);
         th_self.subject = NULL;
     }

@@ -170,8 +170,11 @@ static void play(struct trial *trial)
     th_replay_reader_close(reader);
 }
 
+/* A thread that runs the callbacks again. */
 struct again {
-    pthread_barrier_t begin; /* all threads begin at once */
+    pthread_barrier_t *begin; /* all threads begin at once */
+    pthread_t thread;
+    unsigned number;
 };
 
 static void *run_again(void *argument)
@@ -180,10 +183,10 @@ static void *run_again(void *argument)
     int64_t until;
 
     th_crash_thread_begin();
-    pthread_barrier_wait(&again->begin);
+    pthread_barrier_wait(again->begin);
     until = th_clock_real_monotonic() + 100 * MS;
     do
-        th_check_callbacks_run_kept();
+        th_check_callbacks_run_kept(again->number);
     while (th_clock_real_monotonic() < until);
     th_crash_thread_end();
     return NULL;
@@ -191,15 +194,17 @@ static void *run_again(void *argument)
 
 static void run_in_threads(unsigned count)
 {
-    pthread_t *threads = th_alloc(count * sizeof *threads);
-    struct again again;
+    struct again *threads = th_alloc(count * sizeof *threads);
+    pthread_barrier_t begin;
 
-    pthread_barrier_init(&again.begin, NULL, count);
-    for (unsigned i = 0; i < count; i++)
-        if (pthread_create(&threads[i], NULL, run_again, &again) != 0)
+    pthread_barrier_init(&begin, NULL, count);
+    for (unsigned i = 0; i < count; i++) {
+        threads[i] = (struct again){.begin = &begin, .number = i};
+        if (pthread_create(&threads[i].thread, NULL, run_again, &threads[i]) != 0)
             th_crash_end_trial(); /* without a result: the trial has not ended */
+    }
     for (unsigned i = 0; i < count; i++)
-        pthread_join(threads[i], NULL);
+        pthread_join(threads[i].thread, NULL);
     th_free(threads);
 }
 
