@@ -320,6 +320,8 @@ static inline void stack_meet(struct stack *stack, const struct mfa *mfa)
         there |= mfa_same(&stack->frames[first - 1].mfa, mfa);
     if (there || (stack->used == stack->size && !stack_grow(stack)))
         return;
+    if (first > stack->used) /* the room was made by removing `met` frames */
+        first = stack->used;
     if (stack->used - first >= STACK_MET) {
         stack->used--;
         memmove(&stack->frames[first], &stack->frames[first + 1],
