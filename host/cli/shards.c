@@ -197,16 +197,15 @@ static bool add_saved(const struct th_tracing *tracing, struct th_buffer *out, s
 {
     for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
         struct th_library *library = library_of(tracing, i);
-        struct th_buffer saved = {0};
-        bool done = !library || th_library_save(library, &saved) == TH_OK;
-        if (library) {
-            th_buffer_add(out, &saved.size, sizeof saved.size);
-            th_buffer_add(out, saved.data, saved.size);
-            ++*count;
-        }
-        th_buffer_free(&saved);
-        if (!done)
+        size_t begin = out->size, size = 0;
+        if (!library)
+            continue;
+        th_buffer_add(out, &size, sizeof size);
+        if (th_library_save(library, out) != TH_OK)
             return false;
+        size = out->size - begin - sizeof size;
+        memcpy(out->data + begin, &size, sizeof size);
+        ++*count;
     }
     return true;
 }
@@ -226,18 +225,18 @@ static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
 {
     const struct th_share_process *process = &shards->items[shards->own].process;
     struct sent *sent = th_alloc_zero(sizeof *sent);
-    struct th_buffer data = {0}, tail = {0};
+    struct th_buffer data = {0};
 
-    sent->sound = shards->begun && is_sound(shards) && th_process_world_each_seen(add_seen, &tail);
-    sent->seen = tail.size / sizeof(th_term);
+    th_buffer_add(&data, sent, sizeof *sent);
+    sent->sound = shards->begun && is_sound(shards) && th_process_world_each_seen(add_seen, &data);
+    sent->seen = (data.size - sizeof *sent) / sizeof(th_term);
     sent->counts = *shards->counts;
     sent->passed = shards->passed;
     sent->before = shards->before;
     th_trace_share_counts(shards->tracing, &sent->after);
-    sent->sound = sent->sound && add_saved(shards->tracing, &tail, &sent->libraries);
+    sent->sound = sent->sound && add_saved(shards->tracing, &data, &sent->libraries);
     sent->sound &= th_cli_share_process_printed(process) == shards->printed;
-    th_buffer_add(&data, sent, sizeof *sent);
-    th_buffer_add(&data, tail.data, tail.size);
+    memcpy(data.data, sent, sizeof *sent);
     th_cli_share_process_send(process, &data);
 }
 

@@ -195,6 +195,20 @@ expect 'calls beyond the depth limit keep their time' deep <<'LINES'
 flame: calls too deep to follow: 3616
 LINES
 
+# A function that is not traced is returned to when all frames have their returns to come, and no room is left.
+full() {
+    python3 - <<'END' | "$tracehost" replay -t flame -
+event = '{"ts":%d,"tracee":"<0.1.0>","tag":"%s","term":"{m,%s,0}"%s}'
+for i in range(16384):
+    print(event % (i, 'call', 'f', ',"match_spec_result":"{m,g,0}"'))
+for i, function in enumerate('gh'):
+    print(event % (16384 + i, 'return_to', function, ''))
+END
+}
+expect 'a full stack makes room for a return' full <<'LINES'
+<0.1.0>;m:f/0 16384
+LINES
+
 whole() {
     "$tracehost" replay -t flame,output="$work/whole" "$recordings/s03_exceptions_return_to.trace" && [ -s "$work/whole" ] &&
         [ "$(echo "$work"/whole*)" = "$work/whole" ]

@@ -23,7 +23,7 @@
 #include "../kit/tracees.h"
 #include "flame.h"
 
-unsigned char th_tracer_past = 27;
+unsigned char th_tracer_past = 35;
 
 struct flame {
     pthread_mutex_t lock;

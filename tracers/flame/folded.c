@@ -1,12 +1,15 @@
 /*
  * Writes folded stacks. A path is written from the one before it: the line is cut back to the
  * nearest node that both have, then the names above that node are added. The name of a function is
- * formatted once.
+ * formatted once. Many lines go to the file at once.
  */
 #include "flame.h"
 
+enum { AT_ONCE = 1 << 16 /* bytes */ };
+
 struct folded {
     const struct tree *tree;
+    struct line out;   /* lines for the file */
     struct line line;  /* path of the node `at` */
     size_t *ends;      /* of a node on that path: end of its name in the line; else 0 */
     uint32_t at;       /* 0: no path yet */
@@ -79,20 +82,26 @@ static void go_to_node(struct folded *folded, uint32_t number)
     add_names(folded, number);
 }
 
+static void write_out(struct line *out, FILE *file)
+{
+    line_write(out->text, out->used, file);
+    out->used = 0;
+}
+
 /* Writes the path with the amount OWN. */
 static void write_path(struct folded *folded, uint64_t own, FILE *file)
 {
-    struct line *line = &folded->line;
-    size_t path = line->used;
+    struct line *out = &folded->out;
     char digits[24], *first = digits + sizeof digits;
 
     *--first = '\n';
     for (; own; own /= 10)
         *--first = (char)('0' + own % 10);
     *--first = ' ';
-    line_add_bytes(line, first, (size_t)(digits + sizeof digits - first));
-    line_write(line->text, line->used, file);
-    line->used = path;
+    if (out->used > AT_ONCE)
+        write_out(out, file);
+    line_add_bytes(out, folded->line.text, folded->line.used);
+    line_add_bytes(out, first, (size_t)(digits + sizeof digits - first));
 }
 
 bool draw_folded(const struct drawing *drawing)
@@ -102,6 +111,7 @@ bool draw_folded(const struct drawing *drawing)
     bool complete;
 
     folded.ends = calloc(used + !used, sizeof *folded.ends);
+    line_start(&folded.out);
     line_start(&folded.line);
     line_start(&folded.texts);
     for (uint32_t i = 1; folded.ends && i < used; i++) {
@@ -109,12 +119,16 @@ bool draw_folded(const struct drawing *drawing)
         if (own == 0)
             continue;
         go_to_node(&folded, i);
-        if (!folded.ends[i] || folded.line.short_of_memory || folded.texts.short_of_memory)
+        if (!folded.ends[i] || folded.line.short_of_memory || folded.texts.short_of_memory ||
+            folded.out.short_of_memory)
             break;
         write_path(&folded, own, drawing->file);
     }
     complete = folded.ends && !folded.names.starved && !folded.line.short_of_memory &&
-               !folded.texts.short_of_memory;
+               !folded.texts.short_of_memory && !folded.out.short_of_memory;
+    if (!folded.out.short_of_memory)
+        write_out(&folded.out, drawing->file);
+    line_drop(&folded.out);
     line_drop(&folded.line);
     line_drop(&folded.texts);
     tree_free(&folded.names);

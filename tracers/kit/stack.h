@@ -70,13 +70,20 @@ enum {
 #define STACK_DOUBTFUL "returns that end an unknown number of calls"
 #define STACK_CURE "record callers and ends of calls, as dbg:tpl(MODULE, cx) does"
 
+enum choice {
+    NOT_RETURNED_TO,
+    RETURNED_TO, /* ALONE or CHOSEN: stack_was_chosen() finds out */
+    ALONE,       /* returned to, and no other call of its function was below it then */
+    CHOSEN,      /* returned to while another call of its function was below it */
+};
+
 struct frame {
     struct mfa mfa, caller;
-    uint32_t mark; /* data of the tracer */
-    bool gone;     /* not drawn, or no longer drawn */
-    bool met;      /* a function that is not traced, returned to here; `gone`, too */
-    bool chosen;   /* returned to while another call of its function was below it */
-    bool held;     /* a function that is not traced made a call, and this one is assumed to have
+    uint32_t mark;          /* data of the tracer */
+    bool gone;              /* not drawn, or no longer drawn */
+    bool met;               /* a function that is not traced, returned to here; `gone`, too */
+    enum choice choice : 8; /* unless `gone` */
+    bool held; /* a function that is not traced made a call, and this one is assumed to have
                       called it; of a `gone` frame: this call was found to continue */
 };
 
@@ -150,11 +157,44 @@ static inline void stack_cut(struct stack *stack, size_t left)
     stack->beyond = 0;
 }
 
+/* Returns the index plus 1 of the nearest frame of MFA below number END, called or `met`; 0: none.
+ */
+static inline size_t stack_find(const struct stack *stack, size_t end, const struct mfa *mfa)
+{
+    const struct frame *frame;
+
+    for (; end > 0; end--) {
+        frame = &stack->frames[end - 1];
+        if (mfa_same(&frame->mfa, mfa) && (frame->met || !frame->gone))
+            break;
+    }
+    return end;
+}
+
+/* Returns whether frame number I, which is drawn, is CHOSEN. The frames below a drawn one change
+ * only after stack_settle_choices(), so the search can wait until the answer is needed. */
+static inline bool stack_was_chosen(const struct stack *stack, size_t i)
+{
+    struct frame *frame = &stack->frames[i];
+
+    if (frame->choice == RETURNED_TO)
+        frame->choice = stack_find(stack, i, &frame->mfa) ? CHOSEN : ALONE;
+    return frame->choice == CHOSEN;
+}
+
+/* Makes all choices that wait for a search, before `met` frames below them go. */
+static inline void stack_settle_choices(const struct stack *stack)
+{
+    for (size_t i = 0; i < stack->used; i++)
+        stack_was_chosen(stack, i);
+}
+
 /* Removes the `gone` frames to make room, as their returns may never come. */
 static inline bool stack_compact(struct stack *stack)
 {
     size_t used = 0;
 
+    stack_settle_choices(stack);
     for (size_t i = 0; i < stack->used; i++)
         if (!stack->frames[i].gone)
             stack->frames[used++] = stack->frames[i];
@@ -177,20 +217,6 @@ static inline bool stack_grow(struct stack *stack)
     stack->frames = frames;
     stack->size = size;
     return true;
-}
-
-/* Returns the index plus 1 of the nearest frame of MFA below number END, called or `met`; 0: none.
- */
-static inline size_t stack_find(const struct stack *stack, size_t end, const struct mfa *mfa)
-{
-    const struct frame *frame;
-
-    for (; end > 0; end--) {
-        frame = &stack->frames[end - 1];
-        if ((frame->met || !frame->gone) && mfa_same(&frame->mfa, mfa))
-            break;
-    }
-    return end;
 }
 
 static inline bool stack_calls_back(const struct repairs *repairs, const struct mfa *caller,
@@ -320,6 +346,8 @@ static inline void stack_meet(struct stack *stack, const struct mfa *mfa)
         there |= mfa_same(&stack->frames[first - 1].mfa, mfa);
     if (there || (stack->used == stack->size && !stack_grow(stack)))
         return;
+    if (first > stack->used) /* the room was made by removing `met` frames */
+        first = stack->used;
     if (stack->used - first >= STACK_MET) {
         stack->used--;
         memmove(&stack->frames[first], &stack->frames[first + 1],
@@ -402,6 +430,7 @@ static inline bool stack_was_wrong(struct stack *stack, const struct frame *top,
         return true;
     open = ended_twice ? i : i - 1;
     stack_learn(repairs, &guess->ended[open], &guess->to);
+    stack_settle_choices(stack);
     for (i = 0; i < stack->used; i++)
         stack->frames[i].met &= !mfa_same(&stack->frames[i].mfa, &guess->to);
     guess->used = 0;
@@ -423,6 +452,7 @@ static inline size_t stack_left_by(struct stack *stack, size_t top, const struct
 {
     bool told = stack->frames[top].caller.module;
     size_t left = told ? stack_called_by(stack, top + 1, mfa) : 0;
+    struct frame *frame;
 
     if (mfa->module && !mfa->function)
         return 0;
@@ -431,8 +461,9 @@ static inline size_t stack_left_by(struct stack *stack, size_t top, const struct
     left = stack_find(stack, top, mfa);
     if (!left)
         return stack_guess_left(stack, top, mfa);
-    if (!stack->frames[left - 1].met)
-        stack->frames[left - 1].chosen |= !told && stack_find(stack, left - 1, mfa);
+    frame = &stack->frames[left - 1];
+    if (!told && !frame->met && frame->choice == NOT_RETURNED_TO)
+        frame->choice = RETURNED_TO;
     while (left < top && stack->frames[left].met)
         left++;
     if (!told && stack_several(stack, left) && stack->frames[left - 1].met)
@@ -449,7 +480,7 @@ static inline void stack_end_with(struct stack *stack, size_t top, const struct 
 
     for (size_t i = left, shown = 0; i < stack->used; i++)
         if (!stack->frames[i].gone) {
-            chosen |= shown++ && stack->frames[i].chosen;
+            chosen |= shown++ && stack_was_chosen(stack, i);
             chosen |= stack->frames[i].held && !mfa_same(&stack->frames[i].caller, mfa);
         }
     if (chosen && stack->repairs->doubtful == doubtful)
@@ -499,12 +530,37 @@ static inline void stack_leave_above_target(struct stack *stack, const struct mf
         stack_leave(stack, &stack->frames[above - 1]);
 }
 
+/* Handles most returns: the call on top, whose caller is unknown, returns to the frame below it. The
+ * result is that of stack_end_with(). False: another case. */
+static inline bool stack_returns_below(struct stack *stack, const struct mfa *mfa)
+{
+    const struct frame *top;
+    struct frame *below;
+
+    if (stack->used < 2 || stack->returned || stack->beyond)
+        return false;
+    top = &stack->frames[stack->used - 1];
+    below = &stack->frames[stack->used - 2];
+    if (!mfa_same(&below->mfa, mfa) || (below->gone && !below->met) || top->gone || top->held ||
+        top->caller.module)
+        return false;
+    if (!below->met && below->choice == NOT_RETURNED_TO)
+        below->choice = RETURNED_TO;
+    stack->told = true;
+    stack->flat = false;
+    stack_cut(stack, stack->used - 1);
+    return true;
+}
+
 /* Handles a return_to. MFA may be `undefined`: no function called the first one of a process. */
 static inline void stack_return_to(struct stack *stack, const struct mfa *mfa)
 {
     bool returned = stack->returned;
-    struct frame *top = stack_top(stack);
+    struct frame *top;
 
+    if (stack_returns_below(stack, mfa))
+        return;
+    top = stack_top(stack);
     stack->told = true;
     stack->flat = stack->returned = false;
     if (returned) {

@@ -161,8 +161,8 @@ void tree_free(struct tree *tree)
 struct saved_node {
     uint64_t own, calls;
     uint32_t parent;
-    uint32_t name; /* number of its function or process in the list of names */
-    uint64_t deep;
+    uint32_t name : 31; /* number of its function or process in the list of names */
+    uint32_t deep : 1;
 };
 
 /* The names of the nodes, each once: {Pid or Module, Function or Name or 0, Arity}. */
