@@ -31,7 +31,8 @@ struct th_check_callbacks {
     bool effects;      /* examine `enabled`. Order: only one thread runs code of libraries */
     bool system_calls; /* examine system calls, if the kernel supports that */
     bool keeps;        /* keep the callbacks for th_check_callbacks_run_kept() */
-    int64_t slow_ns; /* least processor time of a slow `enabled`, in nanoseconds; 0: not measured */
+    /* Least processor time of a slow `enabled`, in nanoseconds; 0: not measured. Order: as `effects` */
+    int64_t slow_ns;
     /* Called before each callback, with its enum th_tracer_slot and the number of the event's record
      * in the stream, 0 if it has none. NULL: not called. */
     void (*called)(void *context, unsigned slot, uint64_t record);

@@ -217,7 +217,7 @@ static void carry_out_check(void *context)
 
     how = (struct th_check_callbacks){.system_calls = true,
                                       .keeps = setting->threads > 0,
-                                      .slow_ns = TH_CHECK_SLOW_NS,
+                                      .slow_ns = setting->threads ? 0 : TH_CHECK_SLOW_NS,
                                       .called = note_called};
     th_check_start();
     th_check_watch_findings(note_finding);
