@@ -137,10 +137,10 @@ static th_term call_in(const th_env *like, unsigned slot, const th_term argv[])
         copies[i] = th_copy(env, argv[i]);
     th_check_begin(&call);
     answer = run_callback(&call, function, asks);
-    if (asks && how->effects) {
+    if (asks && how != &nothing) {
         th_term raised = env->exception;
         env->exception = TH_NONE;
-        again = run_callback(&call, function, asks);
+        again = how->effects ? run_callback(&call, function, asks) : answer;
         env->exception = raised;
         if (raised != TH_NONE || (answer != TH_NONE && th_is_immediate(answer)))
             check_answer(raised != TH_NONE ? TH_NONE : answer, again);
