@@ -13,6 +13,7 @@
 
 #include "host/trace/callback.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,8 +32,7 @@ enum group {
     BEGINS   /* likewise, and the handler cannot make the call */
 };
 
-/* The thread sanitizer delivers signals late. */
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+#ifdef __x86_64__
 
 enum { MOST_CALLS = 512 /* numbers of system calls lie below */ };
 
@@ -196,6 +196,8 @@ bool th_check_system_calls_supported(void)
     if (installed)
         return restorer;
     installed = true;
+    if (dlsym(RTLD_DEFAULT, "__tsan_init")) /* the thread sanitizer delivers signals late */
+        return false;
     sigaction(SIGSYS, &action, &before);
     raise(SIGSYS);
     if (restorer && prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_OFF, 0, 0, 0) != 0)

@@ -51,14 +51,15 @@
          "Leave alone what belongs to the whole process: signal handlers, folder, rounding, "      \
          "child processes.",                                                                       \
          "erl_nif, Functionality")                                                                 \
+    RULE(RACE, "race",                                                                             \
+         "Protect what several threads use, for example by enif_mutex_lock(): all schedulers run " \
+         "callbacks.",                                                                             \
+         "erl_nif, Threads and Concurrency")                                                       \
     /* Deaths, and what a node refuses. */                                                         \
     RULE(CRASH, "crash", "Do not crash, whatever the event, the state and the order of calls.",    \
          "erl_nif, Warning")                                                                       \
     RULE(HANG, "hang", "Return: no event, state or order of calls may block a callback.",          \
-         "erl_nif, Long-running NIFs")                                                             \
-    RULE(NODE, "node", "Be loadable by an Erlang node.", "erlang:load_nif/2; erl_tracer")          \
-    RULE(RACE, "race", "Protect data that several threads use: callbacks run in all schedulers.",  \
-         "erl_nif, Threads and Concurrency")
+         "erl_nif, Long-running NIFs")
 
 enum th_check_rule {
 #define TH_RULE_NAME(name, ...) TH_RULE_##name,

@@ -1,4 +1,5 @@
 /* tracehost check: tries a library with events of all kinds, and reports the rules that it breaks. */
+#include "check_races.h"
 #include "check_tracer.h"
 
 #include "host/check/check.h"
@@ -69,12 +70,16 @@ static const struct th_usage usage = {
 int th_cli_command_check(int argc, char **argv)
 {
     struct th_check_tracer check = {.for_ns = 5000000000, .seed = -1};
+    char **words = argv - 1; /* of the program: main() has them all */
     int status;
 
     th_cli_command_parse(&usage, argc, argv, &check);
     if (check.rules)
         print_rules();
-    status = check.rules ? th_cli_command_finish("check", TH_OK) : th_check_tracer_run(&check);
+    if (!check.rules && th_check_races_begin(check.tracer, &check.folders, words) != TH_OK)
+        status = th_cli_command_fail("check");
+    else
+        status = check.rules ? th_cli_command_finish("check", TH_OK) : th_check_tracer_run(&check);
     th_free(check.recordings.items);
     th_free(check.folders.items);
     return status;

@@ -10,6 +10,7 @@
  */
 #include "check_tracer.h"
 
+#include "check_races.h"
 #include "check_search.h"
 #include "check_streams.h"
 
@@ -306,7 +307,9 @@ static void print_summary(const struct checking *c, uint64_t seed, double second
     if (c->unwatched)
         puts("  the tracer has threads: effects of `enabled` on variables were not examined");
     if (c->blind)
-        puts("  system calls were not examined: this kernel does not support that");
+        puts("  system calls were not examined: they cannot be seen here");
+    if (!th_check_races_seen())
+        puts("  data races were not examined: compile the tracer with -fsanitize=thread");
 }
 
 /* --- The command ------------------------------------------------------------------------------ */

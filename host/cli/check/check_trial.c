@@ -1,5 +1,7 @@
 #include "check_trial.h"
 
+#include "check_races.h"
+
 #include "host/base/error.h"
 #include "host/base/memory.h"
 #include "host/base/buffer.h"
@@ -215,6 +217,7 @@ static void carry_out_check(void *context)
     const struct th_check_setting *setting = trial->setting;
     bool alone;
 
+    th_check_races_catch();
     how = (struct th_check_callbacks){.system_calls = true,
                                       .keeps = setting->threads > 0,
                                       .slow_ns = setting->threads ? 0 : TH_CHECK_SLOW_NS,
@@ -294,6 +297,11 @@ static void add_death(const struct th_check_setting *setting, bool in_time, int 
     add_finding(rule, where, kind, text);
 }
 
+static void add_race(const char *first, const char *text)
+{
+    add_finding(TH_RULE_RACE, first, "race", text);
+}
+
 static size_t count_records(const struct th_buffer *stream)
 {
     struct th_event event = {0};
@@ -331,6 +339,7 @@ const struct th_check_page *th_check_trial_run(const struct th_check_setting *se
 {
     enum { TRIES = 20 /* callbacks that may take their time in a trial */ };
     struct trial trial = {.setting = setting, .stream = stream};
+    char file[PATH_MAX];
     bool in_time;
     int status;
 
@@ -354,5 +363,7 @@ const struct th_check_page *th_check_trial_run(const struct th_check_setting *se
     }
     if (page->phase != TH_CHECK_ENDED)
         add_death(setting, in_time, status);
+    snprintf(file, sizeof file, "%.*s", (int)strcspn(setting->tracer, "=,"), setting->tracer);
+    th_check_races_read(file, add_race);
     return page;
 }

@@ -48,6 +48,7 @@ enum planted {
     crash_in_unload,
     crash_exits,
     hang_at_tag,
+    race_variable,
 };
 
 #define IS(bug) (PLANTED == (bug))
@@ -119,6 +120,7 @@ static void misuse_terms(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM term)
 /* Bugs with objects. */
 static void misuse_objects(ErlNifEnv *env, ERL_NIF_TERM tag)
 {
+    volatile int used;
     ErlNifEnv *message = NULL;
     ErlNifBinary binary;
     char *memory = NULL;
@@ -161,7 +163,8 @@ static void misuse_objects(ErlNifEnv *env, ERL_NIF_TERM tag)
         enif_mutex_unlock(mutex);
         enif_mutex_unlock(mutex);
     }
-    sink += message || memory || object;
+    used = message || memory || object;
+    (void)used;
 }
 
 /* Calls that a callback must not make. */
@@ -230,6 +233,8 @@ static void crash(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM state, ERL_NIF_
 
 TH_TRACER_TRACE(generic)
 {
+    if (IS(race_variable) && IS_TAG("call"))
+        count++;
     misuse_terms(env, tag, term);
     misuse_objects(env, tag);
     misuse_calls(env, tag, tracee, opts);
