@@ -25,6 +25,7 @@ static const struct th_command commands[] = {
     {"run", "run functions of NIF libraries under trace", th_cli_command_run},
     {"call", "call functions of NIF libraries", th_cli_command_call},
     {"ctl", "control a running host", th_cli_command_ctl},
+    {"bench", "measure what each callback of a tracer costs", th_cli_command_bench},
     {"match", "try a match specification on arguments or a message", th_cli_command_match},
     {"tracers", "list the tracers that are found, or show one", th_cli_command_tracers},
     {"plugins", "list the NIF libraries that are found, or show one", th_cli_command_plugins},

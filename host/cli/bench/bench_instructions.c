@@ -1,0 +1,197 @@
+/* Runs valgrind, and reads the counts that it writes. */
+#include "bench_instructions.h"
+
+#include "host/base/buffer.h"
+#include "host/base/memory.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* The function whose calls callgrind counts, and after each of which it writes a file. */
+#define COUNTED "th_trace_session_call_series"
+
+void th_bench_play_counted(struct th_bench *bench)
+{
+    th_bench_warm_up(bench);
+    for (size_t i = 0; i < bench->tracer_count; i++)
+        th_bench_play(bench, i);
+}
+
+/* --- The process ------------------------------------------------------------------------------ */
+
+struct words {
+    char **items;
+    size_t count, capacity;
+};
+
+/* Owner: WORDS takes over WORD. */
+static void add_word(struct words *words, char *word)
+{
+    TH_ARRAY_GROW(words->items, words->count, words->capacity);
+    words->items[words->count++] = word;
+}
+
+static void make_words(struct words *words, const char *folder, const char *tracer,
+                       const struct th_texts *folders)
+{
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+
+    add_word(words, th_strdup("valgrind"));
+    add_word(words, th_strdup("-q"));
+    add_word(words, th_strdup("--tool=callgrind"));
+    add_word(words, th_strdup("--toggle-collect=" COUNTED));
+    add_word(words, th_strdup("--dump-after=" COUNTED));
+    add_word(words, th_strdup("--combine-dumps=yes"));
+    add_word(words, th_printf("--callgrind-out-file=%s/counts", folder));
+    add_word(words, th_printf("%.*s", (int)(length < 0 ? 0 : length), program));
+    add_word(words, th_strdup("bench"));
+    add_word(words, th_strdup("--unmeasured"));
+    for (size_t i = 0; i < folders->count; i++)
+        add_word(words, th_printf("-L%s", folders->items[i]));
+    add_word(words, th_strdup("--"));
+    add_word(words, th_strdup(tracer));
+    add_word(words, NULL);
+}
+
+static void free_words(struct words *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        th_free(words->items[i]);
+    th_free(words->items);
+}
+
+/* Runs WORDS without input and output, and waits for the end. */
+static enum th_status run_valgrind(char *const words[])
+{
+    posix_spawn_file_actions_t actions;
+    int error, status;
+    pid_t child;
+
+    posix_spawn_file_actions_init(&actions);
+    for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
+        posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
+    error = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error == ENOENT)
+        return th_error_raise(TH_FAILED, "valgrind is not installed");
+    if (error)
+        return th_error_raise(TH_FAILED, "valgrind cannot be run: %s", strerror(error));
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFSIGNALED(status))
+        return th_error_raise(TH_FAILED, "valgrind was ended by signal %d", WTERMSIG(status));
+    if (WEXITSTATUS(status) != 0)
+        return th_error_raise(TH_FAILED, "the tracer ended under valgrind, with status %d",
+                              WEXITSTATUS(status));
+    return TH_OK;
+}
+
+/* --- The counts ------------------------------------------------------------------------------- */
+
+struct counts {
+    double *items;
+    size_t count, capacity;
+};
+
+/* Reads the sums of all parts of FILE, in their order. The last part, of the end of the process,
+ * is left out. */
+static void read_counts(FILE *file, struct counts *counts)
+{
+    char line[256];
+    double count;
+
+    while (fgets(line, sizeof line, file))
+        if (sscanf(line, "totals: %lf", &count) == 1) {
+            TH_ARRAY_GROW(counts->items, counts->count, counts->capacity);
+            counts->items[counts->count++] = count;
+        }
+    if (counts->count)
+        counts->count--;
+}
+
+/* Takes the counts of the series that TRACER wants from the end of COUNTS. */
+static void take_counts(const struct th_bench_events *events, struct th_bench_tracer *tracer,
+                        struct counts *counts)
+{
+    double *instructions = th_alloc_zero(events->count * sizeof *instructions);
+
+    for (size_t i = events->count; i-- > 0;)
+        if (tracer->wanted[i] && counts->count)
+            instructions[i] = counts->items[--counts->count] / (double)events->series[i].count;
+    th_free(tracer->instructions);
+    tracer->instructions = instructions;
+}
+
+/* Returns the number of calls of th_trace_session_call_series() for TRACER in th_bench_warm_up() and
+ * th_bench_play(). */
+static size_t calls_of(const struct th_bench_events *events, const struct th_bench_tracer *tracer,
+                       bool empty)
+{
+    size_t calls = 0;
+
+    for (size_t i = 0; i < events->count; i++)
+        calls += (size_t)tracer->wanted[i] * (TH_BENCH_WARM_UPS + 1) +
+                 (!empty && events->series[i].asked != SIZE_MAX);
+    return calls;
+}
+
+/* The process has played the series of the empty tracer, then those of tracer NUMBER. */
+static enum th_status take_all_counts(struct th_bench *bench, size_t number, FILE *file)
+{
+    struct th_bench_tracer *tracer = &bench->tracers[number];
+    struct th_bench_tracer *empty = &bench->tracers[TH_BENCH_EMPTY];
+    struct counts counts = {0};
+    enum th_status status = TH_OK;
+    size_t wanted;
+
+    read_counts(file, &counts);
+    wanted = calls_of(&bench->events, empty, true) + calls_of(&bench->events, tracer, false);
+    if (counts.count != wanted) {
+        status = th_error_raise(TH_FAILED, "callgrind counted %zu series of calls, not %zu",
+                                counts.count, wanted);
+    } else {
+        take_counts(&bench->events, tracer, &counts);
+        take_counts(&bench->events, empty, &counts);
+    }
+    th_free(counts.items);
+    return status;
+}
+
+enum th_status th_bench_count_instructions(struct th_bench *bench, size_t number,
+                                           const struct th_texts *folders)
+{
+    const char *place = getenv("TMPDIR");
+    char *folder = th_printf("%s/tracehost-XXXXXX", place && *place ? place : "/tmp");
+    char *path = NULL;
+    struct words words = {0};
+    enum th_status status;
+    FILE *file;
+
+    if (!mkdtemp(folder)) {
+        status = th_error_raise(TH_FAILED, "cannot make the folder %s: %s", folder, strerror(errno));
+        th_free(folder);
+        return status;
+    }
+    make_words(&words, folder, bench->tracers[number].name, folders);
+    status = run_valgrind(words.items);
+    free_words(&words);
+    path = th_printf("%s/counts", folder);
+    file = fopen(path, "re");
+    if (status == TH_OK)
+        status = file ? take_all_counts(bench, number, file)
+                      : th_error_raise(TH_FAILED, "callgrind has written no counts");
+    if (file)
+        fclose(file);
+    unlink(path);
+    rmdir(folder);
+    th_free(path);
+    th_free(folder);
+    return status;
+}
