@@ -16,6 +16,7 @@ Commands:
   run       run functions of NIF libraries under trace
   call      call functions of NIF libraries
   ctl       control a running host
+  bench     measure what each callback of a tracer costs
   match     try a match specification on arguments or a message
   tracers   list the tracers that are found, or show one
   plugins   list the NIF libraries that are found, or show one

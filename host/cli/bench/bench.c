@@ -49,7 +49,7 @@ static const struct th_argument arguments[] = {
               .words = TH_WORDS("text", "json"), TH_INTO(struct input, json)),
     TH_OPTION("unmeasured", NULL, FLAG, OTHER,
               "Play each row for the empty tracer and for TRACER, and print nothing: for profilers",
-              TH_INTO(struct input, unmeasured)),
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct input, unmeasured)),
     {0},
 };
 
@@ -67,7 +67,7 @@ static const struct th_usage usage = {
     .after = "Where valgrind is installed, instructions are counted, too. Outputs of tracers go to "
              "/dev/null.",
     .examples = "  tracehost bench count\n"
-                "  tracehost bench ./build/new.so --compare=./build/old.so",
+                "  tracehost bench text --compare=jsonl",
 };
 
 /* --- The tracers ------------------------------------------------------------------------------ */

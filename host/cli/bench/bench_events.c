@@ -25,9 +25,9 @@ enum { ITEM_BYTES = 32, FIRST = 1000, KILO = 1024 };
 #define PORT "#Port<0.@>"
 #define OTHER "<0.1@.0>"
 #define MFA "{m,f,1}"
-#define COLLECTION                                                                                \
-    "[{old_heap_block_size,0},{heap_block_size,233},{mbuf_size,0},{recent_size,0},"               \
-    "{stack_size,4},{old_heap_size,0},{heap_size,150},{bin_vheap_size,0},"                        \
+#define COLLECTION                                                                  \
+    "[{old_heap_block_size,0},{heap_block_size,233},{mbuf_size,0},{recent_size,0}," \
+    "{stack_size,4},{old_heap_size,0},{heap_size,150},{bin_vheap_size,0},"          \
     "{bin_vheap_block_size,46422},{bin_old_vheap_size,0},{bin_old_vheap_block_size,46422}]"
 
 /* In the order in which they are delivered. */

@@ -22,7 +22,7 @@ struct th_bench_series {
     enum th_tracer_slot slot; /* of a callback `enabled` or `trace` */
     enum th_tracer_tag tag;
     const char *content; /* of the terms: "f/0", "1 kB"; "": there is one series of the tag */
-    size_t asked;        /* for `trace`: the index of the series whose `enabled` decides; SIZE_MAX: none */
+    size_t asked; /* for `trace`: the index of the series whose `enabled` decides; SIZE_MAX: none */
     struct th_callback_call *calls;
     size_t count; /* of `calls`, each for a tracee of its own */
 };

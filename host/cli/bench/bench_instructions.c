@@ -102,7 +102,7 @@ struct counts {
 
 /* Reads the sums of all parts of FILE, in their order. The last part, of the end of the process,
  * is left out. */
-static void read_counts(FILE *file, struct counts *counts)
+static void read_callgrind_sums(FILE *file, struct counts *counts)
 {
     char line[256];
     double count;
@@ -151,7 +151,7 @@ static enum th_status take_all_counts(struct th_bench *bench, size_t number, FIL
     enum th_status status = TH_OK;
     size_t wanted;
 
-    read_counts(file, &counts);
+    read_callgrind_sums(file, &counts);
     wanted = calls_of(&bench->events, empty, true) + calls_of(&bench->events, tracer, false);
     if (counts.count != wanted) {
         status = th_error_raise(TH_FAILED, "callgrind counted %zu series of calls, not %zu",
@@ -175,7 +175,8 @@ enum th_status th_bench_count_instructions(struct th_bench *bench, size_t number
     FILE *file;
 
     if (!mkdtemp(folder)) {
-        status = th_error_raise(TH_FAILED, "cannot make the folder %s: %s", folder, strerror(errno));
+        status =
+            th_error_raise(TH_FAILED, "cannot make the folder %s: %s", folder, strerror(errno));
         th_free(folder);
         return status;
     }

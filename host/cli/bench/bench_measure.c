@@ -20,10 +20,9 @@ static void find_wanted(const struct th_bench_events *events, struct th_bench_tr
     for (size_t i = 0; i < events->count; i++) {
         size_t asked = events->series[i].asked;
         const struct th_bench_series *series = &events->series[asked == SIZE_MAX ? i : asked];
-        tracer->wanted[i] =
-            empty || asked == SIZE_MAX ||
-            th_trace_session_call_series(tracer->session, series->slot, series->calls, 1) ==
-                TH_AM(trace);
+        tracer->wanted[i] = empty || asked == SIZE_MAX ||
+                            th_trace_session_call_series(tracer->session, series->slot,
+                                                         series->calls, 1) == TH_AM(trace);
     }
 }
 
@@ -54,8 +53,11 @@ void th_bench_warm_up(struct th_bench *bench)
 static void time_series(const struct th_bench *bench, struct th_bench_tracer *tracer, size_t i,
                         size_t run, double clock)
 {
-    int64_t began = th_clock_real_monotonic(), took;
+    int64_t began, took;
 
+    if (bench->events.series[i].slot % 2 == 0) /* `enabled` has no effect, and is short */
+        play_series(tracer, &bench->events, i);
+    began = th_clock_real_monotonic();
     play_series(tracer, &bench->events, i);
     took = th_clock_real_monotonic() - began;
     tracer->ns[i * bench->runs + run] =
@@ -73,15 +75,26 @@ static double clock_cost(void)
     return (double)(th_clock_real_monotonic() - began) / READINGS;
 }
 
+/* The first tracer at a row finds the caches as the row before has left them: so each tracer comes as
+ * often before as after each other one, and each is the first one in as many runs. */
+static const unsigned char orders[][TH_BENCH_TRACERS] = {
+    {TH_BENCH_EMPTY, TH_BENCH_NEW, TH_BENCH_OLD},
+    {TH_BENCH_NEW, TH_BENCH_OLD, TH_BENCH_EMPTY},
+    {TH_BENCH_EMPTY, TH_BENCH_OLD, TH_BENCH_NEW},
+    {TH_BENCH_OLD, TH_BENCH_NEW, TH_BENCH_EMPTY},
+};
+
 void th_bench_measure(struct th_bench *bench)
 {
     double clock = clock_cost();
 
     for (size_t run = 0; run < bench->runs; run++)
         for (size_t i = 0; i < bench->events.count; i++)
-            for (size_t k = 0; k < bench->tracer_count; k++)
-                time_series(bench, &bench->tracers[run % 2 ? bench->tracer_count - 1 - k : k], i,
-                            run, clock);
+            for (size_t k = 0; k < TH_BENCH_TRACERS; k++) {
+                size_t number = orders[run % (sizeof orders / sizeof orders[0])][k];
+                if (number < bench->tracer_count)
+                    time_series(bench, &bench->tracers[number], i, run, clock);
+            }
 }
 
 /* --- Threads ---------------------------------------------------------------------------------- */
@@ -124,8 +137,9 @@ static void *make_calls(void *context)
 }
 
 /* Lets COUNT threads call at the same time, and adds their rates. */
-static enum th_status run_round(const struct th_bench_tracer *tracer,
-                                const struct th_bench_events *events, unsigned count, double *rate)
+static enum th_status measure_round(const struct th_bench_tracer *tracer,
+                                    const struct th_bench_events *events, unsigned count,
+                                    double *rate)
 {
     struct round round = {.tracer = tracer};
     struct caller callers[TH_BENCH_THREADS];
@@ -161,8 +175,8 @@ enum th_status th_bench_measure_threads(struct th_bench *bench)
     for (size_t round = 0; round < TH_BENCH_ROUNDS; round++)
         for (size_t k = TH_BENCH_EMPTY; k <= TH_BENCH_NEW; k++)
             for (size_t many = 0; many < 2 && status == TH_OK; many++)
-                status = run_round(&bench->tracers[k], events, many ? bench->threads : 1,
-                                   &bench->tracers[k].rates[many][round]);
+                status = measure_round(&bench->tracers[k], events, many ? bench->threads : 1,
+                                       &bench->tracers[k].rates[many][round]);
     for (unsigned i = 0; i < bench->threads; i++)
         th_bench_events_free(&events[i]);
     th_free(events);

@@ -1,9 +1,9 @@
 /*
  * Measurements of tracers for `bench`.
  *
- * A run plays all series once, each for all tracers in turn, so that a disturbance of the machine
- * meets all of them. The order of the tracers is reversed from run to run. The nanoseconds of one
- * series in one run are one figure: differences between tracers are taken within a run.
+ * A run plays all series, each for all tracers in turn, so that a disturbance of the machine meets all
+ * of them. The order of the tracers changes from run to run. The nanoseconds of one series in one run
+ * are one figure: differences between tracers are taken within a run.
  */
 #ifndef TH_BENCH_MEASURE_H
 #define TH_BENCH_MEASURE_H
@@ -27,9 +27,9 @@ enum { TH_BENCH_ROUNDS = 5 /* of the measurement of threads */ };
 struct th_bench_tracer {
     const char *name; /* as the user gave it */
     struct th_session *session;
-    bool *wanted;                    /* by series: the tracer gets such events */
-    double *ns;                      /* nanoseconds of a call, by series * runs + run */
-    double *instructions;            /* of a call, by series; NULL: not counted */
+    bool *wanted;                     /* by series: the tracer gets such events */
+    double *ns;                       /* nanoseconds of a call, by series * runs + run */
+    double *instructions;             /* of a call, by series; NULL: not counted */
     double rates[2][TH_BENCH_ROUNDS]; /* calls per second on one, and on all schedulers, by round */
 };
 

@@ -154,8 +154,8 @@ void th_bench_print_text(const struct th_bench *bench)
     bool counted = tracer->instructions != NULL;
 
     printf("tracer  %s\n\n", tracer->name);
-    printf(row_text, "event", "ns", "+-", "more", counted ? "instr." : "",
-           counted ? "more" : "", "calls/s");
+    printf(row_text, "event", "ns", "+-", "more", counted ? "instr." : "", counted ? "more" : "",
+           "calls/s");
     for (size_t kind = 0; kind < 2; kind++)
         for (size_t i = 0; i < bench->events.count; i++)
             if (bench->events.series[i].slot % 2 == kind && is_first_of_callback(bench, i))
@@ -198,9 +198,9 @@ static json_t *json_series(const struct th_bench *bench, size_t i)
             row, json_pack("{s:f, s:f, s:f}", "ns", ns.median, "ns_spread", ns.spread, "ns_more",
                            th_bench_time_beside(bench, TH_BENCH_NEW, TH_BENCH_EMPTY, i).median));
     if (tracer->wanted[i] && tracer->instructions)
-        json_object_update_new(row, json_pack("{s:f, s:f}", "instructions", tracer->instructions[i],
-                                              "instructions_more",
-                                              tracer->instructions[i] - empty[i]));
+        json_object_update_new(row,
+                               json_pack("{s:f, s:f}", "instructions", tracer->instructions[i],
+                                         "instructions_more", tracer->instructions[i] - empty[i]));
     if (bench->tracer_count > TH_BENCH_OLD)
         json_object_set_new(row, "compared", json_difference(bench, i));
     return row;
@@ -220,9 +220,9 @@ void th_bench_print_json(const struct th_bench *bench)
     for (size_t i = 0; i < bench->events.count; i++)
         json_array_append_new(rows, json_series(bench, i));
     th_cli_command_print_json(
-        json_pack("{s:s, s:I, s:o, s:{s:I, s:o, s:o}}", "tracer",
-                  bench->tracers[TH_BENCH_NEW].name, "runs", (json_int_t)bench->runs, "rows", rows, "traced_calls_per_second", "schedulers",
-                  (json_int_t)bench->threads, "tracer", json_rate(bench, TH_BENCH_NEW), "empty",
-                  json_rate(bench, TH_BENCH_EMPTY)),
+        json_pack("{s:s, s:I, s:o, s:{s:I, s:o, s:o}}", "tracer", bench->tracers[TH_BENCH_NEW].name,
+                  "runs", (json_int_t)bench->runs, "rows", rows, "traced_calls_per_second",
+                  "schedulers", (json_int_t)bench->threads, "tracer",
+                  json_rate(bench, TH_BENCH_NEW), "empty", json_rate(bench, TH_BENCH_EMPTY)),
         JSON_INDENT(1) | JSON_REAL_PRECISION(6));
 }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_numbers(const void *a, const void *b)
+static int compare_measured(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
 
@@ -28,7 +28,7 @@ static double quantile(const double values[], size_t count, double part)
 /* Sorts VALUES. */
 static struct th_bench_figure summarise(double values[], size_t count)
 {
-    qsort(values, count, sizeof *values, compare_numbers);
+    qsort(values, count, sizeof *values, compare_measured);
     return (struct th_bench_figure){
         .median = quantile(values, count, 0.5),
         .spread = (quantile(values, count, 0.75) - quantile(values, count, 0.25)) / 2,
@@ -105,8 +105,7 @@ static double compare_times(const struct th_bench *bench, size_t series)
     double *values = th_alloc(bench->runs * sizeof *values);
     size_t slower = 0, faster = 0;
 
-    take_times(bench, &bench->tracers[TH_BENCH_NEW], &bench->tracers[TH_BENCH_OLD], series,
-               values);
+    take_times(bench, &bench->tracers[TH_BENCH_NEW], &bench->tracers[TH_BENCH_OLD], series, values);
     for (size_t i = 0; i < bench->runs; i++) {
         slower += values[i] > 0;
         faster += values[i] < 0;
@@ -141,7 +140,7 @@ struct th_bench_difference th_bench_compare(const struct th_bench *bench, size_t
     found.more_ns = th_bench_time_beside(bench, TH_BENCH_NEW, TH_BENCH_OLD, series).median;
     found.time_differs =
         found.p < TH_BENCH_P / (double)compared &&
-        differs_by(found.more_ns, th_bench_time(bench, TH_BENCH_OLD, series).median, 1, 0.05);
+        differs_by(found.more_ns, th_bench_time(bench, TH_BENCH_OLD, series).median, 2, 0.05);
     if (new->instructions && old->instructions) {
         found.more_instructions = new->instructions[series] - old->instructions[series];
         found.instructions_differ =

@@ -1,4 +1,4 @@
-/* What the figures of `bench` say: medians, spreads, differences; shown as text or as JSON. */
+/* Medians, spreads and differences of the figures of `bench`; shows them as text or as JSON. */
 #ifndef TH_BENCH_RESULTS_H
 #define TH_BENCH_RESULTS_H
 
@@ -25,7 +25,7 @@ struct th_bench_figure th_bench_gain(const struct th_bench *bench, size_t number
  *
  * `p` is that of the sign test, for two sides: the probability that as many runs, or more, would have
  * the same sign if both were equally fast. The times differ if p is below TH_BENCH_P divided by the
- * number of compared series, and the medians differ by at least a twentieth and 1 ns, as addresses
+ * number of compared series, and the medians differ by at least a twentieth and 2 ns, as addresses
  * of code and data alone make smaller differences. Instructions differ by at least a hundredth
  * and one.
  */
