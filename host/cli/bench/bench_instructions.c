@@ -8,8 +8,8 @@
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -37,7 +37,8 @@ static void add_word(struct words *words, char *word)
     words->items[words->count++] = word;
 }
 
-static void make_words(struct words *words, const char *folder, const char *tracer,
+/* COUNTS: the descriptor of the file of counts, which valgrind inherits. */
+static void make_words(struct words *words, int counts, const char *tracer,
                        const struct th_texts *folders)
 {
     char program[4096];
@@ -49,7 +50,7 @@ static void make_words(struct words *words, const char *folder, const char *trac
     add_word(words, th_strdup("--toggle-collect=" COUNTED));
     add_word(words, th_strdup("--dump-after=" COUNTED));
     add_word(words, th_strdup("--combine-dumps=yes"));
-    add_word(words, th_printf("--callgrind-out-file=%s/counts", folder));
+    add_word(words, th_printf("--callgrind-out-file=/proc/self/fd/%d", counts));
     add_word(words, th_printf("%.*s", (int)(length < 0 ? 0 : length), program));
     add_word(words, th_strdup("bench"));
     add_word(words, th_strdup("--unmeasured"));
@@ -167,32 +168,18 @@ static enum th_status take_all_counts(struct th_bench *bench, size_t number, FIL
 enum th_status th_bench_count_instructions(struct th_bench *bench, size_t number,
                                            const struct th_texts *folders)
 {
-    const char *place = getenv("TMPDIR");
-    char *folder = th_printf("%s/tracehost-XXXXXX", place && *place ? place : "/tmp");
-    char *path = NULL;
+    int counts = memfd_create("counts", 0);
+    FILE *file = counts < 0 ? NULL : fdopen(counts, "r");
     struct words words = {0};
     enum th_status status;
-    FILE *file;
 
-    if (!mkdtemp(folder)) {
-        status =
-            th_error_raise(TH_FAILED, "cannot make the folder %s: %s", folder, strerror(errno));
-        th_free(folder);
-        return status;
-    }
-    make_words(&words, folder, bench->tracers[number].name, folders);
+    if (!file)
+        return th_error_raise(TH_FAILED, "there is no memory file: %s", strerror(errno));
+    make_words(&words, counts, bench->tracers[number].name, folders);
     status = run_valgrind(words.items);
     free_words(&words);
-    path = th_printf("%s/counts", folder);
-    file = fopen(path, "re");
     if (status == TH_OK)
-        status = file ? take_all_counts(bench, number, file)
-                      : th_error_raise(TH_FAILED, "callgrind has written no counts");
-    if (file)
-        fclose(file);
-    unlink(path);
-    rmdir(folder);
-    th_free(path);
-    th_free(folder);
+        status = take_all_counts(bench, number, file);
+    fclose(file);
     return status;
 }
