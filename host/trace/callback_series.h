@@ -31,6 +31,12 @@ struct th_callback_call {
 th_term th_trace_session_call_series(struct th_session *session, enum th_tracer_slot slot,
                                      const struct th_callback_call calls[], size_t count);
 
+/*
+ * Gives later series of the calling thread a clock that advances by a microsecond at each reading: the
+ * work of the callbacks then repeats exactly, also of those that look at the time.
+ */
+void th_trace_session_series_clock(void);
+
 /* Returns the name of the callback that serves SLOT: "trace_call", or "trace" in its place. */
 const char *th_trace_session_callback(const struct th_session *session, enum th_tracer_slot slot);
 

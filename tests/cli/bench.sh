@@ -28,7 +28,7 @@ without_valgrind() {
 
 without_valgrind --runs=2 "$burning=0" >"$work/table" 2>"$work/warnings"
 check 'each row has nanoseconds, their spread, the difference from an empty tracer, and calls a second' rows_are_full 4
-expect 'without valgrind the reason is given, once' cat "$work/warnings" <<'EOT'
+expect 'without valgrind the reason is given, once' grep -v 'had no processor' "$work/warnings" <<'EOT'
 tracehost bench: warning: instructions are not counted: valgrind is not installed
 EOT
 events() {

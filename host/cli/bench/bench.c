@@ -184,6 +184,10 @@ static enum th_status measure_all(struct th_bench *bench, const struct input *in
         return status;
     th_bench_measure(bench);
     status = th_bench_measure_threads(bench);
+    if (status == TH_OK && bench->threads > 1 && bench->waited > TH_BENCH_WAITED)
+        th_warn("threads had no processor for %.0f %% of the time: waiting for each other is "
+                "underestimated",
+                100 * bench->waited);
     if (status == TH_OK)
         status = check_attached(bench);
     if (status == TH_OK)

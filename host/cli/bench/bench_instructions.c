@@ -16,11 +16,16 @@
 /* The function whose calls callgrind counts, and after each of which it writes a file. */
 #define COUNTED "th_trace_session_call_series"
 
+/* Counted plays of all series; the median counts, as some series meet a table that grows. */
+enum { PASSES = 3 };
+
 void th_bench_play_counted(struct th_bench *bench)
 {
+    th_trace_session_series_clock();
     th_bench_warm_up(bench);
     for (size_t i = 0; i < bench->tracer_count; i++)
-        th_bench_play(bench, i);
+        for (unsigned k = 0; k < PASSES; k++)
+            th_bench_play(bench, i);
 }
 
 /* --- The process ------------------------------------------------------------------------------ */
@@ -117,17 +122,28 @@ static void read_callgrind_sums(FILE *file, struct counts *counts)
         counts->count--;
 }
 
+static double middle_of(const double v[PASSES])
+{
+    double low = v[0] < v[1] ? v[0] : v[1], high = v[0] < v[1] ? v[1] : v[0];
+
+    return v[2] < low ? low : v[2] > high ? high : v[2];
+}
+
 /* Takes the counts of the series that TRACER wants from the end of COUNTS. */
 static void take_counts(const struct th_bench_events *events, struct th_bench_tracer *tracer,
                         struct counts *counts)
 {
-    double *instructions = th_alloc_zero(events->count * sizeof *instructions);
+    double(*passes)[PASSES] = th_alloc_zero(events->count * sizeof *passes);
 
-    for (size_t i = events->count; i-- > 0;)
-        if (tracer->wanted[i] && counts->count)
-            instructions[i] = counts->items[--counts->count] / (double)events->series[i].count;
+    for (size_t pass = PASSES; pass-- > 0;)
+        for (size_t i = events->count; i-- > 0;)
+            if (tracer->wanted[i])
+                passes[i][pass] = counts->items[--counts->count];
     th_free(tracer->instructions);
-    tracer->instructions = instructions;
+    tracer->instructions = th_alloc_zero(events->count * sizeof *tracer->instructions);
+    for (size_t i = 0; i < events->count; i++)
+        tracer->instructions[i] = middle_of(passes[i]) / (double)events->series[i].count;
+    th_free(passes);
 }
 
 /* Returns the number of calls of th_trace_session_call_series() for TRACER in th_bench_warm_up() and
@@ -138,7 +154,7 @@ static size_t calls_of(const struct th_bench_events *events, const struct th_ben
     size_t calls = 0;
 
     for (size_t i = 0; i < events->count; i++)
-        calls += (size_t)tracer->wanted[i] * (TH_BENCH_WARM_UPS + 1) +
+        calls += (size_t)tracer->wanted[i] * (TH_BENCH_WARM_UPS + PASSES) +
                  (!empty && events->series[i].asked != SIZE_MAX);
     return calls;
 }

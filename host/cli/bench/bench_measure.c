@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <unistd.h>
 
 /* --- Series ----------------------------------------------------------------------------------- */
@@ -110,8 +111,23 @@ struct round {
 struct caller {
     struct round *round;
     const struct th_bench_events *events; /* of this thread alone */
-    double rate;                          /* calls per second; written at the end */
+    double rate;   /* calls per second, while it had a processor; written at the end */
+    double waited; /* part of the time in which it could run and had none; written at the end */
 };
+
+/* Returns the nanoseconds in which the calling thread could run, but had no processor; 0: unknown. */
+static int64_t time_without_processor(void)
+{
+    FILE *file = fopen("/proc/thread-self/schedstat", "re");
+    long long waited = 0;
+
+    if (!file)
+        return 0;
+    if (fscanf(file, "%*d %lld", &waited) != 1)
+        waited = 0;
+    fclose(file);
+    return waited;
+}
 
 /* Makes calls as a scheduler does, until the round is over. */
 static void *make_calls(void *context)
@@ -120,26 +136,32 @@ static void *make_calls(void *context)
     struct round *round = caller->round;
     const struct th_bench_events *events = caller->events;
     uint64_t calls = 0;
-    int64_t began;
+    int64_t took, waited;
 
     th_crash_thread_begin();
     pthread_barrier_wait(&round->ready);
-    began = th_clock_real_monotonic();
+    waited = time_without_processor();
+    took = -th_clock_real_monotonic();
     while (!atomic_load_explicit(&round->over, memory_order_relaxed)) {
         play_series(round->tracer, events, events->enabled_call);
         play_series(round->tracer, events, events->trace_call);
         play_series(round->tracer, events, events->trace_return);
         calls += TH_BENCH_TRACEES;
     }
-    caller->rate = (double)calls * 1e9 / (double)(th_clock_real_monotonic() - began);
+    took += th_clock_real_monotonic();
+    waited = time_without_processor() - waited;
+    if (waited >= took)
+        waited = 0;
+    caller->rate = (double)calls * 1e9 / (double)(took - waited);
+    caller->waited = (double)waited / (double)took;
     th_crash_thread_end();
     return NULL;
 }
 
-/* Lets COUNT threads call at the same time, and adds their rates. */
+/* Lets COUNT threads call at the same time, adds their rates, and takes the mean of `waited`. */
 static enum th_status measure_round(const struct th_bench_tracer *tracer,
                                     const struct th_bench_events *events, unsigned count,
-                                    double *rate)
+                                    double *rate, double *waited)
 {
     struct round round = {.tracer = tracer};
     struct caller callers[TH_BENCH_THREADS];
@@ -156,10 +178,11 @@ static enum th_status measure_round(const struct th_bench_tracer *tracer,
         return status; /* the others wait for ever: the program ends */
     usleep(ROUND_US);
     atomic_store_explicit(&round.over, true, memory_order_relaxed);
-    *rate = 0;
+    *rate = *waited = 0;
     for (unsigned i = 0; i < count; i++) {
         pthread_join(threads[i], NULL);
         *rate += callers[i].rate;
+        *waited += callers[i].waited / count;
     }
     pthread_barrier_destroy(&round.ready);
     return TH_OK;
@@ -172,11 +195,16 @@ enum th_status th_bench_measure_threads(struct th_bench *bench)
 
     for (unsigned i = 0; i < bench->threads; i++)
         th_bench_events_make(&events[i], i + 1);
+    bench->waited = 0;
     for (size_t round = 0; round < TH_BENCH_ROUNDS; round++)
         for (size_t k = TH_BENCH_EMPTY; k <= TH_BENCH_NEW; k++)
-            for (size_t many = 0; many < 2 && status == TH_OK; many++)
+            for (size_t many = 0; many < 2 && status == TH_OK; many++) {
+                double waited = 0;
                 status = measure_round(&bench->tracers[k], events, many ? bench->threads : 1,
-                                       &bench->tracers[k].rates[many][round]);
+                                       &bench->tracers[k].rates[many][round], &waited);
+                if (many && k == TH_BENCH_NEW)
+                    bench->waited += waited / TH_BENCH_ROUNDS;
+            }
     for (unsigned i = 0; i < bench->threads; i++)
         th_bench_events_free(&events[i]);
     th_free(events);

@@ -23,6 +23,7 @@ enum {
 };
 
 enum { TH_BENCH_ROUNDS = 5 /* of the measurement of threads */ };
+#define TH_BENCH_WAITED 0.1 /* part of the time without a processor that spoils that measurement */
 
 struct th_bench_tracer {
     const char *name; /* as the user gave it */
@@ -39,6 +40,8 @@ struct th_bench {
     size_t tracer_count;
     size_t runs;
     unsigned threads; /* 1: only one scheduler is measured */
+    double
+        waited; /* part of the time in which a thread of several could run and had no processor */
 };
 
 /* Asks each tracer which events it wants, and plays all series WARM_UPS times.

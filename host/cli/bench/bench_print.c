@@ -220,9 +220,10 @@ void th_bench_print_json(const struct th_bench *bench)
     for (size_t i = 0; i < bench->events.count; i++)
         json_array_append_new(rows, json_series(bench, i));
     th_cli_command_print_json(
-        json_pack("{s:s, s:I, s:o, s:{s:I, s:o, s:o}}", "tracer", bench->tracers[TH_BENCH_NEW].name,
-                  "runs", (json_int_t)bench->runs, "rows", rows, "traced_calls_per_second",
-                  "schedulers", (json_int_t)bench->threads, "tracer",
-                  json_rate(bench, TH_BENCH_NEW), "empty", json_rate(bench, TH_BENCH_EMPTY)),
+        json_pack("{s:s, s:I, s:o, s:{s:I, s:f, s:o, s:o}}", "tracer",
+                  bench->tracers[TH_BENCH_NEW].name, "runs", (json_int_t)bench->runs, "rows", rows,
+                  "traced_calls_per_second", "schedulers", (json_int_t)bench->threads,
+                  "without_processor", bench->waited, "tracer", json_rate(bench, TH_BENCH_NEW),
+                  "empty", json_rate(bench, TH_BENCH_EMPTY)),
         JSON_INDENT(1) | JSON_REAL_PRECISION(6));
 }
