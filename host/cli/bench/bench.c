@@ -202,7 +202,8 @@ static int bench_run(struct th_bench *bench, const struct input *input)
     enum th_status status;
 
     th_trace_discard_outputs(tracing);
-    th_trace_share(tracing); /* as in a host: several threads call */
+    if (!input->unmeasured) /* else no other thread may disturb the heap: instructions repeat */
+        th_trace_share(tracing);
     status = begin_tracers(bench, tracing, input);
     if (status == TH_OK && input->unmeasured)
         th_bench_play_counted(bench);
