@@ -45,7 +45,7 @@ static bool step_clock(struct th_clock *clock)
 
 void th_trace_session_series_clock(void)
 {
-    /* Of no recording, but times have as many digits as those of a node. */
+    /* Times have as many digits as those of a node. */
     static _Thread_local struct th_clock clock = {
         .monotonic = 1000000000000000, .offset = 1700000000000000000, .zero = 1000000000000000};
 
