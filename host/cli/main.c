@@ -27,6 +27,7 @@ static const struct th_command commands[] = {
     {"check", "find the mistakes of a tracer, with events of all kinds", th_cli_command_check},
     {"new", "make a folder with a tracer or plugin to begin with", th_cli_command_new},
     {"ctl", "control a running host", th_cli_command_ctl},
+    {"bench", "measure what each callback of a tracer costs", th_cli_command_bench},
     {"match", "try a match specification on arguments or a message", th_cli_command_match},
     {"tracers", "list the tracers that are found, or show one", th_cli_command_tracers},
     {"plugins", "list the NIF libraries that are found, or show one", th_cli_command_plugins},

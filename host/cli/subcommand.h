@@ -29,6 +29,7 @@ int th_cli_command_tracers(int argc, char **argv);
 int th_cli_command_plugins(int argc, char **argv);
 int th_cli_command_call(int argc, char **argv);
 int th_cli_command_check(int argc, char **argv);
+int th_cli_command_bench(int argc, char **argv);
 int th_cli_command_match(int argc, char **argv);
 int th_cli_command_run(int argc, char **argv);
 int th_cli_command_probes(int argc, char **argv);

@@ -14,6 +14,7 @@
  *   named_tracer.h     tracers as text that users write; the lock around sessions; settings that
  *                      tracers declare
  *   callback.h         the callback that a thread is in; failures that tracers report
+ *   callback_series.h  calls of callbacks without events, to measure them
  *   tags.h             names of tags and flags
  *   share.h            shares of a recording, each played by a process of its own
  *
@@ -28,6 +29,7 @@
 #define TH_TRACE_H
 
 #include "callback.h"
+#include "callback_series.h"
 #include "event.h"
 #include "named_tracer.h"
 #include "pattern.h"

@@ -18,6 +18,7 @@ Commands:
   check     find the mistakes of a tracer, with events of all kinds
   new       make a folder with a tracer or plugin to begin with
   ctl       control a running host
+  bench     measure what each callback of a tracer costs
   match     try a match specification on arguments or a message
   tracers   list the tracers that are found, or show one
   plugins   list the NIF libraries that are found, or show one
