@@ -134,7 +134,7 @@ static volatile uintptr_t
 static struct sigaction before;
 static bool installed;
 
-static enum group group_of(int number)
+static enum group group_of_call(int number)
 {
     return number >= 0 && number < MOST_CALLS ? calls[number].group : OTHER;
 }
@@ -170,7 +170,7 @@ static __attribute__((noinline)) void on_system_call(int number, siginfo_t *info
             before.sa_sigaction(number, info, context);
         return;
     }
-    group = group_of(info->si_syscall);
+    group = group_of_call(info->si_syscall);
     if (is_finding(group, info->si_syscall, registers) && noted < NUMBERS)
         numbers[noted++] = info->si_syscall;
     if (group == BEGINS) {
@@ -237,7 +237,7 @@ void th_check_system_calls_end(void)
     for (unsigned i = 0; i < noted; i++) {
         int number = numbers[i];
         const char *name = number >= 0 && number < MOST_CALLS ? calls[number].name : NULL;
-        enum group group = group_of(number);
+        enum group group = group_of_call(number);
         if (name)
             th_check_found_now(texts[group].rule, name, "%s: %s(2)", texts[group].does, name);
         else

@@ -15,10 +15,10 @@ Commands:
   convert   convert a stream between trace-port format and JSON lines
   run       run functions of NIF libraries under trace
   call      call functions of NIF libraries
-  check     find the mistakes of a tracer, with events of all kinds
   new       make a folder with a tracer or plugin to begin with
-  ctl       control a running host
+  check     find the mistakes of a tracer, with events of all kinds
   bench     measure what each callback of a tracer costs
+  ctl       control a running host
   match     try a match specification on arguments or a message
   tracers   list the tracers that are found, or show one
   plugins   list the NIF libraries that are found, or show one

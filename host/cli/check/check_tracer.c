@@ -281,7 +281,7 @@ static const char *slot_name(size_t slot)
     return th_library_slot_name((enum th_tracer_slot)slot);
 }
 
-static const char *tag_name(size_t tag)
+static const char *checked_tag(size_t tag)
 {
     return th_atom_name(th_trace_tag_atom((enum th_tracer_tag)tag))->text;
 }
@@ -295,13 +295,13 @@ static void print_summary(const struct checking *c, uint64_t seed, double second
     for (size_t shape = 0; c->tour.covered && shape < th_replay_shapes(); shape++)
         for (size_t tag = 0; tag < TH_TAG_COUNT; tag++)
             tags[tag] |=
-                c->tour.covered[shape] && strcmp(tag_name(tag), th_replay_shape_tag(shape)) == 0;
+                c->tour.covered[shape] && strcmp(checked_tag(tag), th_replay_shape_tag(shape)) == 0;
     printf("%zu finding%s; %llu runs, %llu events, seed %llu, %.1f s\n", c->known_count,
            th_log_plural(c->known_count), (unsigned long long)c->trials,
            (unsigned long long)c->events, (unsigned long long)seed, seconds);
     if (!c->check->run) {
         print_covered("slots", TH_SLOTS, slots, slot_name);
-        print_covered("tags", TH_TAG_COUNT, tags, tag_name);
+        print_covered("tags", TH_TAG_COUNT, tags, checked_tag);
         print_covered("shapes", th_replay_shapes(), c->tour.covered, th_replay_shape_name);
     }
     if (c->unwatched)
