@@ -201,6 +201,12 @@ burns() {
         $1 !~ /1$/ || difference < wanted * 0.95 || difference > wanted * 1.05 || unlike > 1.05 { print; bad = 1 }
         END { print NR " rows"; exit bad || NR != 77 }'
 }
+# Times of a row may differ by chance, in one of a hundred runs at most: two of three runs decide.
+mostly() {
+    "$@" >"$work/first"
+    "$@" >"$work/second"
+    if cmp -s "$work/first" "$work/second"; then cat "$work/first"; else "$@"; fi
+}
 compares_instructions() {
     "$tracehost" bench --runs=20 --threads=1 "$burning=60" --compare="$burning=10" | sed -n '/^beside/,$p' |
         sed -E 's/ [0-9.]+ ns slower \(p = [^)]*\),//; s/tracers\/.*burning/burning/' | sed -n '2p;$p'
@@ -213,7 +219,7 @@ case $BUILD_DIR in
 *)
     if command -v valgrind >/dev/null; then
         check 'instructions repeat within 5 %, and 1000 instructions of a loop are found' burns
-        expect '--compare finds a hundred instructions more' compares_instructions <<'EOT'
+        expect '--compare finds a hundred instructions more' mostly compares_instructions <<'EOT'
 trace spawned: 100 instructions more
 46 of 77 rows differ beyond noise
 EOT
@@ -231,11 +237,11 @@ beside() {
     sed "s|$tracers/||g" "$work/beside" | grep -v ' slower'
     sed -n 's/^\([a-z]*\) .* [0-9.]* ns slower (p = [0-9e.-]*)$/\1 slower/p' "$work/beside" | sort | uniq -c
 }
-expect '--compare with the tracer itself finds no difference' beside --runs=20 "$burning=0" --compare="$burning=0" <<'EOT'
+expect '--compare with the tracer itself finds no difference' mostly beside --runs=20 "$burning=0" --compare="$burning=0" <<'EOT'
 beside burning.so=0:
 no difference beyond noise in 77 rows
 EOT
-expect '--compare finds the rows that are slower, and no others' beside --runs=20 "$burning=9000" --compare="$burning=0" <<'EOT'
+expect '--compare finds the rows that are slower, and no others' mostly beside --runs=20 "$burning=9000" --compare="$burning=0" <<'EOT'
 beside burning.so=0:
 46 of 77 rows differ beyond noise
      46 trace slower
@@ -248,7 +254,7 @@ for kind in "enabled", "trace":
     found = [row["compared"] for row in rows if row["callback"] == kind]
     print(kind, len(found), sum(row["ns_differs"] and row["ns_more"] < 0 and row["p"] < 0.001 for row in found))'
 }
-expect 'as JSON, --compare finds the rows that are faster' faster <<'EOT'
+expect 'as JSON, --compare finds the rows that are faster' mostly faster <<'EOT'
 enabled 31 0
 trace 46 46
 EOT
