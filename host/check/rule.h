@@ -48,7 +48,7 @@
     RULE(CALL, "call", "In a callback, do not call functions that are for NIFs of a process.",     \
          "erl_nif, enif_schedule_nif()")                                                           \
     RULE(PROCESS, "process",                                                                       \
-         "Leave alone what belongs to the whole process: signal handlers, folder, rounding, "      \
+         "Leave alone what belongs to the whole process: signal handlers, folder, "                \
          "child processes.",                                                                       \
          "erl_nif, Functionality")                                                                 \
     RULE(RACE, "race",                                                                             \
