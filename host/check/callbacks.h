@@ -50,6 +50,10 @@ bool th_check_callbacks_see_system_calls(void);
 /* Reports the callbacks that were slow. Order: after the last event. */
 void th_check_callbacks_report_slow(void);
 
+/* Lets callbacks that are kept run without the checker from now on: the locks of the checker would order
+ * the accesses of threads, and so hide data races. Nothing is examined any more. */
+void th_check_callbacks_let_be(void);
+
 /* Runs all callbacks that were kept, in their order, for tracees of thread NUMBER: in a node, one
  * scheduler at a time runs a process.
  * Thread: several at once, each after th_crash_thread_begin() and with a NUMBER of its own, from 0.

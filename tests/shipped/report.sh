@@ -254,12 +254,12 @@ odd() {
     python3 tests/shipped/report_odd >"$work/odd.jsonl" && data summary time repairs -- --allow-partial "$work/odd.jsonl" 2>/dev/null
 }
 expect 'malformed events are counted and reported' odd <<'EOF'
-{"events": 786, "calls": 10, "errors": 88, "sent": 212, "received": 11, "processes": 2, "ports": 1, "ended": 1, "functions": 1}
+{"events": 789, "calls": 10, "errors": 88, "sent": 212, "received": 11, "processes": 2, "ports": 1, "ended": 1, "functions": 1}
 {"kind": "monotonic", "first": 0, "last": 2305843009213693952, "unix": null}
 [
   ["events without a time stamp", 293],
   ["events with a time stamp of another clock, which was ignored", 206],
-  ["events older than the first one, counted at the time of the first one", 122],
+  ["events older than the first one, counted at the time of the first one", 125],
   ["ends of unknown calls", 38],
   ["returns of unknown calls", 26]
 ]

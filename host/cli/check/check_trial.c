@@ -172,9 +172,12 @@ static void play(struct trial *trial)
     th_replay_reader_close(reader);
 }
 
-/* A thread that runs the callbacks again. */
+/* A thread that runs the callbacks again, in rounds: all threads end a round before the next one, so that
+ * each is in the way of each other one also if there are few processors. */
 struct again {
-    pthread_barrier_t *begin; /* all threads begin at once */
+    pthread_barrier_t *round;
+    const int64_t *until; /* on th_clock_real_monotonic() */
+    bool *ends;           /* written by one thread, between two waits for the others */
     pthread_t thread;
     unsigned number;
 };
@@ -182,14 +185,15 @@ struct again {
 static void *run_again(void *argument)
 {
     struct again *again = argument;
-    int64_t until;
 
     th_crash_thread_begin();
-    pthread_barrier_wait(again->begin);
-    until = th_clock_real_monotonic() + 100 * MS;
-    do
+    do {
+        pthread_barrier_wait(again->round);
         th_check_callbacks_run_kept(again->number);
-    while (th_clock_real_monotonic() < until);
+        if (pthread_barrier_wait(again->round) == PTHREAD_BARRIER_SERIAL_THREAD)
+            *again->ends = th_clock_real_monotonic() > *again->until;
+        pthread_barrier_wait(again->round);
+    } while (!*again->ends);
     th_crash_thread_end();
     return NULL;
 }
@@ -197,11 +201,13 @@ static void *run_again(void *argument)
 static void run_in_threads(unsigned count)
 {
     struct again *threads = th_alloc(count * sizeof *threads);
-    pthread_barrier_t begin;
+    const int64_t until = th_clock_real_monotonic() + 100 * MS;
+    pthread_barrier_t round;
+    bool ends = false;
 
-    pthread_barrier_init(&begin, NULL, count);
+    pthread_barrier_init(&round, NULL, count);
     for (unsigned i = 0; i < count; i++) {
-        threads[i] = (struct again){.begin = &begin, .number = i};
+        threads[i] = (struct again){.round = &round, .until = &until, .ends = &ends, .number = i};
         if (pthread_create(&threads[i].thread, NULL, run_again, &threads[i]) != 0)
             th_crash_end_trial(); /* without a result: the trial has not ended */
     }
@@ -243,6 +249,8 @@ static void carry_out_check(void *context)
     page->phase = TH_CHECK_PLAYING;
     if (page->refused == TH_OK)
         play(trial);
+    if (setting->threads && th_check_races_seen())
+        th_check_callbacks_let_be();
     if (setting->threads)
         run_in_threads(setting->threads);
     th_check_callbacks_report_slow();
