@@ -198,6 +198,8 @@ enum th_status th_cli_call_host_run(const struct th_call_host *host)
     th_crash_install();
     if (arguments->check)
         th_check_start();
+    if (host->begin)
+        host->begin(host->context);
     for (; status == TH_OK && count < arguments->text_count; count++)
         status = read_text(&arguments->texts[count], &programs[count]);
     if (status != TH_OK) {

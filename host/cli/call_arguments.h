@@ -50,6 +50,8 @@ struct th_call_host {
     bool copies;                    /* private copies: loaded code survives changes of the files */
     struct th_runtime_setup setup;
 
+    /* Called after the guard and the checker have begun, before anything else. NULL: nothing. */
+    void (*begin)(void *context);
     /* Evaluates the programs of all texts, after all libraries are loaded. */
     enum th_status (*evaluate)(void *context, const struct th_program programs[], size_t count);
     /* Called at the end, after the last unload(); also if nothing was evaluated. NULL: nothing. */

@@ -25,7 +25,7 @@ static const struct th_command commands[] = {
     {"run", "run functions of NIF libraries under trace", th_cli_command_run},
     {"call", "call functions of NIF libraries", th_cli_command_call},
     {"new", "make a folder with a tracer or plugin to begin with", th_cli_command_new},
-    {"check", "find the mistakes of a tracer, with events of all kinds", th_cli_command_check},
+    {"check", "find the mistakes of a tracer or NIF library", th_cli_command_check},
     {"bench", "measure what each callback of a tracer costs", th_cli_command_bench},
     {"ctl", "control a running host", th_cli_command_ctl},
     {"match", "try a match specification on arguments or a message", th_cli_command_match},

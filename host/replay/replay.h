@@ -8,6 +8,7 @@
  *   writer.h   struct th_writer: events as a stream
  *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
+ *   shrink.h   th_replay_shrink(): smaller terms of an event, while a test holds
  *   generate.h streams with which tracers are tried
  *   spool.h    several processes read streams that can be read once only
  *
@@ -26,6 +27,7 @@
 #include "part.h"
 #include "player.h"
 #include "reader.h"
+#include "shrink.h"
 #include "spool.h"
 #include "writer.h"
 

@@ -16,7 +16,7 @@ Commands:
   run       run functions of NIF libraries under trace
   call      call functions of NIF libraries
   new       make a folder with a tracer or plugin to begin with
-  check     find the mistakes of a tracer, with events of all kinds
+  check     find the mistakes of a tracer or NIF library
   bench     measure what each callback of a tracer costs
   ctl       control a running host
   match     try a match specification on arguments or a message

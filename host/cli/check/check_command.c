@@ -1,42 +1,47 @@
 /* tracehost check: tries a library with events of all kinds, and reports the rules that it breaks. */
+#include "check_call_trial.h"
+#include "check_options.h"
 #include "check_races.h"
-#include "check_tracer.h"
 
 #include "host/check/check.h"
 
 #include "host/base/memory.h"
 #include "host/cli/options/usage.h"
 #include "host/cli/subcommand.h"
+#include "host/library/find.h"
 
 #include <stddef.h>
+#include <string.h>
 
 static const struct th_argument arguments[] = {
-    TH_WORD("TRACER", TRACER, 0, TH_INTO(struct th_check_tracer, tracer)),
-    TH_WORD("RECORDING", FILE, TH_ARGUMENT_REPEATS, TH_INTO(struct th_check_tracer, recordings)),
-    TH_OPTION(NULL, "DIR", FOLDER, INPUT, "Search DIR first for the tracer", .letter = 'L',
-              .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_check_tracer, folders)),
-    TH_OPTION("for", "T", TIME, LIMITS, "Try random events for T (default: 5s)",
-              TH_INTO(struct th_check_tracer, for_ns)),
-    TH_OPTION("seed", "N", NUMBER, INPUT, "Begin with the random events of seed N",
-              .most = INT64_MAX / 2, TH_INTO(struct th_check_tracer, seed)),
+    TH_WORD("LIBRARY", TRACER, 0, TH_INTO(struct th_check_options, library)),
+    TH_WORD("FILE", FILE, TH_ARGUMENT_REPEATS, TH_INTO(struct th_check_options, recordings)),
+    TH_OPTION(NULL, "DIR", FOLDER, INPUT, "Search DIR first for the library", .letter = 'L',
+              .how = TH_ARGUMENT_REPEATS, TH_INTO(struct th_check_options, folders)),
+    TH_OPTION("for", "T", TIME, LIMITS, "Try random events, or calls, for T (default: 5s)",
+              TH_INTO(struct th_check_options, for_ns)),
+    TH_OPTION("load-info", "TERM", TEXT, INPUT, "Argument of a NIF library's load() (default: 0)",
+              TH_INTO(struct th_check_options, info)),
+    TH_OPTION("seed", "N", NUMBER, INPUT, "Begin with the random events, or calls, of seed N",
+              .most = INT64_MAX / 2, TH_INTO(struct th_check_options, seed)),
     TH_OPTION(
         "run", "HOW", TEXT, INPUT,
-        "Play the RECORDINGs alone, once: plain, state=TERM, threads=N, allocation=N, replace "
-        "or twice",
-        TH_INTO(struct th_check_tracer, run)),
-    TH_OPTION("output", "DIR", FOLDER, OUTPUT, "Write the smallest streams into DIR", .letter = 'o',
-              TH_INTO(struct th_check_tracer, output)),
+        "Play the FILEs alone, once: plain, threads=N, allocation=N or replace; state=TERM or "
+        "twice for a tracer, kill=MS or rounds=N for a NIF library",
+        TH_INTO(struct th_check_options, run)),
+    TH_OPTION("output", "DIR", FOLDER, OUTPUT, "Write the smallest streams and calls into DIR",
+              .letter = 'o', TH_INTO(struct th_check_options, output)),
     TH_OPTION("rules", NULL, FLAG, OTHER, "List the rules, with their sources",
-              TH_INTO(struct th_check_tracer, rules)),
+              TH_INTO(struct th_check_options, rules)),
     {0},
 };
 
 static enum th_status check_words(void *input)
 {
-    const struct th_check_tracer *check = input;
+    const struct th_check_options *check = input;
 
-    return check->tracer || check->rules ? TH_OK
-                                         : th_error_raise(TH_USAGE, "a TRACER must be given");
+    return check->library || check->rules ? TH_OK
+                                          : th_error_raise(TH_USAGE, "a LIBRARY must be given");
 }
 
 static void print_rules(void)
@@ -55,31 +60,70 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Tries a tracer with events of all kinds, and reports the rules that it breaks.\n"
-              "TRACER is NAME or ./PATH.so, with settings as for replay -t; RECORDINGs give more "
-              "events.",
-    .after =
-        "Each finding has the smallest stream for it in a file, and a command that repeats it. "
-        "The rules are those of tracehost-tracer(7).\n\n"
-        "Exit status: 0 no finding, 1 findings, 5 the tracer was refused.",
-    .words = "TRACER [RECORDING...]",
+    .before =
+        "Tries a tracer with events of all kinds, or a NIF library with calls of all kinds, and "
+        "reports the rules that it breaks.\n"
+        "LIBRARY is NAME or ./PATH.so, a tracer with settings as for replay -t. FILEs are "
+        "recordings for a tracer, and calls for a NIF library, an Erlang expression a line.",
+    .after = "Each finding has the smallest stream or list of calls for it in a file, and a "
+             "command that repeats it. "
+             "The rules are those of tracehost-tracer(7).\n\n"
+             "Exit status: 0 no finding, 1 findings, 5 the library was refused.",
+    .words = "LIBRARY [FILE...]",
     .examples = "  tracehost check --for=1s text\n"
-                "  tracehost check --for=1s count samples/recordings/s13_procs.trace",
+                "  tracehost check --for=1s count samples/recordings/s13_procs.trace\n"
+                "  tracehost check --for=1s json",
 };
+
+/* Returns the path of the library if it is a NIF library and no tracer; NULL: it is a tracer, or none.
+ * Owner: the caller frees the path. */
+static char *find_plugin(const struct th_check_options *check)
+{
+    static const enum th_search_kind kinds[] = {TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS};
+    const struct th_check_call_results *results;
+    char *name = th_printf("%.*s", (int)strcspn(check->library, "=,"), check->library);
+    char *path = NULL;
+    struct th_search search;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !path; i++) {
+        th_library_search_init(&search, kinds[i], check->folders.items, check->folders.count);
+        if (th_library_search_find(&search, name, &path) != TH_OK)
+            path = NULL;
+        th_library_search_free(&search);
+    }
+    th_free(name);
+    results = path ? th_check_call_examine(
+                         &(struct th_check_call_setting){.path = path, .info = check->info})
+                   : NULL;
+    th_error_clear();
+    if (results && results->functions > 0 && !results->tracer)
+        return path;
+    th_free(path);
+    return NULL;
+}
+
+static int check_library(const struct th_check_options *check)
+{
+    char *plugin = find_plugin(check);
+    int status = plugin ? th_check_plugin_run(check, plugin) : th_check_tracer_run(check);
+
+    th_free(plugin);
+    return status;
+}
 
 int th_cli_command_check(int argc, char **argv)
 {
-    struct th_check_tracer check = {.for_ns = 5000000000, .seed = -1};
+    struct th_check_options check = {.for_ns = 5000000000, .seed = -1};
     char **words = argv - 1; /* of the program: main() has them all */
     int status;
 
     th_cli_command_parse(&usage, argc, argv, &check);
     if (check.rules)
         print_rules();
-    if (!check.rules && th_check_races_begin(check.tracer, &check.folders, words) != TH_OK)
+    if (!check.rules && th_check_races_begin(check.library, &check.folders, words) != TH_OK)
         status = th_cli_command_fail("check");
     else
-        status = check.rules ? th_cli_command_finish("check", TH_OK) : th_check_tracer_run(&check);
+        status = check.rules ? th_cli_command_finish("check", TH_OK) : check_library(&check);
     th_free(check.recordings.items);
     th_free(check.folders.items);
     return status;

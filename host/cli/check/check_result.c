@@ -1,6 +1,4 @@
-/* Prints a finding: the rule, the smallest stream, and the command that repeats it. */
-#include "check_search.h"
-#include "check_tracer.h"
+#include "check_result.h"
 
 #include "host/base/buffer.h"
 #include "host/base/error.h"
@@ -8,119 +6,122 @@
 #include "host/base/memory.h"
 #include "host/base/output.h"
 #include "host/cli/subcommand.h"
-#include "host/replay/kept_records.h"
-#include "host/replay/reader.h"
-#include "host/term/text.h"
-#include "host/trace/event.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Returns the name of the library without folder, ".so" and settings. Owner: the caller frees it. */
-static char *plain_name(const char *tracer)
+static char *plain_name(const char *library)
 {
-    size_t length = strcspn(tracer, "=,"), begin = length;
+    size_t length = strcspn(library, "=,"), begin = length;
 
-    while (begin > 0 && tracer[begin - 1] != '/')
+    while (begin > 0 && library[begin - 1] != '/')
         begin--;
-    if (length - begin > 3 && strncmp(tracer + length - 3, ".so", 3) == 0)
+    if (length - begin > 3 && strncmp(library + length - 3, ".so", 3) == 0)
         length -= 3;
-    return th_printf("%.*s", (int)(length - begin), tracer + begin);
+    return th_printf("%.*s", (int)(length - begin), library + begin);
 }
 
 /* Returns the name of the file for finding NUMBER. Owner: as plain_name().
  * Letters stand for the number: files that differ in a number alone look like a wrap set. */
-static char *name_file(const struct th_check_tracer *check, const struct th_check_result *result,
+static char *name_file(const struct th_check_options *check, const struct th_check_shown *shown,
                        size_t number)
 {
     enum { LETTERS = 26 };
     const char *folder = check->output;
     const char letters[] = {(char)('a' + (number - 1) / LETTERS % LETTERS),
                             (char)('a' + (number - 1) % LETTERS), '\0'};
-    char *name = plain_name(check->tracer), *file;
+    char *name = plain_name(check->library), *file;
 
-    file = th_printf("%s%s%s.%s-%s.trace", folder ? folder : "", folder ? "/" : "", name,
-                     th_check_rules[result->found.rule].name,
-                     number > LETTERS ? letters : letters + 1);
+    file = th_printf("%s%s%s.%s-%s.%s", folder ? folder : "", folder ? "/" : "", name,
+                     th_check_rules[shown->found->rule].name,
+                     number > LETTERS ? letters : letters + 1, shown->suffix);
     th_free(name);
     return file;
 }
 
-static enum th_status write_stream(const struct th_buffer *stream, const char *file)
+static enum th_status write_input(const struct th_buffer *input, const char *file)
 {
     struct th_output out;
     enum th_status status = th_output_open(&out, file);
 
     if (status != TH_OK)
         return status;
-    status = th_output_write(&out, stream->data, stream->size);
+    status = th_output_write(&out, input->data, input->size);
     if (status == TH_OK)
         return th_output_commit(&out);
     th_output_abandon(&out);
     return status;
 }
 
-static void print_command(const struct th_check_tracer *check, const struct th_check_result *result,
+/* Prints TEXT, which stands behind an option. */
+static void print_value(const char *option, const char *text)
+{
+    fputs(option, stdout);
+    th_cli_print_word(stdout, text);
+}
+
+static void print_command(const struct th_check_options *check, const struct th_check_shown *shown,
                           const char *file)
 {
-    char run[TH_CHECK_SETTING_TEXT];
-
-    th_check_setting_print(&result->setting, run);
-    fputs("  repeat   tracehost check", stdout);
-    for (size_t i = 0; i < check->folders.count; i++) {
-        fputs(" -L ", stdout);
-        th_cli_print_word(stdout, check->folders.items[i]);
-    }
-    fputs(" --run=", stdout);
-    th_cli_print_word(stdout, run);
-    putchar(' ');
-    th_cli_print_word(stdout, check->tracer);
-    putchar(' ');
-    th_cli_print_word(stdout, file);
+    fputs(shown->call ? "  repeat   tracehost call --check" : "  repeat   tracehost check", stdout);
+    for (size_t i = 0; i < check->folders.count; i++)
+        print_value(" -L ", check->folders.items[i]);
+    if (check->info)
+        print_value(" --load-info=", check->info);
+    if (shown->call)
+        fputs(shown->call, stdout);
+    else
+        print_value(" --run=", shown->run);
+    print_value(" ", check->library);
+    print_value(shown->call ? " -f " : " ", file);
     putchar('\n');
 }
 
-/* Prints the events of a short stream. */
-static void print_events(const struct th_buffer *stream)
+enum th_status th_check_result_print(const struct th_check_options *options,
+                                     const struct th_check_shown *shown, size_t number)
 {
-    enum { MOST = 5, WIDTH = 200 };
-    struct th_event event = {0};
-    struct th_buffer line = {0};
-    struct th_reader *reader;
-    th_env env;
-
-    if (th_replay_kept_open(stream, "the records", NULL, &reader) != TH_OK)
-        return;
-    th_env_init(&env, TH_ENV_PLAIN);
-    for (int i = 0; i < MOST && th_replay_reader_next(reader, &event) == TH_OK; i++) {
-        th_term whole;
-        line.size = 0;
-        if (event.source->whole(&event, &env, &whole) == TH_OK)
-            th_text_show_limited(&line, whole, WIDTH);
-        printf("           %s\n", th_buffer_text(&line));
-    }
-    th_error_clear();
-    th_env_release(&env);
-    th_buffer_free(&line);
-    th_replay_reader_close(reader);
-}
-
-enum th_status th_check_result_print(const struct th_check_tracer *check,
-                                     const struct th_check_result *result, size_t number)
-{
-    const struct th_check_rule_text *rule = &th_check_rules[result->found.rule];
-    char *file = name_file(check, result, number);
-    enum th_status status = write_stream(&result->stream, file);
+    const struct th_check_rule_text *rule = &th_check_rules[shown->found->rule];
+    char *file = name_file(options, shown, number);
+    enum th_status status = write_input(shown->input, file);
 
     if (status == TH_OK) {
-        printf("%s: %s\n  rule     %s\n  source   %s\n  stream   %s: %zu event%s%s\n", rule->name,
-               result->found.text, rule->rule, rule->source, file, result->records,
-               th_log_plural(result->records),
-               result->confirmed ? "" : "; the finding is not met each time");
-        print_events(&result->stream);
-        print_command(check, result, file);
+        printf("%s: %s\n  rule     %s\n  source   %s\n  %-8s %s: %zu %s%s%s\n", rule->name,
+               shown->found->text, rule->rule, rule->source, shown->word, file, shown->count,
+               shown->unit, th_log_plural(shown->count),
+               shown->confirmed ? "" : "; the finding is not met each time");
+        shown->print(shown->input);
+        print_command(options, shown, file);
         putchar('\n');
         th_cli_command_flush();
     }
     th_free(file);
     return status;
+}
+
+bool th_check_known_has(const struct th_check_known *known, uint64_t key)
+{
+    for (size_t i = 0; i < known->count; i++)
+        if (known->keys[i] == key)
+            return true;
+    return known->count == TH_CHECK_MOST_RESULTS;
+}
+
+enum th_status th_check_output_check(const struct th_check_options *options)
+{
+    if (!options->output || access(options->output, W_OK) == 0)
+        return TH_OK;
+    th_error_raise(TH_FAILED, "%s", strerror(errno));
+    return th_error_context("cannot write to the folder '%s'", options->output);
+}
+
+uint64_t th_check_pick(uint64_t *state, uint64_t limit)
+{
+    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
+
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
+    return (z ^ z >> 31) % limit;
 }

@@ -1,5 +1,7 @@
 #include "check_search.h"
 
+#include "check_seek.h"
+
 #include "host/base/buffer.h"
 #include "host/base/error.h"
 #include "host/base/memory.h"
@@ -7,7 +9,6 @@
 #include "host/replay/minimize.h"
 #include "host/replay/part.h"
 #include "host/replay/reader.h"
-#include "host/term/clock.h"
 #include "host/trace/event.h"
 
 #include <stdlib.h>
@@ -15,58 +16,36 @@
 
 enum { MOST_BYTES = 64 << 20 /* of a stream, and of the terms of a record */ };
 
-static const int64_t PATIENCE = 1000000000; /* limit of a callback when a finding is confirmed */
-
 struct search {
     struct th_check_result *result;
     struct th_replay_kept kept;
-    int64_t deadline;
-    const volatile int *stop;
-    bool ended; /* no trial is made any more */
+    struct th_check_seek seek;
 };
 
-/* Returns how many records of STREAM, with COUNT records, were needed until the finding was met; 0:
- * it was not, or met without any. *MET: it was met. */
-static size_t meet(struct search *search, const struct th_buffer *stream, size_t count, bool *met)
+static const struct th_check_page *run_stream(void *context, const void *stream)
 {
-    const struct th_check_page *page;
-    const struct th_check_found *found;
+    const struct search *search = context;
 
-    *met = false;
-    if (*search->stop || th_clock_real_monotonic() > search->deadline) {
-        search->ended = true;
-        return 0;
-    }
-    search->result->trials++;
-    page = th_check_trial_run(&search->result->setting, stream);
-    found = page ? th_check_trial_find(page, search->result->found.key) : NULL;
-    th_error_clear();
-    if (!found)
-        return 0;
-    *met = true;
-    search->result->found = *found;
-    return page->phase == TH_CHECK_PLAYING && page->played < count ? (size_t)page->played : count;
+    return th_check_trial_run(&search->result->setting, stream);
 }
 
 static size_t try_part(void *context, const size_t records[], size_t count)
 {
     struct search *search = context;
     struct th_buffer stream = {0};
-    size_t needed;
-    bool met;
+    size_t needed = 0;
 
     th_replay_kept_write(&search->kept, records, count, &stream);
-    needed = meet(search, &stream, count, &met);
+    th_check_seek_meet(&search->seek, &stream, count, &needed);
     th_buffer_free(&stream);
     return needed;
 }
 
 static bool try_stream(void *context, const struct th_buffer *stream)
 {
-    bool met;
+    struct search *search = context;
 
-    meet(context, stream, 0, &met);
-    return met;
+    return th_check_seek_meet(&search->seek, stream, 0, NULL);
 }
 
 static enum th_status keep_records(struct search *search, const struct th_buffer *stream)
@@ -98,7 +77,7 @@ static void shrink_terms(struct search *search, const struct th_buffer *raw,
     if (th_replay_part_read(&part, raw, &how, false) == TH_OK) {
         th_replay_part_write(&part, stream);
         if (try_stream(search, stream)) {
-            th_replay_part_shrink(&part, MOST_BYTES, &search->ended, try_stream, search);
+            th_replay_part_shrink(&part, MOST_BYTES, &search->seek.ended, try_stream, search);
             stream->size = 0;
             th_replay_part_write(&part, stream);
         } else {
@@ -111,38 +90,26 @@ static void shrink_terms(struct search *search, const struct th_buffer *raw,
     th_error_clear();
 }
 
-/* Returns whether the finding is met TIMES times in STREAM, with more patience for each callback. */
-static bool is_met_again(struct search *search, const struct th_buffer *stream, int times)
-{
-    static const int never;
-    const int64_t limit = search->result->setting.limit_ns, deadline = search->deadline;
-    const volatile int *stop = search->stop;
-    bool holds = true;
-
-    search->deadline = INT64_MAX;
-    search->stop = &never;
-    search->result->setting.limit_ns = PATIENCE;
-    for (int i = 0; i < times && holds; i++)
-        holds = try_stream(search, stream);
-    search->result->setting.limit_ns = limit;
-    search->deadline = deadline;
-    search->stop = stop;
-    return holds;
-}
-
 enum th_status th_check_search(struct th_check_result *result, const struct th_buffer *stream,
                                int64_t deadline_ns, const volatile int *stop)
 {
-    struct search search = {.result = result, .deadline = deadline_ns, .stop = stop};
+    struct search search = {.result = result,
+                            .seek = {.found = &result->found,
+                                     .trials = &result->trials,
+                                     .limit_ns = &result->setting.limit_ns,
+                                     .deadline_ns = deadline_ns,
+                                     .stop = stop,
+                                     .run = run_stream}};
     struct th_buffer raw = {0};
     size_t *records, count;
     enum th_status status = keep_records(&search, stream);
 
+    search.seek.context = &search;
     if (status != TH_OK) {
         th_replay_kept_free(&search.kept);
         return status;
     }
-    if (result->found.rule == TH_RULE_HANG && !is_met_again(&search, stream, 1)) {
+    if (result->found.rule == TH_RULE_HANG && !th_check_seek_again(&search.seek, stream, 1)) {
         th_replay_kept_free(&search.kept); /* the machine was busy */
         return TH_OK;
     }
@@ -154,18 +121,18 @@ enum th_status th_check_search(struct th_check_result *result, const struct th_b
             records[i] = i;
         count = th_replay_minimize_records(
             records, count, search.kept.classes,
-            &(struct th_replay_trials){try_part, &search, &search.ended});
-        count =
-            th_replay_minimize_units(/* also the last one */
-                                     records, count, false,
-                                     &(struct th_replay_trials){try_part, &search, &search.ended});
+            &(struct th_replay_trials){try_part, &search, &search.seek.ended});
+        count = th_replay_minimize_units(/* also the last one */
+                                         records, count, false,
+                                         &(struct th_replay_trials){try_part, &search,
+                                                                    &search.seek.ended});
         th_replay_kept_write(&search.kept, records, count, &raw);
         result->stream.size = 0;
         shrink_terms(&search, &raw, &result->stream);
         result->records = count;
         th_free(records);
     }
-    result->confirmed = is_met_again(&search, &result->stream, 2);
+    result->confirmed = th_check_seek_again(&search.seek, &result->stream, 2);
     th_buffer_free(&raw);
     th_replay_kept_free(&search.kept);
     return TH_OK;
@@ -190,8 +157,7 @@ void th_check_setting_print(const struct th_check_setting *setting,
                                    : "plain");
 }
 
-/* Reads the number behind WORD in TEXT, from 1 to MOST; 0: there is none. */
-static uint64_t number_behind(const char *word, const char *text, uint64_t most)
+uint64_t th_check_number_behind(const char *word, const char *text, uint64_t most)
 {
     size_t length = strlen(word);
     unsigned long long number;
@@ -207,8 +173,8 @@ enum th_status th_check_setting_read(const char *text, struct th_check_setting *
 {
     enum { MOST_THREADS = 64 };
 
-    setting->threads = (unsigned)number_behind("threads=", text, MOST_THREADS);
-    setting->fails = number_behind("allocation=", text, UINT64_MAX / 2);
+    setting->threads = (unsigned)th_check_number_behind("threads=", text, MOST_THREADS);
+    setting->fails = th_check_number_behind("allocation=", text, UINT64_MAX / 2);
     setting->replaces = strcmp(text, "replace") == 0;
     setting->twice = strcmp(text, "twice") == 0;
     setting->state = strncmp(text, "state=", 6) == 0 ? text + 6 : NULL;

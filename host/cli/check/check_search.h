@@ -21,18 +21,14 @@ struct th_check_result {
     uint64_t trials;
 };
 
-/* Returns whether RESULT is worth to be shown: a callback that takes long at some attempts alone was
- * slowed down by other programs. */
-static inline bool th_check_search_holds(const struct th_check_result *result)
-{
-    return result->confirmed || result->found.rule != TH_RULE_HANG;
-}
-
 /* Cuts STREAM for RESULT, whose `found` and `setting` are those of a trial of STREAM; fills the other
  * members. Begins no trial after DEADLINE_NS (th_clock_real_monotonic()) or once *STOP is not 0.
  * Errors: TH_FAILED if STREAM cannot be read, or trials cannot be made. */
 enum th_status th_check_search(struct th_check_result *result, const struct th_buffer *stream,
                                int64_t deadline_ns, const volatile int *stop);
+
+/* Reads the number behind WORD in TEXT, from 1 to MOST; 0: there is none. */
+uint64_t th_check_number_behind(const char *word, const char *text, uint64_t most);
 
 /* Print the circumstances of SETTING beyond the command line, in a word, and read them:
  * "plain", "state=TERM", "threads=4", "allocation=2", "replace", "twice". The text that is read must

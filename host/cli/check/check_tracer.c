@@ -8,10 +8,12 @@
  *    chooses, as long as there is time.
  * With --run only the recordings are played, in the given circumstances.
  */
-#include "check_tracer.h"
+#include "check_options.h"
 
 #include "check_races.h"
+#include "check_result.h"
 #include "check_search.h"
+#include "check_seek.h"
 #include "check_streams.h"
 
 #include "host/base/buffer.h"
@@ -22,12 +24,14 @@
 #include "host/cli/subcommand.h"
 #include "host/library/entry.h"
 #include "host/replay/generate.h"
+#include "host/replay/kept_records.h"
+#include "host/replay/reader.h"
 #include "host/term/clock.h"
+#include "host/term/text.h"
+#include "host/trace/event.h"
 #include "host/trace/tags.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 static const int64_t MS = 1000000, SECOND = 1000000000;
 
@@ -36,7 +40,6 @@ enum {
     THREADS = 4,      /* as a node with four schedulers */
     EVENTS = 400,     /* of a random stream */
     SEARCH_S = 5,     /* seconds for the smallest stream of a finding */
-    MOST_RESULTS = 100,
 };
 
 /* States that another command or a node may give, for tracers that expect a state of their own. */
@@ -61,12 +64,11 @@ static const char *const states[] = {
 };
 
 struct checking {
-    const struct th_check_tracer *check;
+    const struct th_check_options *check;
     struct th_check_setting setting; /* that of the command line */
     struct th_buffer *recordings;
     size_t recording_count;
-    uint64_t known[MOST_RESULTS]; /* keys of the findings that were printed */
-    size_t known_count;
+    struct th_check_known known;
     uint64_t trials, events;
     uint32_t slots; /* called in any run */
     struct th_check_tour tour;
@@ -76,12 +78,47 @@ struct checking {
     bool unwatched, blind;
 };
 
-static bool is_printed(const struct checking *c, uint64_t key)
+/* Prints the events of a short stream. */
+static void print_events(const struct th_buffer *stream)
 {
-    for (size_t i = 0; i < c->known_count; i++)
-        if (c->known[i] == key)
-            return true;
-    return c->known_count == MOST_RESULTS;
+    enum { MOST = 5, WIDTH = 200 };
+    struct th_event event = {0};
+    struct th_buffer line = {0};
+    struct th_reader *reader;
+    th_env env;
+
+    if (th_replay_kept_open(stream, "the records", NULL, &reader) != TH_OK)
+        return;
+    th_env_init(&env, TH_ENV_PLAIN);
+    for (int i = 0; i < MOST && th_replay_reader_next(reader, &event) == TH_OK; i++) {
+        th_term whole;
+        line.size = 0;
+        if (event.source->whole(&event, &env, &whole) == TH_OK)
+            th_text_show_limited(&line, whole, WIDTH);
+        printf("           %s\n", th_buffer_text(&line));
+    }
+    th_error_clear();
+    th_env_release(&env);
+    th_buffer_free(&line);
+    th_replay_reader_close(reader);
+}
+
+static enum th_status print_result(const struct checking *c, const struct th_check_result *result)
+{
+    char run[TH_CHECK_SETTING_TEXT];
+
+    th_check_setting_print(&result->setting, run);
+    return th_check_result_print(c->check,
+                                 &(struct th_check_shown){.found = &result->found,
+                                                          .confirmed = result->confirmed,
+                                                          .input = &result->stream,
+                                                          .count = result->records,
+                                                          .word = "stream",
+                                                          .unit = "event",
+                                                          .suffix = "trace",
+                                                          .print = print_events,
+                                                          .run = run},
+                                 c->known.count);
 }
 
 /* --- Runs ------------------------------------------------------------------------------------- */
@@ -115,16 +152,16 @@ static enum th_status run(struct checking *c, const struct th_check_setting *set
     memcpy(found, page->found, count * sizeof *found);
     for (size_t i = 0; i < count && status == TH_OK && !th_cli_interrupt_came(); i++) {
         struct th_check_result result = {.found = found[i], .setting = *setting};
-        if (is_printed(c, found[i].key))
+        if (th_check_known_has(&c->known, found[i].key))
             continue;
-        c->known[c->known_count++] = found[i].key;
+        c->known.keys[c->known.count++] = found[i].key;
         status = th_check_search(&result, stream, th_clock_real_monotonic() + SEARCH_S * SECOND,
                                  &th_cli_interrupted);
         c->trials += result.trials;
-        if (status == TH_OK && !th_check_search_holds(&result))
-            c->known_count--;
+        if (status == TH_OK && !th_check_seek_holds(&result.found, result.confirmed))
+            c->known.count--;
         else if (status == TH_OK)
-            status = th_check_result_print(c->check, &result, c->known_count);
+            status = print_result(c, &result);
         th_buffer_free(&result.stream);
     }
     return status;
@@ -198,16 +235,6 @@ static enum th_status run_tours(struct checking *c)
     return status;
 }
 
-/* A number that depends on *STATE alone, below LIMIT. Source: splitmix64, public domain. */
-static uint64_t pick(uint64_t *state, uint64_t limit)
-{
-    uint64_t z = (*state += 0x9E3779B97F4A7C15u);
-
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ z >> 27) * 0x94D049BB133111EBu;
-    return (z ^ z >> 31) % limit;
-}
-
 /* One run of step 3. */
 static enum th_status run_random(struct checking *c, uint64_t seed)
 {
@@ -217,25 +244,25 @@ static enum th_status run_random(struct checking *c, uint64_t seed)
     uint64_t state = seed;
     enum th_status status = TH_OK;
 
-    switch (pick(&state, 8)) {
+    switch (th_check_pick(&state, 8)) {
     case 0:
         setting.threads = THREADS;
         break;
     case 1:
-        setting.fails = 1 + pick(&state, ALLOCATIONS);
+        setting.fails = 1 + th_check_pick(&state, ALLOCATIONS);
         break;
     case 2:
         setting.replaces = true;
         break;
     case 3:
-        setting.state = states[pick(&state, sizeof states / sizeof *states)];
+        setting.state = states[th_check_pick(&state, sizeof states / sizeof *states)];
         break;
     default:
         break;
     }
-    if (c->recording_count > 0 && pick(&state, 2))
+    if (c->recording_count > 0 && th_check_pick(&state, 2))
         status = th_replay_generate_mutated(
-            &stream, &c->recordings[pick(&state, c->recording_count)], &how, seed);
+            &stream, &c->recordings[th_check_pick(&state, c->recording_count)], &how, seed);
     else
         th_replay_generate_random(&stream, seed, EVENTS);
     if (status == TH_OK)
@@ -296,8 +323,8 @@ static void print_summary(const struct checking *c, uint64_t seed, double second
         for (size_t tag = 0; tag < TH_TAG_COUNT; tag++)
             tags[tag] |=
                 c->tour.covered[shape] && strcmp(checked_tag(tag), th_replay_shape_tag(shape)) == 0;
-    printf("%zu finding%s; %llu runs, %llu events, seed %llu, %.1f s\n", c->known_count,
-           th_log_plural(c->known_count), (unsigned long long)c->trials,
+    printf("%zu finding%s; %llu runs, %llu events, seed %llu, %.1f s\n", c->known.count,
+           th_log_plural(c->known.count), (unsigned long long)c->trials,
            (unsigned long long)c->events, (unsigned long long)seed, seconds);
     if (!c->check->run) {
         print_covered("slots", TH_SLOTS, slots, slot_name);
@@ -341,20 +368,18 @@ static enum th_status run_given(struct checking *c)
     return status;
 }
 
-int th_check_tracer_run(const struct th_check_tracer *check)
+int th_check_tracer_run(const struct th_check_options *check)
 {
     struct checking c = {
         .check = check,
-        .setting = {.tracer = check->tracer, .folders = &check->folders, .limit_ns = 200 * MS}};
+        .setting = {.tracer = check->library, .folders = &check->folders, .limit_ns = 200 * MS}};
     int64_t began = th_clock_real_monotonic();
     uint64_t seed = check->seed >= 0 ? (uint64_t)check->seed : (uint64_t)began % 1000000;
     enum th_status status = read_recordings(&c);
 
     th_cli_interrupt_install();
-    if (status == TH_OK && check->output && access(check->output, W_OK) != 0) {
-        th_error_raise(TH_FAILED, "%s", strerror(errno));
-        status = th_error_context("cannot write to the folder '%s'", check->output);
-    }
+    if (status == TH_OK)
+        status = th_check_output_check(check);
     if (status == TH_OK)
         status = check->run ? run_given(&c) : run_all(&c, seed, began);
     if (status == TH_OK)
@@ -366,5 +391,5 @@ int th_check_tracer_run(const struct th_check_tracer *check)
     if (status != TH_OK)
         return th_cli_command_fail("check");
     return th_cli_interrupt_status(
-        th_cli_command_finish("check", c.known_count > 0 ? TH_FAILED : TH_OK));
+        th_cli_command_finish("check", c.known.count > 0 ? TH_FAILED : TH_OK));
 }

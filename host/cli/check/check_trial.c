@@ -5,8 +5,6 @@
 #include "host/base/error.h"
 #include "host/base/memory.h"
 #include "host/base/buffer.h"
-#include "host/base/hash.h"
-#include "host/cli/subcommand.h"
 #include "host/cli/trial_process.h"
 #include "host/control/argument.h"
 #include "host/library/entry.h"
@@ -21,12 +19,9 @@
 #include "host/trace/session.h"
 #include "host/trace/tags.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 
 static const int64_t MS = 1000000;
 
@@ -41,51 +36,7 @@ struct trial {
     struct th_search search;
 };
 
-/* --- Findings --------------------------------------------------------------------------------- */
-
-static uint64_t key_of(enum th_check_rule rule, const char *where, const char *kind)
-{
-    uint64_t key = th_hash_bytes(where, strlen(where));
-
-    return th_hash_mix(key ^ th_hash_bytes(kind, strlen(kind)) ^ rule) | 1;
-}
-
-static void add_finding(enum th_check_rule rule, const char *where, const char *kind,
-                        const char *text)
-{
-    uint64_t key = key_of(rule, where, kind);
-    struct th_check_found *found;
-
-    if (th_check_trial_find(page, key) || page->count == TH_CHECK_FINDINGS)
-        return;
-    found = &page->found[page->count++];
-    *found = (struct th_check_found){.key = key, .rule = rule};
-    snprintf(found->where, sizeof found->where, "%s", where);
-    snprintf(found->text, sizeof found->text, "%s", text);
-}
-
-/* A place is "trace_call of tracer './x.so'": the tracer is known. */
-static void note_finding(const struct th_check_finding *finding)
-{
-    const char *of = strstr(finding->where, " of tracer '");
-    char where[TH_CHECK_WHERE], text[TH_CHECK_TEXT];
-    size_t length = of ? (size_t)(of - finding->where) : strlen(finding->where);
-
-    snprintf(where, sizeof where, "%.*s", (int)length, finding->where);
-    snprintf(text, sizeof text, "%s: %s", finding->who, finding->message);
-    while (atomic_flag_test_and_set(&page->lock))
-        ;
-    add_finding(finding->rule, where, finding->kind, text);
-    atomic_flag_clear(&page->lock);
-}
-
-const struct th_check_found *th_check_trial_find(const struct th_check_page *results, uint64_t key)
-{
-    for (unsigned i = 0; i < results->count; i++)
-        if (results->found[i].key == key)
-            return &results->found[i];
-    return NULL;
-}
+/* --- In the trial ----------------------------------------------------------------------------- */
 
 /* Relaxed: a bit, and a byte, each alone. */
 static void note_called(void *context, unsigned slot, uint64_t record)
@@ -95,8 +46,6 @@ static void note_called(void *context, unsigned slot, uint64_t record)
     if (slot % 2 && record > 0 && record <= TH_CHECK_RECORDS)
         atomic_store_explicit(&page->traced[record - 1], true, memory_order_relaxed);
 }
-
-/* --- In the trial ----------------------------------------------------------------------------- */
 
 static enum th_status attach(struct trial *trial)
 {
@@ -122,15 +71,6 @@ static enum th_status attach(struct trial *trial)
         status = th_trace_session_attach(trial->tracing, &setup, &session);
     th_trace_named_tracer_free(&tracer);
     return status;
-}
-
-static void note_refusal(enum th_status status)
-{
-    page->refused = status;
-    for (; status != TH_OK && page->links < TH_CHECK_CAUSES && th_error_link(page->links);
-         page->links++)
-        snprintf(page->causes[page->links], sizeof page->causes[0], "%s",
-                 th_error_link(page->links));
 }
 
 static void replace(struct trial *trial)
@@ -175,7 +115,9 @@ static void play(struct trial *trial)
 /* A thread that runs the callbacks again, in rounds: all threads end a round before the next one, so that
  * each is in the way of each other one also if there are few processors. */
 struct again {
-    pthread_barrier_t *round;
+    /* Two barriers: the sanitizer lets a thread that has passed a barrier late follow what others do
+     * before they wait at the same one again. */
+    pthread_barrier_t *begin, *end;
     const int64_t *until; /* on th_clock_real_monotonic() */
     bool *ends;           /* written by one thread, between two waits for the others */
     pthread_t thread;
@@ -188,11 +130,11 @@ static void *run_again(void *argument)
 
     th_crash_thread_begin();
     do {
-        pthread_barrier_wait(again->round);
+        pthread_barrier_wait(again->begin);
         th_check_callbacks_run_kept(again->number);
-        if (pthread_barrier_wait(again->round) == PTHREAD_BARRIER_SERIAL_THREAD)
+        if (pthread_barrier_wait(again->end) == PTHREAD_BARRIER_SERIAL_THREAD)
             *again->ends = th_clock_real_monotonic() > *again->until;
-        pthread_barrier_wait(again->round);
+        pthread_barrier_wait(again->end);
     } while (!*again->ends);
     th_crash_thread_end();
     return NULL;
@@ -202,12 +144,14 @@ static void run_in_threads(unsigned count)
 {
     struct again *threads = th_alloc(count * sizeof *threads);
     const int64_t until = th_clock_real_monotonic() + 100 * MS;
-    pthread_barrier_t round;
+    pthread_barrier_t begin, end;
     bool ends = false;
 
-    pthread_barrier_init(&round, NULL, count);
+    pthread_barrier_init(&begin, NULL, count);
+    pthread_barrier_init(&end, NULL, count);
     for (unsigned i = 0; i < count; i++) {
-        threads[i] = (struct again){.round = &round, .until = &until, .ends = &ends, .number = i};
+        threads[i] = (struct again){
+            .begin = &begin, .end = &end, .until = &until, .ends = &ends, .number = i};
         if (pthread_create(&threads[i].thread, NULL, run_again, &threads[i]) != 0)
             th_crash_end_trial(); /* without a result: the trial has not ended */
     }
@@ -229,7 +173,7 @@ static void carry_out_check(void *context)
                                       .slow_ns = setting->threads ? 0 : TH_CHECK_SLOW_NS,
                                       .called = note_called};
     th_check_start();
-    th_check_watch_findings(note_finding);
+    th_check_watch_findings(th_check_page_note);
     th_crash_install();
     th_crash_begin_trial(&page->crash);
     th_crash_set_timeout(setting->limit_ns, true);
@@ -242,7 +186,7 @@ static void carry_out_check(void *context)
                            setting->folders->count);
     trial->search.replaceable = setting->replaces;
     for (int i = 0; i <= setting->twice && page->refused == TH_OK; i++)
-        note_refusal(attach(trial));
+        th_check_page_note_refusal(attach(trial));
     alone = th_cli_trial_threads() <= 2; /* this thread, and the watchdog of crash/ */
     page->unwatched = !alone;
     how.effects = alone && !setting->threads && !setting->fails;
@@ -278,36 +222,21 @@ static void add_death(const struct th_check_setting *setting, bool in_time, int 
     static const char *const phases[] = {"load", "a thread", "unload"};
     const struct th_crash_signature *crash = &page->crash;
     const char *where = *crash->function ? crash->function : phases[page->phase];
-    enum th_check_rule rule =
-        setting->fails && page->allocation_failed ? TH_RULE_MEMORY : TH_RULE_CRASH;
-    char kind[64], text[TH_CHECK_TEXT];
+    char who[TH_CHECK_WHERE + 32];
 
     if (crash->kind != TH_CRASH_NONE && crash->slot >= 0)
         where = name_callback((enum th_tracer_slot)crash->slot);
-    if (!in_time || crash->kind == TH_CRASH_HANG) {
-        rule = TH_RULE_HANG;
-        snprintf(kind, sizeof kind, "does not return");
-    } else if (crash->kind == TH_CRASH_SIGNAL) {
-        snprintf(kind, sizeof kind, "ends by SIG%s", sigabbrev_np(crash->number));
-    } else if (crash->kind == TH_CRASH_EXIT) {
-        snprintf(kind, sizeof kind, "calls exit()");
-    } else if (crash->kind == TH_CRASH_IMMEDIATE) {
-        snprintf(kind, sizeof kind, "calls _exit(%d)", crash->number);
-    } else if (WIFSIGNALED(status)) {
-        snprintf(kind, sizeof kind, "ends by SIG%s", sigabbrev_np(WTERMSIG(status)));
-    } else {
-        snprintf(kind, sizeof kind, "ends with status %d", WEXITSTATUS(status));
-    }
-    snprintf(text, sizeof text, "%s, record %llu: %s", where, (unsigned long long)page->played,
-             kind);
-    if (page->count == TH_CHECK_FINDINGS)
-        page->count--;
-    add_finding(rule, where, kind, text);
+    snprintf(who, sizeof who, "%s, record %llu", where, (unsigned long long)page->played);
+    th_check_page_add_death(&(struct th_check_death){.where = where,
+                                                     .who = who,
+                                                     .fails = setting->fails > 0,
+                                                     .in_time = in_time,
+                                                     .status = status});
 }
 
 static void add_race(const char *first, const char *text)
 {
-    add_finding(TH_RULE_RACE, first, "race", text);
+    th_check_page_add(TH_RULE_RACE, first, "race", text);
 }
 
 static size_t count_records(const struct th_buffer *stream)
@@ -325,23 +254,6 @@ static size_t count_records(const struct th_buffer *stream)
     return count;
 }
 
-enum th_status th_check_trial_raise(const struct th_check_page *results)
-{
-    enum th_status status = results->refused;
-
-    for (unsigned i = results->links; i > 0; i--)
-        if (i == results->links)
-            th_error_raise(status, "%s", results->causes[i - 1]);
-        else
-            th_error_context("%s", results->causes[i - 1]);
-    return status;
-}
-
-const struct th_check_page *th_check_trial_results(void)
-{
-    return page;
-}
-
 const struct th_check_page *th_check_trial_run(const struct th_check_setting *setting,
                                                const struct th_buffer *stream)
 {
@@ -351,16 +263,8 @@ const struct th_check_page *th_check_trial_run(const struct th_check_setting *se
     bool in_time;
     int status;
 
-    if (!page) {
-        void *memory =
-            mmap(NULL, sizeof *page, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) {
-            th_error_raise(TH_FAILED, "cannot map memory: %s", strerror(errno));
-            return NULL;
-        }
-        page = memory;
-    }
-    memset(page, 0, sizeof *page);
+    if (!(page = th_check_page_clear()))
+        return NULL;
     if (setting->replaces)
         trial.records = count_records(stream);
     in_time = th_cli_trial_process(carry_out_check, &trial, TRIES * setting->limit_ns + 10000 * MS,

@@ -1,0 +1,39 @@
+/*
+ * Trials that seek a finding of `tracehost check` again: in less input, with more patience.
+ */
+#ifndef TH_CHECK_SEEK_H
+#define TH_CHECK_SEEK_H
+
+#include "check_page.h"
+
+#include <stddef.h>
+
+struct th_check_seek {
+    struct th_check_found *found; /* is sought by its key; becomes the one that was met last */
+    uint64_t *trials;             /* counts */
+    int64_t *limit_ns;            /* of a callback or call, a part of the circumstances */
+    int64_t deadline_ns;          /* no trial begins later (th_clock_real_monotonic()) */
+    const volatile int *stop;     /* no trial begins once this is not 0 */
+    bool ended;                   /* set when a trial was not made for these reasons */
+    /* Runs a trial of INPUT. Returns its results; NULL with an error if there is no process. */
+    const struct th_check_page *(*run)(void *context, const void *input);
+    void *context;
+};
+
+/* Returns whether the finding is met in INPUT. *NEEDED becomes how many of the COUNT units of INPUT
+ * were needed; NULL: that is not wanted. */
+bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t count,
+                        size_t *needed);
+
+/* Returns whether the finding is met TIMES times in INPUT, with more patience for each callback or
+ * call. Deadline and stop do not count. */
+bool th_check_seek_again(struct th_check_seek *seek, const void *input, int times);
+
+/* Returns whether a finding is worth to be shown: a function that takes long at some attempts alone
+ * was slowed down by other programs. CONFIRMED: it was met again. */
+static inline bool th_check_seek_holds(const struct th_check_found *found, bool confirmed)
+{
+    return confirmed || found->rule != TH_RULE_HANG;
+}
+
+#endif

@@ -1,0 +1,166 @@
+#!/bin/sh
+# Tests `tracehost check` of NIF libraries: each bug planted in check_command/planted_plugin.c is found by its rule, in the
+# fewest calls; libraries without a bug have no finding; errors. With a sanitizer, one bug of six is planted.
+# `tests/cli/check_plugin.sh --update` writes check_command/expected_plugin. CHECK_FOR=600s tries the libraries without a
+# bug for as long as that.
+. tests/cli/lib/assertions.sh
+
+# The checker reports the leaks, which are on purpose here, not the address sanitizer.
+export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
+top=$PWD
+bugs=$(sed -n '/^enum planted {/,/^};/p' tests/cli/check_command/planted_plugin.c | grep -o '^    [a-z_]*')
+case $BUILD_DIR in
+# The sanitizers know the memory of malloc(), and the stack of a deep recursion is theirs.
+*/asan | */ubsan | */tsan) bugs=$(echo "$bugs" | grep -v -e malloc -e deep | awk 'NR % 6 == 1') ;;
+esac
+expected=tests/cli/check_command/expected_plugin
+
+# --- planted bugs ---
+
+# found BUG: prints each finding, and its calls, without what differs from run to run.
+found() {
+    mkdir "$work/$1" && cd "$work/$1" &&
+        "$CC" -O1 -g -Wall -Wextra -Wno-use-after-free -Werror -fPIC -shared "-DPLANTED=$1" \
+            -I"$BUILD_DIR/include/tracehost" -o planted.so "$top/tests/cli/check_command/planted_plugin.c" || return
+    "$tracehost" check --seed=1 --for=0s ./planted.so >said 2>&1
+    echo $? >status
+    cd "$top" || return
+    sed -n 's/#Ref<[0-9.]*>/#Ref<...>/g; s/F(N - 1, \(.*\))(2[0-9][0-9][0-9], /F(N - 1, \1)(N, /; s/aaaa*/a.../
+        s/grows by [0-9]* bytes/grows by N bytes/; /^[a-z]*: /p; /^    /p' "$work/$1/said"
+}
+for bug in $bugs; do
+    {
+        echo "= $bug"
+        found "$bug" 2>&1
+    } >"$work/$bug.found" &
+    [ "$((number = ${number:-0} + 1))" -lt 2 ] || { wait && number=0; }
+done
+wait
+if [ "${1:-}" = --update ]; then
+    for bug in $bugs; do cat "$work/$bug.found"; done >$expected
+fi
+one_bug() {
+    sed -n "/^= $1\$/,/^= /p" $expected | sed '2,${/^= /d}' >"$work/$1.expected"
+    diff -u "$work/$1.expected" "$work/$1.found" || return
+    case $1 in
+    no_bug) [ "$(cat "$work/$1/status")" = 0 ] || return ;;
+    *) [ "$(cat "$work/$1/status")" = 1 ] || return ;;
+    esac
+    # The commands that the findings name repeat them: `check` by its rule, `call` by its status.
+    sed -n 's/^  repeat *tracehost//p' "$work/$1/said" >"$work/$1/repeat"
+    grep -o '^[a-z]*: ' "$work/$1/said" >"$work/$1/rules"
+    cd "$work/$1" || return
+    mkdir -p repeated
+    while read -r rule && IFS= read -r command <&3; do
+        case $command in
+        ' call '*)
+            eval "\"$tracehost\" $command" >again 2>&1
+            status=$?
+            grep -e 'tracehost: check: ' -e 'tracehost: library ' again >/dev/null &&
+                { [ $status = 1 ] || [ $status = 6 ]; }
+            ;;
+        *)
+            eval "\"$tracehost\" $command -o repeated" >again
+            grep "^$rule " again >/dev/null
+            ;;
+        esac || { echo "not repeated: $command"; cat again; return 1; }
+    done <rules 3<repeat
+}
+for bug in $bugs; do
+    check "planted: $bug" one_bug "$bug"
+    cd "$top" || exit
+done
+
+# --- what has no finding ---
+
+# no_finding ARGUMENT...
+no_finding() {
+    (cd "$work" && timeout 60 "$tracehost" check --seed=1 --for="${CHECK_FOR:-0s}" "$@") >"$work/report" 2>&1
+    status=$?
+    cat "$work/report"
+    [ $status = 0 ] && grep -q '^0 findings; ' "$work/report"
+}
+for library in "$BUILD_DIR"/lib/tracehost/plugins/*.so; do
+    check "$(basename "$library" .so) has no finding" no_finding "$library"
+done
+# Libraries that Debian ships, and the rules that they break, all but one of them when an allocation fails: a result of
+# enif_alloc() or enif_alloc_resource() that is not examined (memory), memory of an earlier step that is kept then (leak), a
+# destructor of a resource that was not filled (owner), a result of 0 (term). fast_yaml returns a term after an exception.
+known_rules() {
+    library=$(ls /usr/lib/erlang/lib/*/priv/"$1".so /usr/lib/erlang/lib/*/priv/lib/"$1".so 2>/dev/null | head -n 1)
+    (cd "$work" && "$tracehost" check --seed=1 --for=0s --load-info="$2" "$library") >"$work/report" 2>&1
+    cat "$work/report"
+    grep -q ' runs, ' "$work/report" || return
+    for rule in $(sed -n 's/^\([a-z]*\): .*/\1/p' "$work/report"); do
+        case " $3 " in
+        *" $rule "*) ;;
+        *) return 1 ;;
+        esac
+    done
+}
+while read -r name info rules; do
+    case $BUILD_DIR in
+    */release | */debug)
+        if [ -n "$(ls /usr/lib/erlang/lib/*/priv/"$name".so /usr/lib/erlang/lib/*/priv/lib/"$name".so 2>/dev/null)" ]; then
+            check "$name has only findings that are known" known_rules "$name" "$info" "$rules"
+        else
+            skip "$name has only findings that are known" "there is no $name.so here"
+        fi
+        ;;
+    esac
+done <<'LIBRARIES'
+jiffy 0 memory
+asn1rt_nif 1 leak
+iconv 0 leak
+stringprep 0
+fxml 0
+fxml_stream 0 leak owner term
+fast_yaml 0 term memory
+LIBRARIES
+# covers: each function of a library is called, and returns at least once.
+covers() {
+    no_finding "$work/no_bug/planted.so" && [ "$(grep -c ' \([0-9]*\) of \1 functions$' "$work/report")" = 2 ]
+}
+check 'all functions are called, and return' covers
+# same_seed: a seed repeats the random lists.
+same_seed() {
+    for i in 1 2; do
+        (cd "$work" && "$tracehost" check --seed=77 --for=0s no_bug/planted.so) |
+            sed 's/[0-9]* runs, [0-9]* calls, //; s/, [0-9.]* s$//' >"$work/seed$i"
+    done
+    grep -q '^0 findings; seed 77$' "$work/seed1" && diff "$work/seed1" "$work/seed2"
+}
+check 'a run with a seed can be repeated' same_seed
+nothing_left() { ! ls "$work/scratch"/tracehost-check.* 2>/dev/null; }
+files_stay_away() {
+    mkdir "$work/scratch" && TMPDIR=$work/scratch no_finding "$BUILD_DIR/lib/tracehost/plugins/files.so" && nothing_left
+}
+check 'files that functions write are removed' files_stay_away
+
+# --- errors ---
+
+said() { (cd "$work" && "$tracehost" check "$@"); }
+expect 'a run without calls' said --run=plain no_bug/planted.so <<'LINES'
+-- stderr
+tracehost check: --run needs a file with calls
+-- status 2
+LINES
+expect 'a file that is missing' said --for=0s no_bug/planted.so missing.calls <<'LINES'
+-- stderr
+tracehost check: cannot read missing.calls
+  No such file or directory
+-- status 3
+LINES
+printf '%%%% calls\n\nplanted:open().\nplanted:open(\n' >"$work/torn.calls"
+expect 'a file that is no list of calls' said --for=0s no_bug/planted.so torn.calls <<'LINES'
+-- stderr
+tracehost check: cannot read line 4 of torn.calls
+  line 1, column 14: expected an expression, found the end of the text
+-- status 3
+LINES
+expect 'a run of an unknown kind' said --run=twice no_bug/planted.so torn.calls <<'LINES'
+-- stderr
+tracehost check: --run must be plain, threads=N (up to 64), allocation=N, kill=N (milliseconds, up to 10000), replace or rounds=N (at least 100), not 'twice'
+-- status 2
+LINES
+finish
