@@ -94,18 +94,21 @@ struct access {
     char function[64], place[128];
 };
 
-/* Reads the frame in LINE into ACCESS if it is of MODULE. */
+/* Reads the frame in LINE into ACCESS if it is of MODULE. Paths may have blanks. */
 static bool read_frame(const char *line, const char *module, struct access *access)
 {
-    char function[64], place[256], in[256];
-    const char *slash;
+    const char *number = strstr(line, "    #"), *function = number ? strchr(number + 5, ' ') : NULL;
+    const char *place = function ? strchr(function + 1, ' ') : NULL;
+    const char *in = strrchr(line, '('), *end = in ? strrchr(in, '+') : NULL, *slash;
 
-    if (sscanf(line, " #%*d %63s %255s (%255[^+]", function, place, in) != 3 ||
-        strcmp(in, module) != 0)
+    if (number != line || !place || !end || in <= place ||
+        strlen(module) != (size_t)(end - in) - 1 || strncmp(in + 1, module, strlen(module)) != 0)
         return false;
-    slash = strrchr(place, '/');
-    snprintf(access->function, sizeof access->function, "%s", function);
-    snprintf(access->place, sizeof access->place, "%.127s", slash ? slash + 1 : place);
+    snprintf(access->function, sizeof access->function, "%.*s", (int)(place - function - 1),
+             function + 1);
+    slash = memrchr(place, '/', (size_t)(in - place));
+    place = slash ? slash + 1 : place + 1;
+    snprintf(access->place, sizeof access->place, "%.*s", (int)(in - place - 1), place);
     return true;
 }
 
