@@ -137,6 +137,20 @@ static int read_report(char **text, const char *module, struct access accesses[2
     return found;
 }
 
+/* The sanitizer reports the later access first, which is a matter of chance: puts a write first, and of
+ * two accesses of a kind that of the smaller place. */
+static void put_in_order(struct access accesses[2])
+{
+    const struct access first = accesses[0];
+    int order = accesses[1].writes - accesses[0].writes;
+
+    order = order ? order : strcmp(accesses[0].place, accesses[1].place);
+    if (order > 0) {
+        accesses[0] = accesses[1];
+        accesses[1] = first;
+    }
+}
+
 void th_check_races_read(const char *path, void (*found)(const char *first, const char *text))
 {
     const char *slash = strrchr(path, '/'), *module = slash ? slash + 1 : path;
@@ -155,6 +169,7 @@ void th_check_races_read(const char *path, void (*found)(const char *first, cons
         if (!line || !strstr(line, "ThreadSanitizer: data race") ||
             read_report(&rest, module, accesses, variable) != 2)
             continue;
+        put_in_order(accesses);
         shown = th_printf("%s (%s) %s %s%s%s while %s (%s) %s it in another thread",
                           accesses[0].function, accesses[0].place,
                           accesses[0].writes ? "writes" : "reads", *variable ? "'" : "memory",
