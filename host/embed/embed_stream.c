@@ -102,7 +102,7 @@ void th_embed_record_give(struct tracehost_record *record, struct th_event *even
     };
 
     if (kind == TRACEHOST_RECORD_TRACE)
-        known.tag = th_atom_name(th_trace_tag_atom(event->tag))->text;
+        known.tag = th_trace_tag_name(event->tag);
     if (th_is_local_pid(event->tracee) || th_is_local_port(event->tracee))
         known.tracee = event->tracee;
     if (kind > TRACEHOST_RECORD_SEQ_TRACE)

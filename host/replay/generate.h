@@ -17,9 +17,9 @@
 /* Number of shapes. */
 size_t th_replay_shapes(void);
 
-/* The name of SHAPE, which begins with the tag, and the tag's name. */
+/* The name of SHAPE, which begins with that of the tag, and the tag. */
 const char *th_replay_shape_name(size_t shape);
-const char *th_replay_shape_tag(size_t shape);
+enum th_tracer_tag th_replay_shape_tag(size_t shape);
 
 /* Appends one event of each shape to STREAM, in an order in which a node could send them. Returns
  * the number of records. SHAPES gets the shape of each record; SIZE_MAX for a record that only

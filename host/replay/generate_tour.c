@@ -332,9 +332,9 @@ const char *th_replay_shape_name(size_t shape)
     return rows[row_of_shape(shape)].name;
 }
 
-const char *th_replay_shape_tag(size_t shape)
+enum th_tracer_tag th_replay_shape_tag(size_t shape)
 {
-    return th_atom_name(th_trace_tag_atom(rows[row_of_shape(shape)].tag))->text;
+    return rows[row_of_shape(shape)].tag;
 }
 
 size_t th_replay_generate_tour(struct th_buffer *stream, size_t **shapes)

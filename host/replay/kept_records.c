@@ -75,6 +75,22 @@ enum th_status th_replay_kept_add(struct th_replay_kept *kept, const struct th_r
     return TH_OK;
 }
 
+enum th_status th_replay_kept_read(struct th_replay_kept *kept, struct th_reader *reader,
+                                   size_t enough)
+{
+    struct th_event event = {0};
+    enum th_status met = TH_OK;
+
+    while (met != TH_END && met != TH_FAILED && kept->bytes.size < enough) {
+        met = th_replay_reader_next(reader, &event);
+        if (met == TH_OK)
+            met = th_replay_kept_add(kept, reader, &event);
+        if (met != TH_OK && met != TH_END && met != TH_FAILED)
+            th_error_clear();
+    }
+    return met == TH_FAILED ? TH_FAILED : TH_OK;
+}
+
 void th_replay_kept_write(const struct th_replay_kept *kept, const size_t records[], size_t count,
                           struct th_buffer *stream)
 {

@@ -30,6 +30,12 @@ struct th_replay_kept {
 enum th_status th_replay_kept_add(struct th_replay_kept *kept, const struct th_reader *reader,
                                   const struct th_event *event);
 
+/* Appends the records that READER reads next, until there are at least ENOUGH bytes. Damaged records
+ * are left out.
+ * Errors: TH_FAILED if there are more bytes than `most`. */
+enum th_status th_replay_kept_read(struct th_replay_kept *kept, struct th_reader *reader,
+                                   size_t enough);
+
 /* Appends a stream of the RECORDS, COUNT indices in ascending order, to STREAM. */
 void th_replay_kept_write(const struct th_replay_kept *kept, const size_t records[], size_t count,
                           struct th_buffer *stream);

@@ -461,7 +461,7 @@ enum th_status th_trace(struct th_tracing *tracing, struct th_event *event)
     if (group == TH_GROUP_none)
         return th_error_raise(TH_MALFORMED, "a %s has no '%s' events",
                               th_is_port(event->tracee) ? "port" : "process",
-                              th_atom_name(th_trace_tag_atom(event->tag))->text);
+                              th_trace_tag_name(event->tag));
     flag = th_trace_tag_flag(event->tag, group);
     /* `in` of a live process asks all sessions that trace it, with any flag, for their
      * trace_status. */

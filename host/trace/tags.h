@@ -20,6 +20,12 @@ static inline th_term th_trace_tag_atom(enum th_tracer_tag tag)
     return (th_term)(TH_ATOM_INDEX_send + tag) << 6 | TH_TAG_ATOM;
 }
 
+/* Returns the name of TAG: "send". */
+static inline const char *th_trace_tag_name(enum th_tracer_tag tag)
+{
+    return th_atom_name(th_trace_tag_atom(tag))->text;
+}
+
 /* Returns the tag that ATOM names; TH_TAG_COUNT: none. */
 static inline enum th_tracer_tag th_trace_tag_of(th_term atom)
 {

@@ -63,8 +63,8 @@ static void test_each_tag_has_shapes(void **state)
         assert_int_equal(th_replay_reader_next(reader, &event), TH_OK);
         if (shapes[i] == SIZE_MAX)
             continue;
-        assert_string_equal(th_replay_shape_tag(shapes[i]),
-                            th_atom_name(th_trace_tag_atom(event.tag))->text);
+        assert_string_equal(th_trace_tag_name(th_replay_shape_tag(shapes[i])),
+                            th_trace_tag_name(event.tag));
         tags[th_is_port(event.tracee)][event.tag]++;
     }
     for (int tag = 0; tag < TH_TAG_COUNT; tag++)
@@ -82,7 +82,8 @@ static void test_names_of_shapes(void **state)
     (void)state;
     assert_order(th_replay_shapes(), >, 100);
     for (size_t i = 0; i < th_replay_shapes(); i++) {
-        const char *name = th_replay_shape_name(i), *tag = th_replay_shape_tag(i);
+        const char *name = th_replay_shape_name(i),
+                   *tag = th_trace_tag_name(th_replay_shape_tag(i));
         assert_memory_equal(name, tag, strlen(tag));
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(name, th_replay_shape_name(j));
@@ -146,8 +147,7 @@ static void test_tour_is_delivered(void **state)
         group = th_trace_tag_group(event->tag, event->tracee);
         snprintf(callback, sizeof callback, "trace%s%s(%s,s,", group ? "_" : "",
                  group ? group_name(group) : "",
-                 event->tag == TH_TAG_receive ? "'receive'"
-                                              : th_atom_name(th_trace_tag_atom(event->tag))->text);
+                 event->tag == TH_TAG_receive ? "'receive'" : th_trace_tag_name(event->tag));
         if (!strstr(scene_log(), callback) && shapes[i] != SIZE_MAX)
             fail_msg("%s: no %s", th_replay_shape_name(shapes[i]), callback);
     }

@@ -9,7 +9,6 @@
 #include "host/replay/minimize.h"
 #include "host/replay/part.h"
 #include "host/replay/reader.h"
-#include "host/trace/event.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,18 +49,13 @@ static bool try_stream(void *context, const struct th_buffer *stream)
 
 static enum th_status keep_records(struct search *search, const struct th_buffer *stream)
 {
-    struct th_event event = {0};
     struct th_reader *reader;
-    enum th_status status = th_replay_kept_open(stream, "the records", NULL, &reader), met;
+    enum th_status status = th_replay_kept_open(stream, "the records", NULL, &reader);
 
     if (status != TH_OK)
         return status;
     search->kept.most = MOST_BYTES;
-    while (status == TH_OK && (met = th_replay_reader_next(reader, &event)) != TH_END)
-        if (met == TH_OK)
-            status = th_replay_kept_add(&search->kept, reader, &event);
-        else
-            th_error_clear();
+    status = th_replay_kept_read(&search->kept, reader, SIZE_MAX);
     th_replay_reader_close(reader);
     return status;
 }

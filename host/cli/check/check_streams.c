@@ -5,28 +5,19 @@
 #include "host/base/memory.h"
 #include "host/replay/generate.h"
 #include "host/replay/reader.h"
-#include "host/trace/event.h"
 
 #include <string.h>
 
 enum {
-    RECORDED = 4 << 20 /* limit in bytes of a stream; of a recording twice as much as is kept */
+    RECORDED = 4 << 20 /* limit of kept records, in bytes; half of it is enough */
 };
 
-/* Keeps the records of READER, at most RECORDED bytes of them. */
+/* Keeps the beginning of READER's records, and closes READER. */
 static void check_streams_keep(struct th_reader *reader, struct th_replay_kept *kept)
 {
-    struct th_event event = {0};
-    enum th_status met = TH_OK;
-
     kept->most = RECORDED;
-    while (met != TH_END && kept->bytes.size < RECORDED / 2) {
-        met = th_replay_reader_next(reader, &event);
-        if (met == TH_OK)
-            met = th_replay_kept_add(kept, reader, &event);
-        if (met != TH_OK && met != TH_END)
-            th_error_clear();
-    }
+    if (th_replay_kept_read(kept, reader, RECORDED / 2) != TH_OK)
+        th_error_clear(); /* the last record was too large */
     th_replay_reader_close(reader);
 }
 

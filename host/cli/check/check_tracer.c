@@ -123,9 +123,9 @@ static enum th_status print_result(const struct checking *c, const struct th_che
 
 /* --- Runs ------------------------------------------------------------------------------------- */
 
-/* Plays STREAM as SETTING says, and prints new findings. The stream of a finding is cut to the least,
- * unless the command repeats a finding.
- * Errors: TH_REFUSED if the tracer was not attached; those of th_check_search(). */
+/* Plays STREAM as SETTING says, and prints new findings, each with the least of STREAM that it needs.
+ * Errors: those of th_check_trial_raise() if the tracer was not attached; those of
+ * th_check_search(). */
 static enum th_status run(struct checking *c, const struct th_check_setting *setting,
                           const struct th_buffer *stream)
 {
@@ -310,7 +310,7 @@ static const char *slot_name(size_t slot)
 
 static const char *checked_tag(size_t tag)
 {
-    return th_atom_name(th_trace_tag_atom((enum th_tracer_tag)tag))->text;
+    return th_trace_tag_name((enum th_tracer_tag)tag);
 }
 
 static void print_summary(const struct checking *c, uint64_t seed, double seconds)
@@ -320,9 +320,7 @@ static void print_summary(const struct checking *c, uint64_t seed, double second
     for (size_t i = 0; i < TH_SLOTS; i++)
         slots[i] = c->slots >> i & 1;
     for (size_t shape = 0; c->tour.covered && shape < th_replay_shapes(); shape++)
-        for (size_t tag = 0; tag < TH_TAG_COUNT; tag++)
-            tags[tag] |=
-                c->tour.covered[shape] && strcmp(checked_tag(tag), th_replay_shape_tag(shape)) == 0;
+        tags[th_replay_shape_tag(shape)] |= c->tour.covered[shape];
     printf("%zu finding%s; %llu runs, %llu events, seed %llu, %.1f s\n", c->known.count,
            th_log_plural(c->known.count), (unsigned long long)c->trials,
            (unsigned long long)c->events, (unsigned long long)seed, seconds);

@@ -245,7 +245,7 @@ static enum th_status function(struct th_event *event, struct th_mfa *found)
         return th_error_raise(TH_MALFORMED, "the event has no function: no call goes on");
     else
         return th_error_raise(TH_MALFORMED, "a '%s' event has no function",
-                              th_atom_name(th_trace_tag_atom(event->tag))->text);
+                              th_trace_tag_name(event->tag));
     return TH_OK;
 }
 
@@ -311,7 +311,7 @@ void th_live_event_init(struct th_live_event *event, struct th_live_tracee *proc
 {
     if (tag >= TH_TAG_call && tag <= TH_TAG_exception_from)
         th_bug("a live '%s' event needs th_live_call() or a function like it",
-               th_atom_name(th_trace_tag_atom(tag))->text);
+               th_trace_tag_name(tag));
     init(event, process, TH_EVENT_TRACE, tag);
 }
 
