@@ -1,69 +1,30 @@
 #!/bin/sh
 # Tests `tracehost check`: each bug planted in check_command/planted.c is found by its rule, in the smallest stream; tracers
-# that ship have no finding; errors. With a sanitizer, one bug of nine is planted, and a few
-# tracers are tried. `tests/cli/check_command.sh --update` writes
-# check_command/expected. CHECK_FOR=600s tries the tracers that ship for as long as that.
+# that ship have no finding; errors. With a sanitizer, one bug of nine is planted, and a few tracers are tried.
+# `tests/cli/check_command.sh --update` writes check_command/expected. CHECK_FOR=600s tries the tracers that ship for as
+# long as that.
 . tests/cli/lib/assertions.sh
+. tests/cli/check_command/planted_bugs.sh
 
-# The checker reports the leaks, which are on purpose here, not the address sanitizer.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
-top=$PWD
-bugs=$(sed -n '/^enum planted {/,/^};/p' tests/cli/check_command/planted.c | grep -o '^    [a-z_]*')
+source=tests/cli/check_command/planted.c
+expected=tests/cli/check_command/expected
+bugs=$(bugs_in $source)
 case $BUILD_DIR in
 */asan | */ubsan | */tsan) bugs=$(echo "$bugs" | grep -v race_ | awk 'NR % 9 == 1') ;;
 esac
-expected=tests/cli/check_command/expected
 
 # --- planted bugs ---
 
 # found BUG: prints each finding without what differs from run to run.
 found() {
     case $1 in
-    race_*) set -- "$1" -fsanitize=thread ;;
-    esac
-    mkdir "$work/$1" && cd "$work/$1" &&
-        "$CC" -O1 -g -Wall -Wextra -Wno-use-after-free -Werror -fPIC -shared -DPLANTED="$@" \
-            -I"$BUILD_DIR/include/tracehost" -o planted.so "$top/tests/cli/check_command/planted.c" || return
-    "$tracehost" check --seed=1 --for=0s ./planted.so >said 2>&1
-    echo $? >status
-    cd "$top" || return
+    race_*) check_bug "$1" -fsanitize=thread ;;
+    *) check_bug "$1" ;;
+    esac || return
     sed -n 's/ of tracer .[^ ,:]*.,/,/; s/ of tracer .[^ ,:]*. got/ got/
         s/at least [0-9]* us/at least N us/; /^[a-z]*: /p; s/^  stream *[^ ]* \(.*\)/  \1/p' "$work/$1/said"
 }
-
-# Two bugs at a time: most of the time is that of processes that begin and end.
-for bug in $bugs; do
-    {
-        echo "= $bug"
-        found "$bug" 2>&1
-    } >"$work/$bug.found" &
-    [ "$((number = ${number:-0} + 1))" -lt 2 ] || { wait && number=0; }
-done
-wait
-if [ "${1:-}" = --update ]; then
-    for bug in $bugs; do cat "$work/$bug.found"; done >$expected
-fi
-one_bug() {
-    sed -n "/^= $1\$/,/^= /p" $expected | sed '2,${/^= /d}' >"$work/$1.expected"
-    diff -u "$work/$1.expected" "$work/$1.found" || return
-    case $1 in
-    no_bug) [ "$(cat "$work/$1/status")" = 0 ] || return ;;
-    *) [ "$(cat "$work/$1/status")" = 1 ] || return ;;
-    esac
-    # The commands that the findings name repeat them.
-    sed -n 's/^  repeat *tracehost//p' "$work/$1/said" >"$work/$1/repeat"
-    grep -o '^[a-z]*: ' "$work/$1/said" >"$work/$1/rules"
-    cd "$work/$1" || return
-    while read -r rule && IFS= read -r command <&3; do
-        mkdir -p repeated
-        eval "\"$tracehost\" $command -o repeated" >again
-        grep "^$rule " again >/dev/null || { echo "not repeated: $command"; cat again; return 1; }
-    done <rules 3<repeat
-}
-for bug in $bugs; do
-    check "planted: $bug" one_bug "$bug"
-    cd "$top" || exit
-done
+planted "$@"
 
 # --- what has no finding ---
 

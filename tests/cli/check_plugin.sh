@@ -4,72 +4,25 @@
 # `tests/cli/check_plugin.sh --update` writes check_command/expected_plugin. CHECK_FOR=600s tries the libraries without a
 # bug for as long as that.
 . tests/cli/lib/assertions.sh
+. tests/cli/check_command/planted_bugs.sh
 
-# The checker reports the leaks, which are on purpose here, not the address sanitizer.
-export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
-top=$PWD
-bugs=$(sed -n '/^enum planted {/,/^};/p' tests/cli/check_command/planted_plugin.c | grep -o '^    [a-z_]*')
+source=tests/cli/check_command/planted_plugin.c
+expected=tests/cli/check_command/expected_plugin
+bugs=$(bugs_in $source)
 case $BUILD_DIR in
 # The sanitizers know the memory of malloc(), and the stack of a deep recursion is theirs.
 */asan | */ubsan | */tsan) bugs=$(echo "$bugs" | grep -v -e malloc -e deep | awk 'NR % 6 == 1') ;;
 esac
-expected=tests/cli/check_command/expected_plugin
 
 # --- planted bugs ---
 
 # found BUG: prints each finding, and its calls, without what differs from run to run.
 found() {
-    mkdir "$work/$1" && cd "$work/$1" &&
-        "$CC" -O1 -g -Wall -Wextra -Wno-use-after-free -Werror -fPIC -shared "-DPLANTED=$1" \
-            -I"$BUILD_DIR/include/tracehost" -o planted.so "$top/tests/cli/check_command/planted_plugin.c" || return
-    "$tracehost" check --seed=1 --for=0s ./planted.so >said 2>&1
-    echo $? >status
-    cd "$top" || return
+    check_bug "$1" || return
     sed -n 's/#Ref<[0-9.]*>/#Ref<...>/g; s/F(N - 1, \(.*\))(2[0-9][0-9][0-9], /F(N - 1, \1)(N, /; s/aaaa*/a.../
         s/grows by [0-9]* bytes/grows by N bytes/; /^[a-z]*: /p; /^    /p' "$work/$1/said"
 }
-for bug in $bugs; do
-    {
-        echo "= $bug"
-        found "$bug" 2>&1
-    } >"$work/$bug.found" &
-    [ "$((number = ${number:-0} + 1))" -lt 2 ] || { wait && number=0; }
-done
-wait
-if [ "${1:-}" = --update ]; then
-    for bug in $bugs; do cat "$work/$bug.found"; done >$expected
-fi
-one_bug() {
-    sed -n "/^= $1\$/,/^= /p" $expected | sed '2,${/^= /d}' >"$work/$1.expected"
-    diff -u "$work/$1.expected" "$work/$1.found" || return
-    case $1 in
-    no_bug) [ "$(cat "$work/$1/status")" = 0 ] || return ;;
-    *) [ "$(cat "$work/$1/status")" = 1 ] || return ;;
-    esac
-    # The commands that the findings name repeat them: `check` by its rule, `call` by its status.
-    sed -n 's/^  repeat *tracehost//p' "$work/$1/said" >"$work/$1/repeat"
-    grep -o '^[a-z]*: ' "$work/$1/said" >"$work/$1/rules"
-    cd "$work/$1" || return
-    mkdir -p repeated
-    while read -r rule && IFS= read -r command <&3; do
-        case $command in
-        ' call '*)
-            eval "\"$tracehost\" $command" >again 2>&1
-            status=$?
-            grep -e 'tracehost: check: ' -e 'tracehost: library ' again >/dev/null &&
-                { [ $status = 1 ] || [ $status = 6 ]; }
-            ;;
-        *)
-            eval "\"$tracehost\" $command -o repeated" >again
-            grep "^$rule " again >/dev/null
-            ;;
-        esac || { echo "not repeated: $command"; cat again; return 1; }
-    done <rules 3<repeat
-}
-for bug in $bugs; do
-    check "planted: $bug" one_bug "$bug"
-    cd "$top" || exit
-done
+planted "$@"
 
 # --- what has no finding ---
 
