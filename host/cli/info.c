@@ -9,7 +9,7 @@
 #include "host/replay/reader.h"
 #include "host/term/compare.h"
 #include "host/term/text.h"
-#include "host/trace/event.h"
+#include "host/trace/note.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static const struct th_usage usage = {
 
 struct th_stream_stats_row {
     enum th_event_kind kind;
-    th_term tag;         /* an atom; for seq_trace: print, send or receive */
+    th_term tag;         /* an atom; for seq_trace print, send or receive; for a note its key */
     uint32_t tuple_size; /* number of elements in the records' tuples */
     uint64_t count;
 };
@@ -84,8 +84,9 @@ struct th_stream_stats {
     uint64_t total; /* sound records, drops included */
     uint64_t drops; /* drop records */
     uint64_t lost;  /* events that these records count as dropped */
-    uint64_t other; /* records that are no trace messages */
+    uint64_t other; /* records that are neither trace messages nor notes */
     uint64_t calls;
+    int64_t offset; /* nanoseconds from monotonic to system time; 0: no note tells it */
     struct th_stream_stats_row *rows;
     size_t row_count, row_capacity, row_last;
     struct th_table functions, tracees; /* values: counts */
@@ -128,10 +129,11 @@ static bool is_row(const struct th_stream_stats_row *row, const struct th_stream
            row->tuple_size == wanted->tuple_size;
 }
 
-static void count_row(struct th_stream_stats *stats, const struct th_event *event)
+/* TAG is the event's, or the key of a note. */
+static void count_row(struct th_stream_stats *stats, const struct th_event *event, th_term tag)
 {
-    struct th_stream_stats_row wanted = {event->kind, th_trace_tag_atom(event->tag),
-                                         event->tuple_size, 0};
+    uint32_t size = event->kind == TH_EVENT_OTHER ? 3 : event->tuple_size; /* of a note */
+    struct th_stream_stats_row wanted = {event->kind, tag, size, 0};
     size_t i = stats->row_last;
 
     /* For seq_trace, the kind of the info {print | send | 'receive', ...} is shown as the tag. */
@@ -157,17 +159,21 @@ static enum th_status add_event(struct th_stream_stats *stats, struct th_event *
 {
     struct th_mfa function = {0};
     enum th_status status = th_cli_stream_look_into(event, env, &function);
+    struct th_note note;
 
-    stats->other += event->kind == TH_EVENT_OTHER;
+    stats->other += event->kind == TH_EVENT_OTHER && status != TH_OK;
     if (status != TH_OK)
         return status;
     if (event->kind == TH_EVENT_DROP) {
         stats->drops++;
         stats->lost += event->dropped;
+    } else if (th_trace_note(event, env, &note)) {
+        count_row(stats, event, note.key);
+        th_trace_note_offset(&note, &stats->offset);
     } else {
         struct th_span *span = &stats->spans[event->time.kind];
         bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
-        count_row(stats, event);
+        count_row(stats, event, th_trace_tag_atom(event->tag));
         if (has_tracee && event->tag == TH_TAG_call) {
             stats->calls++;
             count_in(&stats->functions,
@@ -237,7 +243,7 @@ static struct th_stream_stats_list list_of(const struct th_table *table, uint64_
     return list;
 }
 
-static const char *const kinds[] = {"trace", "trace_ts", "seq_trace", "drop", "other"};
+static const char *const kinds[] = {"trace", "trace_ts", "seq_trace", "drop", "note"};
 
 /* --- Output ----------------------------------------------------------------------------------- */
 
@@ -294,11 +300,12 @@ static void print_text(const struct info *info, struct th_stream_stats *stats,
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
         const struct th_span *span = &stats->spans[kind];
         long double length = ((long double)span->last - (long double)span->first) / 1e9L;
-        time_t second = (time_t)(span->first / 1000000000);
+        int64_t offset = kind < TH_TIME_MONOTONIC ? 0 : stats->offset;
+        time_t second = (time_t)((span->first + offset) / 1000000000);
         char date[64] = "";
         if (!span->used)
             continue;
-        if (kind == TH_TIME_TIMESTAMP)
+        if (kind == TH_TIME_TIMESTAMP || offset)
             strftime(date, sizeof date, ", from %Y-%m-%d %H:%M:%S UTC", gmtime(&second));
         printf("time        %.6Lf s by %s%s\n", length, time_kinds[kind], date);
         timed = true;

@@ -5,8 +5,9 @@
 #include "subcommand.h"
 
 #include "host/base/buffer.h"
+#include "host/crash/crash.h"
 #include "host/replay/reader.h"
-#include "host/trace/event.h"
+#include "host/trace/note.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -80,7 +81,10 @@ void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
 
 static void on_notice(void *context, const char *text)
 {
+    bool common = th_crash_set_common(true);
+
     th_cli_stream_say(context, "%s", text);
+    th_crash_set_common(common);
 }
 
 /* Passes events on, also to the files of tracers, before a wait for more. */
@@ -171,8 +175,11 @@ void th_cli_stream_malformed(struct th_stream *stream, const struct th_event *ev
 enum th_status th_cli_stream_look_into(struct th_event *event, th_env *env, struct th_mfa *function)
 {
     enum th_status status;
+    struct th_note note;
 
     if (event->kind == TH_EVENT_DROP)
+        return TH_OK;
+    if (event->kind == TH_EVENT_OTHER && th_trace_note(event, env, &note))
         return TH_OK;
     if (event->kind == TH_EVENT_OTHER)
         return th_error_raise(TH_MALFORMED, "the record is not a trace message");

@@ -4,11 +4,12 @@
 #include "reader.h"
 #include "replay_internal.h"
 
+#include "host/base/buffer.h"
 #include "host/base/memory.h"
 #include "host/base/shared.h"
 #include "host/process/process.h"
 #include "host/self/self.h"
-#include "host/trace/event.h"
+#include "host/trace/note.h"
 #include "host/trace/recorded/recordings.h"
 #include "host/trace/session.h"
 #include "host/trace/share.h"
@@ -190,10 +191,30 @@ static __attribute__((cold)) enum th_status change_node(struct th_player *player
     return TH_OK;
 }
 
-/* Handles records that are not delivered: drops, and records that are no trace messages. */
+static void play_note(struct th_player *player, const struct th_note *note)
+{
+    const struct th_reader_options *options = &player->reader->options;
+    struct th_buffer text = {0};
+
+    th_trace_note_play(player->tracing, note);
+    if (th_trace_note_off(note, &text) && options->notice &&
+        player->event.position >= player->options->begin_at)
+        options->notice(options->context, th_buffer_text(&text));
+    th_buffer_free(&text);
+}
+
+/* Handles records that are not delivered: drops, notes, and records that are no trace messages. */
 static enum th_status play_other(struct th_player *player, struct th_event *event)
 {
+    struct th_note note;
+
     if (event->kind == TH_EVENT_OTHER) {
+        bool noted = th_trace_note(event, &player->env, &note);
+        if (noted)
+            play_note(player, &note);
+        th_env_clear(&player->env);
+        if (noted)
+            return TH_OK;
         th_error_raise(TH_MALFORMED, "the record is not a trace message");
         return malformed(player);
     }

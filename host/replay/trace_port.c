@@ -288,6 +288,17 @@ static enum th_status skim_trace(struct th_record *record, struct th_event *even
     return TH_OK;
 }
 
+/* Learns the node from a note {tracehost, node, {Pid, ...}}, whose key is at P. */
+static void learn_node_of_note(struct th_record *record, const unsigned char *p)
+{
+    struct th_raw_name key;
+    uint32_t arity;
+
+    p = th_replay_raw_atom(p, record->end, &key);
+    if (p && th_replay_raw_is(&key, "node"))
+        learn_node(record, th_replay_raw_tuple(p, record->end, &arity));
+}
+
 static enum th_status skim_seq_trace(struct th_record *record, struct th_event *event,
                                      const unsigned char *p, uint32_t arity)
 {
@@ -341,7 +352,9 @@ static enum th_status skim_slowly(struct th_record *record, struct th_event *eve
         event->kind = TH_EVENT_TRACE_TS;
     else if (th_replay_raw_is(&kind, "seq_trace") && (arity == 3 || arity == 4))
         return skim_seq_trace(record, event, p, arity);
-    else
+    else if (th_replay_raw_is(&kind, "tracehost"))
+        learn_node_of_note(record, p);
+    if (event->kind == TH_EVENT_OTHER)
         return trace_port_no_message(record, event);
     return skim_trace(record, event, p, arity);
 }
@@ -528,7 +541,7 @@ bool th_replay_trace_port_shows_message(const unsigned char *p)
     if (!p || !th_replay_raw_atom(p, end, &name))
         return false;
     return th_replay_raw_is(&name, "trace") || th_replay_raw_is(&name, "trace_ts") ||
-           th_replay_raw_is(&name, "seq_trace");
+           th_replay_raw_is(&name, "seq_trace") || th_replay_raw_is(&name, "tracehost");
 }
 
 /* Skips a message of SIZE bytes that takes too much memory; the chain has the cause. */

@@ -77,6 +77,10 @@ enum {
     X(gaps, "gaps")                                                 \
     X(interrupted, "interrupted")                                   \
     X(damaged, "damaged")                                           \
+    X(tracehost, "tracehost")                                       \
+    X(clock, "clock")                                               \
+    X(names, "names")                                               \
+    X(off, "off")                                                   \
     X(send, "send")                                                 \
     X(send_to_non_existing_process, "send_to_non_existing_process") \
     X(receive, "receive")                                           \

@@ -29,7 +29,9 @@ static bool fill_clock(struct th_clock *clock)
     }
     clock->monotonic = event->time.ns;
     clock->cpu = event->time.ns;
-    clock->offset = 0;
+    clock->offset = th_trace_time_clock(event->time.kind) == TH_CLOCK_MONOTONIC
+                        ? th_recorded_streams_offset()
+                        : 0;
     clock->zero = th_recorded_streams_zero(&event->time);
     clock->ready = true;
     return true;

@@ -138,7 +138,7 @@ static void open(struct th_tracing *tracing, th_term id)
     port->born = true;
 }
 
-static void inheritance_meet(struct th_tracing *tracing, th_term id, th_term name)
+void th_trace_inheritance_meet(struct th_tracing *tracing, th_term id, th_term name)
 {
     struct th_session *session;
 
@@ -182,7 +182,7 @@ void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *eve
         open(tracing, event->tracee);
         break;
     default:
-        inheritance_meet(tracing, event->tracee, event->term);
+        th_trace_inheritance_meet(tracing, event->tracee, event->term);
     }
     th_trace_unlock(tracing);
 }

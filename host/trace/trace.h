@@ -32,6 +32,7 @@
 #include "callback_series.h"
 #include "event.h"
 #include "named_tracer.h"
+#include "note.h"
 #include "pattern.h"
 #include "session.h"
 #include "share.h"

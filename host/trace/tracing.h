@@ -479,6 +479,9 @@ static inline struct th_caller th_trace_recorded_caller(struct th_tracing *traci
 /* Applies EVENT, whose tag is in tracing->relevant, to the flags of tracees. */
 void th_trace_inheritance_apply(struct th_tracing *tracing, struct th_event *event);
 
+/* Gives ID, a tracee that has NAME from now on, the flags of the sessions that expect NAME. */
+void th_trace_inheritance_meet(struct th_tracing *tracing, th_term id, th_term name);
+
 /* False: CHILD, a new tracee of this host that PARENT (NULL: none) has spawned, gets the flags of
  * all others, and PARENT keeps its own.
  * Thread: the one that runs PARENT, without the lock. A change of flags that another thread makes

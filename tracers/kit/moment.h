@@ -37,6 +37,14 @@ static inline enum moment_clock moment_clock_of(ErlNifEnv *env, ERL_NIF_TERM kin
     return kind == TH_TRACER_ATOM(env, cpu_timestamp) ? CPU_CLOCK : MONOTONIC_CLOCK;
 }
 
+/* Returns whether the system time of MOMENT, the present event's, is known: monotonic time plus
+ * offset. A recording has the offset of a monotonic time only if a note tells it. */
+static inline bool moment_has_date(const struct moment *moment)
+{
+    return moment->clock == NODE_CLOCK || moment->clock == SYSTEM_CLOCK ||
+           (moment->clock == MONOTONIC_CLOCK && enif_time_offset(ERL_NIF_NSEC) != 0);
+}
+
 /* Returns TO - FROM, or the nearest value without overflow. */
 static inline int64_t moment_between(int64_t from, int64_t to)
 {

@@ -102,12 +102,12 @@ static struct otlp *otlp_of(ErlNifEnv *env, ERL_NIF_TERM state)
 
 /* --- Times --- */
 
-/* Returns nanoseconds since 1970. The kind of time stamp is the clock of a record's time. If that
- * clock is not system time, its zero (see ../moment.h) is at the start, or, if events by another
+/* Returns nanoseconds since 1970. The kind of time stamp is the clock of a record's time. If its
+ * system time is unknown, the clock's zero (see ../moment.h) is at the start, or, if events by another
  * clock came before, its first event is at the latest of their times. */
 static int64_t stamped_time(struct otlp *otlp, const struct moment *moment)
 {
-    if (moment->clock == NODE_CLOCK || moment->clock == SYSTEM_CLOCK)
+    if (moment_has_date(moment))
         return enif_monotonic_time(ERL_NIF_NSEC) + enif_time_offset(ERL_NIF_NSEC);
     otlp->relative = true;
     if (!otlp->shifts[moment->clock].known) {

@@ -20,8 +20,8 @@ static void begin(struct clock *clock, ErlNifEnv *env, ERL_NIF_TERM opts,
     clock->of = moment->clock;
     clock->base = moment->time;
     clock->first = moment->clock == NODE_CLOCK ? 0 : bounded(moment->time);
-    if ((moment->clock != SYSTEM_CLOCK && moment->clock != NODE_CLOCK) ||
-        clock->kind == STAMP_CPU || __builtin_add_overflow(now, offset, &clock->system))
+    if (!moment_has_date(moment) || clock->kind == STAMP_CPU ||
+        __builtin_add_overflow(now, offset, &clock->system))
         clock->system = 0;
 }
 

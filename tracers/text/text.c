@@ -87,10 +87,10 @@ static int64_t microseconds(struct settings *settings, const struct moment *mome
     return first == NONE ? 0 : moment_between(first, moment->time);
 }
 
-/* Returns whether the date is known: for a recorded event, only if its time is system time. */
+/* Returns whether the date is known, and counts events for which it is not. */
 static bool has_date(struct settings *settings, const struct moment *moment)
 {
-    bool known = moment->clock == NODE_CLOCK || moment->clock == SYSTEM_CLOCK;
+    bool known = moment_has_date(moment);
 
     if (!known)
         atomic_fetch_add_explicit(&settings->dateless, 1, memory_order_relaxed);

@@ -76,30 +76,40 @@ static enum th_status set_spec(const struct th_control_pattern_option *option,
     return status;
 }
 
+enum th_status th_control_pattern_option_spec(const struct th_control_pattern_option *option,
+                                              th_env *env, th_term *spec)
+{
+    enum th_status status;
+    char *text;
+
+    *spec = TH_AM(true);
+    if (option->spec)
+        return th_control_match_read(env, option->spec, spec);
+    if (!th_control_pattern_option_asks(option))
+        return TH_OK;
+    text = th_printf("[{'_',[],[%s%s]}]",
+                     option->exceptions ? "{exception_trace},"
+                     : option->returns  ? "{return_trace},"
+                                        : "",
+                     option->lines     ? "{message,{caller_line}}"
+                     : option->callers ? "{message,{caller}}"
+                                       : "true");
+    status = th_control_match_read(env, text, spec);
+    th_free(text);
+    return status;
+}
+
 enum th_status th_control_pattern_option_set(const struct th_control_pattern_option *option,
                                              const struct th_search *search,
                                              struct th_session *session, bool tells,
                                              size_t *matched)
 {
-    enum th_status status = TH_OK;
-    th_term spec = TH_AM(true);
+    enum th_status status;
+    th_term spec;
     th_env env;
-    char *text;
 
     th_env_init(&env, TH_ENV_PLAIN);
-    if (option->spec) {
-        status = th_control_match_read(&env, option->spec, &spec);
-    } else if (th_control_pattern_option_asks(option)) {
-        text = th_printf("[{'_',[],[%s%s]}]",
-                         option->exceptions ? "{exception_trace},"
-                         : option->returns  ? "{return_trace},"
-                                            : "",
-                         option->lines     ? "{message,{caller_line}}"
-                         : option->callers ? "{message,{caller}}"
-                                           : "true");
-        status = th_control_match_read(&env, text, &spec);
-        th_free(text);
-    }
+    status = th_control_pattern_option_spec(option, &env, &spec);
     if (status == TH_OK)
         status = set_spec(option, search, session, spec, tells, matched);
     th_env_release(&env);

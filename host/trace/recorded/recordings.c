@@ -115,6 +115,7 @@ static struct zero {
     bool known;
     int64_t ns;
 } zeros[TH_CLOCKS];
+static int64_t offset; /* likewise */
 
 int64_t th_recorded_streams_zero(const struct th_event_time *time)
 {
@@ -125,8 +126,19 @@ int64_t th_recorded_streams_zero(const struct th_event_time *time)
     return zeros[clock].ns;
 }
 
+void th_recorded_streams_set_offset(int64_t ns)
+{
+    offset = ns;
+}
+
+int64_t th_recorded_streams_offset(void)
+{
+    return offset;
+}
+
 void th_recorded_streams_forget_clocks(void)
 {
+    offset = 0;
     zeros[TH_CLOCK_CPU].known = zeros[TH_CLOCK_MONOTONIC].known = false;
 }
 

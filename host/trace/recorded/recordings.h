@@ -71,6 +71,11 @@ th_term th_recorded_streams_list(th_env *env);
  */
 int64_t th_recorded_streams_zero(const struct th_event_time *time);
 
+/* The nanoseconds from the recording's monotonic time to its system time; 0 until they are set.
+ * Thread: the replaying one. */
+void th_recorded_streams_set_offset(int64_t ns);
+int64_t th_recorded_streams_offset(void);
+
 /* Lets all clocks but system time begin anew, as another node's events follow. */
 void th_recorded_streams_forget_clocks(void);
 

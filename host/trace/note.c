@@ -1,0 +1,83 @@
+/* Notes of a recording: note.h has their shapes. */
+#include "note.h"
+
+#include "tracing.h"
+
+#include "host/base/buffer.h"
+#include "host/base/error.h"
+#include "host/process/process.h"
+#include "host/term/make.h"
+#include "host/trace/recorded/recordings.h"
+
+bool th_trace_note(struct th_event *event, th_env *env, struct th_note *note)
+{
+    const th_term *e;
+    th_term tuple;
+
+    if (event->kind != TH_EVENT_OTHER)
+        return false;
+    if (event->source->whole(event, env, &tuple) != TH_OK) {
+        th_error_clear();
+        return false;
+    }
+    if (!th_is_tuple(tuple) || th_tuple_arity(tuple) != 3)
+        return false;
+    e = th_tuple_elements(tuple);
+    *note = (struct th_note){.key = e[1], .value = e[2]};
+    return e[0] == TH_AM(tracehost) && th_is_atom(note->key);
+}
+
+/* Returns the elements of TERM, if it is a pair; else NULL. */
+static const th_term *pair_of(th_term term)
+{
+    return th_is_tuple(term) && th_tuple_arity(term) == 2 ? th_tuple_elements(term) : NULL;
+}
+
+static void take_names(struct th_tracing *tracing, th_term names)
+{
+    const th_term *name;
+
+    th_trace_enter(tracing);
+    th_trace_lock(tracing);
+    for (; th_is_list(names); names = th_cell(names)[1]) {
+        name = pair_of(th_cell(names)[0]);
+        if (!name || (!th_is_pid(name[0]) && !th_is_port(name[0])) || !th_is_atom(name[1]))
+            continue;
+        th_process_world_register(name[0], name[1]);
+        th_trace_inheritance_meet(tracing, name[0], name[1]);
+    }
+    th_trace_unlock(tracing);
+    th_trace_leave(tracing);
+}
+
+bool th_trace_note_offset(const struct th_note *note, int64_t *ns)
+{
+    const th_term *times = pair_of(note->value);
+    int64_t monotonic, system;
+
+    return note->key == TH_AM(clock) && times && th_get_int64(times[0], &monotonic) &&
+           th_get_int64(times[1], &system) && !__builtin_sub_overflow(system, monotonic, ns);
+}
+
+const char *th_trace_note_off(const struct th_note *note, struct th_buffer *text)
+{
+    const unsigned char *data;
+    size_t bytes;
+
+    if (note->key != TH_AM(off) || !th_is_tuple(note->value) || th_tuple_arity(note->value) != 3 ||
+        !th_get_bytes(th_tuple_elements(note->value)[2], &data, &bytes))
+        return NULL;
+    for (size_t i = 0; i < bytes; i++)
+        th_buffer_add_byte(text, data[i] < ' ' || data[i] > '~' ? '?' : (char)data[i]);
+    return th_buffer_text(text);
+}
+
+void th_trace_note_play(struct th_tracing *tracing, const struct th_note *note)
+{
+    int64_t offset;
+
+    if (note->key == TH_AM(names))
+        take_names(tracing, note->value);
+    else if (th_trace_note_offset(note, &offset))
+        th_recorded_streams_set_offset(offset);
+}

@@ -1,0 +1,43 @@
+/*
+ * Notes: records of tracehost's own in a recording of a running node. They tell what no trace
+ * message tells. A note is a record {tracehost, Key, Value}, a TH_EVENT_OTHER; no tracer gets it, and
+ * dbg:trace_client/2 of Erlang prints it as it is.
+ *
+ *     {tracehost, node, {Pid, Release, OsPid}}           Pid is any process of the node, Release and
+ *                                                        OsPid are binaries
+ *     {tracehost, clock, {Monotonic, System}}            one moment by both clocks, in nanoseconds
+ *     {tracehost, names, [{Id, Name}]}                   processes and ports that were registered
+ *                                                        when the recording began
+ *     {tracehost, initial_calls, [{Pid, {M, F, A}}]}     first functions of processes, likewise
+ *     {tracehost, off, {Reason, Events, Text}}           from here on the node traces nothing, or
+ *                                                        less; Text, a binary, says why
+ *     {tracehost, counts, [{{M, F, A}, Kind, Value}]}    counts of breakpoints in the node, as
+ *                                                        erlang:trace_info/2 returns them
+ *
+ * A note with another key is kept and means nothing.
+ */
+#ifndef TH_NOTE_H
+#define TH_NOTE_H
+
+#include "event.h"
+
+struct th_tracing;
+
+struct th_note {
+    th_term key, value; /* key: an atom */
+};
+
+/* Returns whether EVENT is a note; then NOTE is decoded into ENV. A damaged record is none. */
+bool th_trace_note(struct th_event *event, th_env *env, struct th_note *note);
+
+/* Returns whether NOTE tells the clocks; *NS is the offset from monotonic to system time then. */
+bool th_trace_note_offset(const struct th_note *note, int64_t *ns);
+
+/* Returns the text for users of a NOTE that the node traces no more, or less; else NULL. */
+const char *th_trace_note_off(const struct th_note *note, struct th_buffer *text);
+
+/* Applies NOTE to the world of TRACING and to the recording's clocks.
+ * Thread: the replaying one. */
+void th_trace_note_play(struct th_tracing *tracing, const struct th_note *note);
+
+#endif

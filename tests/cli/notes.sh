@@ -1,0 +1,99 @@
+#!/bin/sh
+# Tests notes, records {tracehost, Key, Value} in a recording: no tracer gets them, all commands know
+# them, and they tell names, clocks, and that the node has stopped tracing.
+. tests/cli/lib/assertions.sh
+
+cat >"$work/notes.jsonl" <<'EOF'
+{"other":"{tracehost,node,{<0.9.0>,<<\"25\">>,<<\"123\">>}}"}
+{"other":"{tracehost,clock,{-576460751866416210,1795887988299880704}}"}
+{"other":"{tracehost,names,[{<0.9.0>,shop},{<0.44.0>,kernel_sup},{#Port<0.3>,tty},nonsense,{<0.1.0>,\"text\"}]}"}
+{"other":"{tracehost,initial_calls,[{<0.9.0>,{shop,init,1}}]}"}
+{"ts":-576460751866415210,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"call","term":"{lists,sort,[[1,2]]}"}
+{"ts":-576460751866414210,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"return_from","term":"{lists,sort,1}","extra":"[1,2]"}
+{"ts":-576460751866414200,"ts_kind":"monotonic","tracee":"<0.77.0>","tag":"call","term":"{lists,map,[f,[]]}"}
+{"other":"{tracehost,off,{max_rate,3,<<\"more than 10000 events a second\">>}}"}
+{"other":"{tracehost,future,42}"}
+EOF
+cd "$work" || exit 1
+
+expect 'convert writes notes, and its result reads like the original' sh -c '
+    "$1" convert notes.jsonl notes.trace && "$1" convert notes.trace again.jsonl && sed 1d again.jsonl | cmp - notes.jsonl
+' sh "$tracehost" </dev/null
+
+expect 'info counts notes, and tells the time of the node' "$tracehost" info notes.trace <<'EOF'
+stream      notes.trace (trace-port)
+node        nonode@nohost
+records     9, 806 bytes
+time        0.000001 s by monotonic_timestamp, from 2026-11-28 17:46:28 UTC
+
+   records  tag
+         2  trace_ts call/5
+         1  trace_ts return_from/6
+         1  note clock/3
+         1  note future/3
+         1  note initial_calls/3
+         1  note names/3
+         1  note node/3
+         1  note off/3
+
+   records  tracee (2)
+         2  <0.9.0>
+         1  <0.77.0>
+
+     calls  function (2 calls of 2 functions)
+         1  lists:map/2
+         1  lists:sort/1
+EOF
+
+expect 'dump prints notes as they are' "$tracehost" dump --max-records=2 notes.trace <<'EOF'
+{tracehost,node,{<0.9.0>,<<"25">>,<<"123">>}}.
+{tracehost,clock,{-576460751866416210,1795887988299880704}}.
+EOF
+
+for stream in notes.trace notes.jsonl; do
+    expect "replay of $stream: no tracer gets a note, and the user is told that tracing ended" \
+        sh -c '"$1" replay "$2" 2>&1' sh "$tracehost" $stream <<EOF
+0.000000 <0.9.0>    call lists:sort([1,2])
+0.000001 <0.9.0>    return lists:sort/1 -> [1,2]
+0.000001 <0.77.0>   call lists:map(f,[])
+tracehost replay: $stream: more than 10000 events a second
+EOF
+    expect "replay of $stream: a name of a note names a process" \
+        sh -c '"$1" replay --processes=shop "$2" 2>/dev/null' sh "$tracehost" $stream <<'EOF'
+0.000000 <0.9.0>    call lists:sort([1,2])
+0.000001 <0.9.0>    return lists:sort/1 -> [1,2]
+EOF
+done
+expect 'replay --isolate tells once that tracing ended' \
+    sh -c '"$1" replay --isolate -t count,output=/dev/null -t text,output=/dev/null notes.trace 2>&1' sh "$tracehost" <<'EOF'
+tracehost replay: notes.trace: more than 10000 events a second
+EOF
+{ sed -n 1,4p notes.jsonl; sed -n 8p notes.jsonl; sed -n 5,7p notes.jsonl; } >early.jsonl
+"$tracehost" convert early.jsonl early.trace
+expect 'each share knows the clocks that a note tells, and one of them tells that tracing ended' \
+    sh -c '"$1" replay --shards=3 -t text,time=absolute early.trace 2>&1' sh "$tracehost" <<'EOF'
+tracehost replay: early.trace: more than 10000 events a second
+2026-11-28T17:46:28.299881Z <0.9.0>    call lists:sort([1,2])
+2026-11-28T17:46:28.299882Z <0.9.0>    return lists:sort/1 -> [1,2]
+2026-11-28T17:46:28.299882Z <0.77.0>   call lists:map(f,[])
+EOF
+expect 'tracers get the time of the node from a monotonic time' \
+    sh -c '"$1" replay -t otlp notes.trace 2>/dev/null | grep -o "startTimeUnixNano\":\"[0-9]*" | sort -u' sh "$tracehost" <<'EOF'
+startTimeUnixNano":"1795887988299881704
+EOF
+
+# A note that lies, and one that is damaged.
+cat >odd.jsonl <<'EOF'
+{"other":"{tracehost,clock,{9223372036854775807,-9223372036854775808}}"}
+{"other":"{tracehost,names,[{<0.9.0>,shop}|improper]}"}
+{"other":"{tracehost,\"no key\",1}"}
+EOF
+expect 'a record that only looks like a note is damage; a note with odd values tells nothing' \
+    sh -c '"$1" replay odd.jsonl 2>&1; echo $?' sh "$tracehost" <<'EOF'
+tracehost replay: odd.jsonl: record 3 at byte 129 was skipped
+  the record is not a trace message
+tracehost replay: odd.jsonl: recovered 2 records, skipped 1
+4
+EOF
+
+finish
