@@ -37,7 +37,8 @@ extern "C" {
  *
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
- *   3  th_output_buffer() and its companions, th_output_continued(), th_share_file()
+ *   3  th_output_buffer() and its companions, th_output_continued(), th_share_file(),
+ *      th_recorded_name(), th_recorded_owner()
  *
  * th_host_present(), behind the functions, shows how a library checks which functions a host has.
  */
@@ -226,6 +227,20 @@ TH_MODULE_API int th_attach_pending(ErlNifEnv *env);
  * Errors: 0 if the event has no recorded time (enif_monotonic_time() then reads the host's clock),
  * or UNIT is no unit. */
 TH_MODULE_API int th_recording_zero(ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifTime *zero);
+
+/** Gets the name that the process or port TRACEE had when the recording began: *NAME becomes an atom.
+ * Recordings of a node that tracehost has asked to trace tell names. Later registrations are events,
+ * and change nothing here.
+ * Since: version 3.
+ * Thread: that of a callback for a recorded event.
+ * Errors: 0 if the recording does not tell, and in other threads. */
+TH_MODULE_API int th_recorded_name(ERL_NIF_TERM tracee, ERL_NIF_TERM *name);
+
+/** The reverse of th_recorded_name(): *TRACEE becomes the pid or port that had NAME.
+ * Since: version 3.
+ * Thread: as th_recorded_name().
+ * Errors: likewise. */
+TH_MODULE_API int th_recorded_owner(ERL_NIF_TERM name, ERL_NIF_TERM *tracee);
 
 /** Returns 1 if FACT holds for the call that the callback reports, else 0.
  * Errors: -1 if that is unknown. */

@@ -107,7 +107,8 @@ static int rewrite(const char *command, const char *name, const struct th_stream
 
 struct convert {
     struct th_stream_options stream;
-    const char *to; /* NULL: the suffix of OUT decides */
+    struct th_control_session_options sessions; /* for running nodes */
+    const char *to;                             /* NULL: the suffix of OUT decides */
     const char *in, *out;
 };
 
@@ -128,18 +129,24 @@ static const struct th_argument_set sets[] = {
     {.items = arguments},
     {.items = th_cli_stream_arguments, .offset = offsetof(struct convert, stream)},
     {.items = th_cli_limit_arguments, .offset = offsetof(struct convert, stream)},
+    {.items = th_control_session_arguments,
+     .offset = offsetof(struct convert, sessions),
+     .has = th_cli_node_is_of_session,
+     .check = th_cli_node_check},
+    {.items = th_cli_node_arguments, .offset = offsetof(struct convert, stream)},
     {0},
 };
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before =
-        "Converts a recorded stream between trace-port format and JSON lines.\n"
-        "IN and OUT are files, or - for stdin and stdout. IN may be tcp://HOST:PORT of a running "
-        "node.",
-    .after = "Nothing is lost by the conversion; tracehost-jsonl(5) describes the JSON. "
-             "tcp://HOST:PORT is the port of dbg:trace_port(ip, PORT) in the node, which is "
-             "recorded until the node or a signal ends the connection.",
+    .before = "Converts a recorded stream between trace-port format and JSON lines.\n"
+              "IN and OUT are files, or - for stdin and stdout. IN may be node:NAME@HOST, a "
+              "running node, or "
+              "tcp://HOST:PORT, its trace port.",
+    .after = "Nothing is lost by the conversion; tracehost-jsonl(5) describes the JSON. A running "
+             "node is recorded until --for, a signal or the node ends it. node:NAME@HOST records "
+             "what -p and --flags ask for; tcp://HOST:PORT is the port of dbg:trace_port(ip, PORT) "
+             "in the node.",
     .examples = "  tracehost convert samples/recordings/s13_procs.trace procs.jsonl\n"
                 "  tracehost convert --to=jsonl samples/recordings/s13_procs.trace - | head",
 };
@@ -159,7 +166,9 @@ int th_cli_command_convert(int argc, char **argv)
     const char *name, *dot;
     size_t i = 0;
 
+    th_control_session_options_init(&convert.sessions, false);
     th_cli_command_parse(&usage, argc, argv, &convert);
+    th_cli_node_ask_only("convert", &convert.stream, convert.in, &convert.sessions);
     dot = strrchr(convert.out, '.');
     name = convert.to ? convert.to : dot ? dot + 1 : "";
     while (i < FORMATS && strcmp(formats[i].name, name) != 0)
@@ -183,6 +192,7 @@ int th_cli_command_convert(int argc, char **argv)
 
 struct dump {
     struct th_stream_options stream;
+    struct th_control_session_options sessions; /* for running nodes */
     bool jsonl;
     const char *output; /* NULL: stdout */
     const char *name;
@@ -205,6 +215,11 @@ static const struct th_argument_set dump_sets[] = {
     {.items = dump_arguments},
     {.items = th_cli_stream_arguments, .offset = offsetof(struct dump, stream)},
     {.items = th_cli_limit_arguments, .offset = offsetof(struct dump, stream)},
+    {.items = th_control_session_arguments,
+     .offset = offsetof(struct dump, sessions),
+     .has = th_cli_node_is_of_session,
+     .check = th_cli_node_check},
+    {.items = th_cli_node_arguments, .offset = offsetof(struct dump, stream)},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -212,7 +227,7 @@ static const struct th_argument_set dump_sets[] = {
 static const struct th_usage dump_usage = {
     .sets = dump_sets,
     .before = "Prints every record of a recorded stream.\n" TH_STREAM_HELP,
-    .after = TH_STREAM_MORE_HELP,
+    .after = TH_STREAM_MORE_HELP "\n\n" TH_NODE_HELP,
     .examples = "  tracehost dump samples/recordings/s13_procs.trace\n"
                 "  tracehost dump --format=jsonl samples/recordings/s13_procs.trace",
 };
@@ -229,7 +244,9 @@ int th_cli_command_dump(int argc, char **argv)
     th_env env;
     int status;
 
+    th_control_session_options_init(&dump.sessions, false);
     th_cli_command_parse(&dump_usage, argc, argv, &dump);
+    th_cli_node_ask_only("dump", &dump.stream, dump.name, &dump.sessions);
     if (dump.output && strcmp(dump.output, "-") != 0 &&
         th_replay_reader_would_read(dump.name, dump.output)) {
         th_error_raise(TH_USAGE,

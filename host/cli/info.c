@@ -18,6 +18,7 @@
 
 struct info {
     struct th_stream_options stream;
+    struct th_control_session_options sessions; /* for running nodes */
     bool json;
     uint64_t top; /* number of functions and tracees shown; 0: all */
     const char *name;
@@ -47,6 +48,11 @@ static const struct th_argument_set sets[] = {
     {.items = arguments, .check = choose_top},
     {.items = th_cli_stream_arguments, .offset = offsetof(struct info, stream)},
     {.items = th_cli_limit_arguments, .offset = offsetof(struct info, stream)},
+    {.items = th_control_session_arguments,
+     .offset = offsetof(struct info, sessions),
+     .has = th_cli_node_is_of_session,
+     .check = th_cli_node_check},
+    {.items = th_cli_node_arguments, .offset = offsetof(struct info, stream)},
     {.items = th_cli_encoding_arguments},
     {0},
 };
@@ -55,7 +61,7 @@ static const struct th_usage usage = {
     .sets = sets,
     .before = "Counts the records of a stream: by tag, by tracee and by called "
               "function.\n" TH_STREAM_HELP,
-    .after = TH_STREAM_MORE_HELP,
+    .after = TH_STREAM_MORE_HELP "\n\n" TH_NODE_HELP,
     .examples = "  tracehost info samples/recordings/s04_genserver_pingpong.trace\n"
                 "  tracehost info --top=5 samples/recordings/s04_genserver_pingpong.trace",
 };
@@ -422,7 +428,9 @@ int th_cli_command_info(int argc, char **argv)
     th_env env;
     int status;
 
+    th_control_session_options_init(&info.sessions, false);
     th_cli_command_parse(&usage, argc, argv, &info);
+    th_cli_node_ask_only("info", &info.stream, info.name, &info.sessions);
     th_cli_interrupt_install();
     stream.name = info.name;
     status = th_cli_stream_open(&stream);

@@ -217,7 +217,8 @@ void th_cli_isolation_begin(struct th_replaying *replay)
     }
     policy.tracers = (const char *const *)names;
     if (th_replay_spool_begin((const char *const *)replay->streams.items, replay->streams.count,
-                              count, NULL) != TH_OK)
+                              count, replay->stream.node.wish ? &replay->stream.node : NULL,
+                              NULL) != TH_OK)
         exit(th_cli_command_fail(replay->command));
     number = th_cli_command_supervise_several(replay->command, count, &policy);
     for (size_t i = 0; i < count; i++)

@@ -75,6 +75,7 @@ static const struct th_argument_set sets[] = {
      .offset = offsetof(struct th_replaying, play),
      .check = th_cli_bounds_check},
     {.items = th_cli_stream_arguments, .offset = offsetof(struct th_replaying, stream)},
+    {.items = th_cli_node_arguments, .offset = offsetof(struct th_replaying, stream)},
     {.items = arguments},
     {.items = th_cli_supervisor_arguments},
     {.items = th_cli_encoding_arguments},
@@ -100,6 +101,7 @@ int th_cli_command_replay(int argc, char **argv)
     th_options_trace_options_init(&replay.trace, false);
     th_cli_isolation_init(&replay);
     th_cli_command_parse(&usage, argc, argv, &replay);
+    th_cli_replaying_ask_nodes(&replay);
     if (replay.minimize)
         th_cli_minimize_fork(&replay);
     th_cli_isolation_begin(&replay);

@@ -427,6 +427,17 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     return worst;
 }
 
+void th_cli_replaying_ask_nodes(struct th_replaying *replay)
+{
+    struct th_control_session_options *sessions = &replay->trace.sessions;
+    bool asked = th_cli_node_ask(replay->command, &replay->stream, replay->streams.items,
+                                 replay->streams.count, sessions);
+
+    for (size_t i = 0; asked && i < sessions->count; i++)
+        for (size_t k = 0; k < sessions->items[i].patterns.count; k++)
+            replay->recorded_callers |= sessions->items[i].patterns.items[k].callers;
+}
+
 /* --- Outputs of tracers ----------------------------------------------------------------------- */
 
 const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const char *path)

@@ -68,4 +68,8 @@ void th_cli_replaying_prepare(const struct th_replaying *replay, struct th_traci
 /* Plays the streams in order, and ends all tracers. Returns the exit status. */
 int th_cli_replaying_run(struct th_replaying *replay);
 
+/* Prepares for running nodes among the streams: th_cli_node_ask().
+ * Order: before th_cli_replaying_run() and before a fork. */
+void th_cli_replaying_ask_nodes(struct th_replaying *replay);
+
 #endif

@@ -20,11 +20,6 @@ struct page {
     const char *title;  /* NULL: the first stream's name */
 };
 
-static enum th_status check_sessions(void *input)
-{
-    return th_control_session_options_check(input);
-}
-
 static const struct th_argument arguments[] = {
     TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
             TH_INTO(struct page, replay.streams)),
@@ -38,26 +33,17 @@ static const struct th_argument arguments[] = {
     {0},
 };
 
-/* Returns true for options that fit a single session with a single tracer. */
-static bool is_wanted(const struct th_argument *argument)
-{
-    enum th_control_session_argument which =
-        (enum th_control_session_argument)(argument - th_control_session_arguments);
-
-    return which != TH_SESSION_TRACER && which != TH_SESSION_BEGIN && which != TH_SESSION_KIND &&
-           which != TH_SESSION_META_TRACER;
-}
-
 static const struct th_argument_set sets[] = {
     {.items = arguments},
     {.items = th_control_session_arguments,
      .offset = offsetof(struct page, replay.trace.sessions),
-     .has = is_wanted,
-     .check = check_sessions},
+     .has = th_cli_node_is_of_session,
+     .check = th_cli_node_check},
     {.items = th_cli_bounds_arguments,
      .offset = offsetof(struct page, replay.play),
      .check = th_cli_bounds_check},
     {.items = th_cli_stream_arguments, .offset = offsetof(struct page, replay.stream)},
+    {.items = th_cli_node_arguments, .offset = offsetof(struct page, replay.stream)},
     {.items = th_cli_supervisor_arguments},
     {.items = th_cli_encoding_arguments},
     {0},
@@ -150,6 +136,7 @@ int th_cli_command_report(int argc, char **argv)
 
     th_options_trace_options_init(&page.replay.trace, false);
     th_cli_command_parse(&usage, argc, argv, &page);
+    th_cli_replaying_ask_nodes(&page.replay);
     th_cli_command_supervise("report");
     if (!page.output)
         page.output = name = name_page(page.replay.streams.items[0]);

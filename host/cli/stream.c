@@ -123,6 +123,7 @@ int th_cli_stream_open(struct th_stream *stream)
         .max_memory = stream->options->max_memory,
         .stop = &th_cli_interrupted,
         .reconnect_ns = stream->options->reconnect_ns,
+        .node = stream->options->node.wish ? &stream->options->node : NULL,
         .waiting = on_wait,
         .notice = on_notice,
         .keep = stream->keep ? on_record : NULL,

@@ -3,22 +3,30 @@
 #ifndef TH_STREAM_H
 #define TH_STREAM_H
 
+#include "node_options.h"
 #include "progress_line.h"
 
-#include "host/control/argument.h"
+#include "host/control/control.h"
 #include "host/replay/player.h"
+#include "host/replay/reader.h"
 #include "host/term/env.h"
 
 struct th_mfa;
 struct th_event;
 
 /* Texts for help. */
-#define TH_STREAM_HELP                                                                \
-    "STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, or " \
-    "tcp://HOST:PORT of a running node."
-#define TH_STREAM_MORE_HELP                                                           \
-    "A wrap set may also be named by its first file. tcp://HOST:PORT is the port of " \
-    "dbg:trace_port(ip, PORT) in the node."
+#define TH_STREAM_HELP                                                             \
+    "STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, " \
+    "node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node."
+#define TH_STREAM_MORE_HELP                                                                        \
+    "A wrap set may also be named by its first file. node:NAME@HOST traces what -p and --flags "   \
+    "ask "                                                                                         \
+    "for, and leaves the node as it was. tcp://HOST:PORT is the port of dbg:trace_port(ip, PORT) " \
+    "in "                                                                                          \
+    "the node."
+#define TH_NODE_HELP                                                                               \
+    "-p, --flags, --processes, --ports and the options of -p tell what node:NAME@HOST traces; of " \
+    "other streams every record is taken."
 #define TH_TIME_HELP                                                                            \
     "T is a time: 1.5 or 1.5s, 250ms, 10us, 3ns, 2min. T of --from and --to counts from the "   \
     "first record of the first STREAM; @T is a time of the recording's own clock, for example " \
@@ -31,6 +39,11 @@ struct th_stream_options {
     int64_t reconnect_ns;        /* see th_reader_options */
     struct th_limit max_records; /* for th_cli_stream_next() */
     enum th_progress_when progress;
+
+    /* For running nodes. */
+    struct th_node_options node;
+    struct th_node_limits limits;
+    bool rate_given, explain;
 };
 
 /* The options of all commands on streams, as members of struct th_stream_options. */

@@ -65,6 +65,7 @@ enum th_argument_how {
 #define TH_ARGUMENT_GROUPS(X)                                     \
     X(NONE, "") /* for tables that no help shows */               \
     X(INPUT, "Input")                                             \
+    X(NODE, "Running nodes")                                      \
     X(EVENTS, "Events")                                           \
     X(PATTERNS, "Patterns (options apply to the -p before them)") \
     X(TRACERS, "Tracers")                                         \

@@ -36,6 +36,7 @@
 #include "server.h"
 
 #include "host/control/commands/commands.h"
+#include "host/control/commands/node_wish.h"
 #include "host/control/commands/session_options.h"
 #include "host/control/commands/watch.h"
 

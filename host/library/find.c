@@ -41,7 +41,7 @@ static void to_folder(char *path)
     *(slash ? slash : path) = 0;
 }
 
-char *th_library_search_built_in_folder(enum th_search_kind kind)
+char *th_library_search_beside(const char *name)
 {
     Dl_info info;
     struct link_map *map;
@@ -49,8 +49,8 @@ char *th_library_search_built_in_folder(enum th_search_kind kind)
     bool is_library, installed;
 
     /* This code is in libtracehost.so, or in the program, whose name in the loader is empty. */
-    is_library = dladdr1((void *)(uintptr_t)&th_library_search_built_in_folder, &info,
-                         (void **)&map, RTLD_DL_LINKMAP) &&
+    is_library = dladdr1((void *)(uintptr_t)&th_library_search_beside, &info, (void **)&map,
+                         RTLD_DL_LINKMAP) &&
                  map->l_name[0];
     path = is_library ? realpath(map->l_name, NULL) : th_alloc_zero(PATH_MAX);
     if (!path || (!is_library && readlink("/proc/self/exe", path, PATH_MAX - 1) <= 0)) {
@@ -66,10 +66,15 @@ char *th_library_search_built_in_folder(enum th_search_kind kind)
     th_free(libraries);
     libraries =
         is_library ? th_strdup(path) : th_printf("%s/%s", path, installed ? TH_LIBDIR : "lib");
-    folder = th_printf("%s/tracehost/%s", libraries, th_library_search_kind_text(kind));
+    folder = th_printf("%s/tracehost/%s", libraries, name);
     th_free(libraries);
     th_free(path);
     return folder;
+}
+
+char *th_library_search_built_in_folder(enum th_search_kind kind)
+{
+    return th_library_search_beside(th_library_search_kind_text(kind));
 }
 
 static void add_folder(struct th_search *search, const char *path, size_t length,

@@ -46,6 +46,10 @@ void th_library_search_free(struct th_search *search);
  */
 char *th_library_search_built_in_folder(enum th_search_kind kind);
 
+/* Returns the path of the file NAME in that folder's parent, PREFIX/LIBDIR/tracehost: a part of the
+ * program that is loaded on demand. The file need not exist. Owner and errors likewise. */
+char *th_library_search_beside(const char *name);
+
 /* Returns the text for ORIGIN in messages: "-L", "$TRACEHOST_PATH" or "built in". */
 const char *th_library_search_origin_text(enum th_search_origin origin);
 

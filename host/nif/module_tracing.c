@@ -7,6 +7,7 @@
 #include "host/probe/probe.h"
 #include "host/term/text.h"
 #include "host/trace/callback.h"
+#include "host/trace/note.h"
 #include "host/trace/recorded/recordings.h"
 #include "host/trace/share.h"
 #include "plugin_api/nif_module.h"
@@ -30,6 +31,22 @@ int th_recordings_begun(ErlNifEnv *env)
 {
     (void)env;
     return th_recorded_recordings_count();
+}
+
+int th_recorded_name(ERL_NIF_TERM tracee, ERL_NIF_TERM *name)
+{
+    th_term found = th_trace_note_of(tracee);
+
+    *name = found;
+    return th_is_atom(found);
+}
+
+int th_recorded_owner(ERL_NIF_TERM name, ERL_NIF_TERM *tracee)
+{
+    th_term found = th_is_atom(name) ? th_trace_note_of(name) : TH_NONE;
+
+    *tracee = found;
+    return found != TH_NONE;
 }
 
 void th_tracer_failed(ErlNifEnv *env, const char *reason)

@@ -71,7 +71,6 @@ enum th_status th_replay_connection_open(struct th_reader *reader, const char *n
     enum th_status status;
 
     reader->connection = th_alloc_zero(sizeof *reader->connection);
-    reader->info.live = true;
     reader->format = &th_replay_live_port_format;
     reader->info.format = reader->format->name;
     reader->input = (struct th_input){.fd = -1, .ended = true};

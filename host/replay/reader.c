@@ -68,6 +68,20 @@ static void listen_to_options(struct th_reader *reader)
     reader->input.context = reader->options.context;
 }
 
+/* Opens a running node. If *stop was set, the input is at its end. Errors: TH_MALFORMED; TH_FAILED. */
+static enum th_status open_node(struct th_reader *reader)
+{
+    int fd;
+    enum th_status status = th_replay_node_open(reader->name, reader->options.node,
+                                                reader->options.stop, &reader->feeder, &fd);
+
+    if (status == TH_OK)
+        th_replay_input_attach(&reader->input, fd, reader->name);
+    else
+        reader->input = (struct th_input){.fd = -1, .ended = true, .stopped = status == TH_END};
+    return status;
+}
+
 /* Opens FD; if FD is below 0, NAME. */
 static enum th_status open_reader(const char *name, int fd, const struct th_reader_options *options,
                                   struct th_reader **reader)
@@ -89,7 +103,7 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
 
     if (fd < 0)
         made->spool = th_replay_spool_take(name);
-    if (fd >= 0 || th_replay_tcp_is_address(name))
+    if (fd >= 0 || th_replay_is_connection(name))
         th_replay_wrap_single(name, &made->set);
     else
         status = th_replay_wrap_find(name, &made->set);
@@ -102,9 +116,12 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
             status = th_replay_connection_open(made, name);
         else if (made->spool)
             status = th_replay_reader_take_spooled(made);
+        else if (th_replay_node_is_name(name))
+            status = open_node(made);
         else
             status = th_replay_input_open(&made->input, info->file);
     }
+    info->live = fd < 0 && th_replay_is_connection(name);
     if (status == TH_END)
         status = TH_OK; /* stopped */
     if (status == TH_OK && !made->connection) {
@@ -146,7 +163,7 @@ bool th_replay_reader_reads_once(const char *name, size_t *files)
     bool once;
 
     *files = 1;
-    if (th_replay_tcp_is_address(name) || strcmp(name, "-") == 0)
+    if (th_replay_is_connection(name) || strcmp(name, "-") == 0)
         return true;
     once = th_replay_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
            !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
@@ -184,7 +201,7 @@ bool th_replay_reader_would_read(const char *name, const char *file)
     struct stat there, read;
     bool found = false;
 
-    if (th_replay_tcp_is_address(name) || !stat_named(file, STDOUT_FILENO, &there) ||
+    if (th_replay_is_connection(name) || !stat_named(file, STDOUT_FILENO, &there) ||
         !S_ISREG(there.st_mode))
         return false;
     if (th_replay_wrap_find(name, &set) != TH_OK)
@@ -226,6 +243,8 @@ static enum th_status next_file(struct th_reader *reader)
 {
     if (reader->connection)
         return th_replay_connection_again(reader);
+    if (reader->feeder && !reader->input.stopped && th_replay_node_end(reader->feeder) != TH_OK)
+        return TH_PARTIAL;
     if (reader->input.stopped || reader->file + 1 >= reader->set.count)
         return TH_END;
     reader->bytes_before += th_replay_input_position(&reader->input);
@@ -323,6 +342,7 @@ void th_replay_reader_close(struct th_reader *reader)
     if (reader->state)
         reader->format->end(reader);
     th_replay_input_close(&reader->input);
+    th_replay_node_close(reader->feeder);
     th_replay_wrap_free(&reader->set);
     th_replay_connection_free(reader->connection);
     th_free(reader->name);

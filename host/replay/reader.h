@@ -20,6 +20,16 @@ enum {
     TH_READER_LEAST_MEMORY = 1 << 20 /* lower limit of th_reader_options.max_memory */
 };
 
+/* A stream node:NAME@HOST asks the node for this. The texts and bytes must stay valid. */
+struct th_node_options {
+    const char *cookie;        /* NULL: the content of cookie_file */
+    const char *cookie_file;   /* NULL: ~/.erlang.cookie */
+    const unsigned char *wish; /* what is to be traced: an external term, see node/node.h */
+    size_t wish_size;          /* in bytes */
+    bool evaluated;            /* no module is loaded in the node */
+    int64_t for_ns;            /* nanoseconds of tracing; 0: until the stream is closed */
+};
+
 struct th_reader_options {
     bool scheduler_id; /* see th_trace_event_from_tuple() */
     /* Bytes that one event may take, from its record to its terms; a larger event counts as
@@ -28,6 +38,8 @@ struct th_reader_options {
     /* NULL, or a flag that a signal handler or another thread sets: a wait for bytes ends, and the
      * stream with it. */
     const volatile int *stop;
+
+    const struct th_node_options *node; /* NULL: a running node cannot be opened */
 
     /* For connections. */
     int64_t reconnect_ns; /* nanoseconds to try to reconnect; 0: no attempt */
@@ -42,8 +54,9 @@ struct th_reader_options {
 
 /*
  * Opens NAME: a file; "-" for stdin; a wrap set, named NAME*TAIL (the star stands for the number)
- * or by its first file (wrap.c has the rules), whose files are read in order, the oldest first; or
- * tcp://HOST:PORT, the trace port of a running node. OPTIONS may be NULL.
+ * or by its first file (wrap.c has the rules), whose files are read in order, the oldest first; 
+ * tcp://HOST:PORT, the trace port of a running node; or node:NAME@HOST, a running node that is asked
+ * to trace. OPTIONS may be NULL.
  * Errors: TH_MALFORMED with the cause: not found, a folder, unknown format, connection refused and
  * so on.
  */
@@ -60,9 +73,14 @@ enum th_status th_replay_reader_attach(int fd, const char *name,
  * Errors: those of th_replay_reader_open(). */
 enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node);
 
-/* Returns true if NAME begins with the scheme of a connection, "tcp://" in any case; then NAME is nothing
- * else. */
+/* Return true if NAME begins with the scheme of a connection, "tcp://" in any case or "node:"; then
+ * NAME is nothing else. */
 bool th_replay_tcp_is_address(const char *name);
+bool th_replay_node_is_name(const char *name);
+static inline bool th_replay_is_connection(const char *name)
+{
+    return th_replay_tcp_is_address(name) || th_replay_node_is_name(name);
+}
 
 /* Returns whether NAME can be read only once: stdin, a pipe, a device, a connection. *FILES gets the
  * number of files that it stands for. */

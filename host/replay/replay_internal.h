@@ -223,6 +223,7 @@ struct th_reader {
     size_t file;                      /* index of the current file in set.names */
     uint64_t bytes_before;            /* read before the current file or connection */
     struct th_connection *connection; /* NULL: files */
+    struct th_node_feeder *feeder;    /* of a running node; NULL: none */
     struct th_spool_stream *spool;    /* NULL: this process reads the stream itself */
 };
 
@@ -273,6 +274,25 @@ enum th_status th_replay_connection_open(struct th_reader *reader, const char *n
 enum th_status th_replay_connection_again(struct th_reader *reader);
 
 void th_replay_connection_free(struct th_connection *connection);
+
+/* --- Running nodes (node_stream.c) ------------------------------------------------------------- */
+
+struct th_node_feeder;
+
+/* Lets the node NAME trace. *FD becomes a pipe of trace-port records.
+ * Owner: th_replay_node_close() frees *FEEDER, after *FD was closed.
+ * Errors: TH_MALFORMED with the cause, without NAME; TH_FAILED; TH_END, without a cause, when *STOP
+ * (STOP may be NULL) becomes other than 0. */
+enum th_status th_replay_node_open(const char *name, const struct th_node_options *options,
+                                   const volatile int *stop, struct th_node_feeder **feeder,
+                                   int *fd);
+
+/* Waits for the end of the feeder, after the end of its pipe.
+ * Errors: TH_PARTIAL, once, if the stream has not ended in order. */
+enum th_status th_replay_node_end(struct th_node_feeder *feeder);
+
+/* Waits until the node is as it was. FEEDER may be NULL. */
+void th_replay_node_close(struct th_node_feeder *feeder);
 
 /* --- The trace-port format (trace_port.c) ----------------------------------------------------- */
 

@@ -64,7 +64,8 @@ static struct {
     struct th_spool_stream *streams; /* NULL: there is no spool */
     int (*news)[2];                  /* pipe of each reader */
     int bell[2]; /* pipe of the spool; both ends stay open in readers, so that none gets SIGPIPE */
-    const char *folder; /* of the files */
+    const char *folder;                 /* of the files */
+    const struct th_node_options *node; /* for running nodes; NULL: none */
     struct th_spool_limits limits;
     pid_t process;               /* of the spool */
     pid_t owner;                 /* the process that reads; 0: not this one */
@@ -197,12 +198,15 @@ static bool copy_bytes(struct th_spool_stream *stream, int fd, uint64_t room)
     return size > 0 && written >= 0;
 }
 
-static enum th_status open_source(const char *name, int *fd)
+static enum th_status open_source(const char *name, int *fd, struct th_node_feeder **feeder)
 {
     struct th_tcp_address address;
     struct th_input input;
     enum th_status status;
 
+    *feeder = NULL;
+    if (th_replay_node_is_name(name))
+        return th_replay_node_open(name, spool.node, NULL, feeder, fd);
     if (!th_replay_tcp_is_address(name)) {
         status = th_replay_input_open(&input, name);
         *fd = input.fd;
@@ -219,6 +223,7 @@ static enum th_status open_source(const char *name, int *fd)
 /* Reads STREAM while a reader needs it. */
 static void spool_stream(struct th_spool_stream *stream)
 {
+    struct th_node_feeder *feeder;
     uint64_t read;
     struct stat about;
     bool opened, flows = true;
@@ -228,7 +233,7 @@ static void spool_stream(struct th_spool_stream *stream)
         wait_for_bell(-1);
     if (read == UINT64_MAX)
         return;
-    if (open_source(stream->name, &fd) != TH_OK) {
+    if (open_source(stream->name, &fd, &feeder) != TH_OK) {
         th_error_save(&stream->chain);
         publish_state(stream, STREAM_REFUSED);
         return;
@@ -244,9 +249,14 @@ static void spool_stream(struct th_spool_stream *stream)
             flows = copy_bytes(stream, fd, room);
         give_bytes_back(stream);
     }
+    if (!flows && feeder && th_replay_node_end(feeder) != TH_OK) {
+        stream->error = EPIPE;
+        th_error_save(&stream->chain);
+    }
     if (fd > STDIN_FILENO)
         close(fd);
     publish_state(stream, STREAM_ENDED);
+    th_replay_node_close(feeder);
 }
 
 /* Leaves the output to the readers, and stdin if it is no stream. */
@@ -333,6 +343,7 @@ static enum th_status fork_spool(void)
 }
 
 enum th_status th_replay_spool_begin(const char *const *names, size_t count, size_t readers,
+                                     const struct th_node_options *node,
                                      const struct th_spool_limits *limits)
 {
     enum th_status status;
@@ -345,6 +356,7 @@ enum th_status th_replay_spool_begin(const char *const *names, size_t count, siz
     spool.pages = pages;
     spool.streams = (struct th_spool_stream *)(pages + readers * PAGE);
     spool.reader_count = readers;
+    spool.node = node;
     spool.limits =
         limits ? *limits : (struct th_spool_limits){.kept = TH_SPOOL_KEPT, .ahead = TH_SPOOL_AHEAD};
     status = find_streams(names, count);

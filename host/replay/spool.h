@@ -34,18 +34,21 @@
 #define TH_SPOOL_KEPT ((uint64_t)1 << 30)    /* bytes before the slowest reader */
 #define TH_SPOOL_AHEAD ((uint64_t)256 << 20) /* bytes that the slowest reader has not read */
 
+struct th_node_options;
+
 struct th_spool_limits {
     uint64_t kept, ahead; /* instead of TH_SPOOL_KEPT and TH_SPOOL_AHEAD; for tests */
 };
 
 /*
  * Forks the spool for READERS processes that will read the COUNT streams NAMES; does nothing if all
- * of these are files. LIMITS may be NULL.
+ * of these are files. NODE (see struct th_reader_options) and LIMITS may be NULL.
  * Owner: NAMES and the names must stay valid.
  * Order: before the readers are forked, and before there are threads.
  * Errors: TH_USAGE for a wrap set of pipes; TH_FAILED with the cause.
  */
 enum th_status th_replay_spool_begin(const char *const *names, size_t count, size_t readers,
+                                     const struct th_node_options *node,
                                      const struct th_spool_limits *limits);
 
 /* Makes the calling process reader number READER, or its successor: th_replay_reader_open() of a

@@ -191,7 +191,7 @@ static const struct th_call_event *live_call(void)
     return subject ? subject->call : NULL;
 }
 
-static struct th_event *callback_recorded(void)
+struct th_event *th_trace_callback_recorded(void)
 {
     const struct th_callback_subject *subject = at_hand();
 
@@ -201,7 +201,7 @@ static struct th_event *callback_recorded(void)
 enum th_fact th_trace_callback_external(void)
 {
     const struct th_call_event *call = live_call();
-    const struct th_event *event = callback_recorded();
+    const struct th_event *event = th_trace_callback_recorded();
 
     const struct th_match_operations *owner;
 
@@ -217,7 +217,7 @@ enum th_fact th_trace_callback_external(void)
 
 enum th_fact th_trace_callback_tail(void)
 {
-    const struct th_event *event = callback_recorded();
+    const struct th_event *event = th_trace_callback_recorded();
 
     return event ? event->tail : TH_UNKNOWN;
 }
@@ -225,7 +225,7 @@ enum th_fact th_trace_callback_tail(void)
 th_term th_trace_callback_callers(th_env *env)
 {
     const struct th_call_event *call = live_call();
-    const struct th_event *event = callback_recorded();
+    const struct th_event *event = th_trace_callback_recorded();
 
     const struct th_match_operations *owner;
     const struct th_caller *known;
@@ -247,7 +247,7 @@ th_term th_trace_callback_callers(th_env *env)
 
 bool th_trace_callback_unique(int64_t *unique)
 {
-    struct th_event *event = callback_recorded();
+    struct th_event *event = th_trace_callback_recorded();
 
     if (!event || th_trace_event_time(event) != TH_OK ||
         event->time.kind != TH_TIME_STRICT_MONOTONIC)

@@ -96,6 +96,9 @@ struct th_event *th_trace_callback_event(void);
  * event's time, false if that is not strictly monotonic.
  */
 enum th_fact th_trace_callback_external(void);
+
+/* Returns the recorded event that the callback reports; NULL: another event, or no callback. */
+struct th_event *th_trace_callback_recorded(void);
 enum th_fact th_trace_callback_tail(void);
 th_term th_trace_callback_callers(th_env *env);
 bool th_trace_callback_unique(int64_t *unique);

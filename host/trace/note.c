@@ -1,10 +1,12 @@
 /* Notes of a recording: note.h has their shapes. */
 #include "note.h"
 
+#include "callback.h"
 #include "tracing.h"
 
 #include "host/base/buffer.h"
 #include "host/base/error.h"
+#include "host/base/hash.h"
 #include "host/process/process.h"
 #include "host/term/make.h"
 #include "host/trace/recorded/recordings.h"
@@ -33,6 +35,20 @@ static const th_term *pair_of(th_term term)
     return th_is_tuple(term) && th_tuple_arity(term) == 2 ? th_tuple_elements(term) : NULL;
 }
 
+/* The names and their owners, in both directions. Of the replaying thread. */
+static struct th_table noted;
+
+th_term th_trace_note_of(th_term word)
+{
+    return th_trace_callback_recorded() ? (th_term)(uintptr_t)th_hash_table_get(&noted, word)
+                                        : TH_NONE;
+}
+
+void th_trace_note_forget(void)
+{
+    th_hash_table_free(&noted);
+}
+
 static void take_names(struct th_tracing *tracing, th_term names)
 {
     const th_term *name;
@@ -44,6 +60,10 @@ static void take_names(struct th_tracing *tracing, th_term names)
         if (!name || (!th_is_pid(name[0]) && !th_is_port(name[0])) || !th_is_atom(name[1]))
             continue;
         th_process_world_register(name[0], name[1]);
+        if (th_is_immediate(name[0])) {
+            th_hash_table_set(&noted, name[0], (void *)(uintptr_t)name[1]);
+            th_hash_table_set(&noted, name[1], (void *)(uintptr_t)name[0]);
+        }
         th_trace_inheritance_meet(tracing, name[0], name[1]);
     }
     th_trace_unlock(tracing);

@@ -36,6 +36,12 @@ bool th_trace_note_offset(const struct th_note *note, int64_t *ns);
 /* Returns the text for users of a NOTE that the node traces no more, or less; else NULL. */
 const char *th_trace_note_off(const struct th_note *note, struct th_buffer *text);
 
+/* Returns what a note tells of WORD: the name of a pid or port, or the owner of a name, when the
+ * recording began; TH_NONE: nothing. th_trace_note_forget() forgets all.
+ * Thread: the replaying one; others get TH_NONE outside of callbacks for recorded events. */
+th_term th_trace_note_of(th_term word);
+void th_trace_note_forget(void);
+
 /* Applies NOTE to the world of TRACING and to the recording's clocks.
  * Thread: the replaying one. */
 void th_trace_note_play(struct th_tracing *tracing, const struct th_note *note);

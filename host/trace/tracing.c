@@ -1,6 +1,7 @@
 /* Creates and frees tracings, changes worlds, and queues work for the end of the current event. */
 #include "tracing.h"
 
+#include "note.h"
 #include "pattern_internal.h"
 #include "trace_internal.h"
 #include "trace_thread.h"
@@ -191,6 +192,7 @@ void th_trace_update(struct th_tracing *tracing)
 static void leave_world(struct th_tracing *tracing)
 {
     th_process_world_reset(th_trace_tracee_drop);
+    th_trace_note_forget();
     th_trace_lock(tracing);
     for (size_t i = 0; i < TH_DEPARTED; i++) {
         struct th_tracee_flags *tracee_flags = atomic_exchange_explicit(

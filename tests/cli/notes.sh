@@ -82,6 +82,35 @@ expect 'tracers get the time of the node from a monotonic time' \
 startTimeUnixNano":"1795887988299881704
 EOF
 
+# Names that the recording begins with are names for tracers, also if no registration is delivered.
+cat >named.jsonl <<'EOF'
+{"other":"{tracehost,node,{<0.9.0>,<<\"25\">>,<<\"123\">>}}"}
+{"other":"{tracehost,names,[{<0.9.0>,shop},{<0.44.0>,till}]}"}
+{"ts":1000,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"call","term":"{lists,sort,[[1,2]]}"}
+{"ts":2000,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"send","term":"sorted","extra":"till"}
+{"ts":3000,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"return_from","term":"{lists,sort,1}","extra":"[1,2]"}
+{"ts":4000,"ts_kind":"monotonic","tracee":"<0.44.0>","tag":"receive","term":"sorted"}
+EOF
+expect 'flame names processes' sh -c '"$1" replay -t flame named.jsonl 2>/dev/null' sh "$tracehost" <<'EOF'
+shop <0.9.0>;lists:sort/1 2000
+EOF
+expect 'sequence names processes, and knows the receiver of a message to a name' \
+    sh -c '"$1" replay -t sequence named.jsonl 2>/dev/null' sh "$tracehost" <<'EOF'
+sequenceDiagram
+    participant p1 as shop #60;0.9.0#62;
+    participant p2 as till #60;0.44.0#62;
+    p1->>p2: sorted
+EOF
+expect 'chrome names processes' \
+    sh -c '"$1" replay -t chrome named.jsonl 2>/dev/null | grep thread_name' sh "$tracehost" <<'EOF'
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"shop <0.9.0>"}}
+,{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"till <0.44.0>"}}
+EOF
+expect 'otlp names processes' \
+    sh -c '"$1" replay -t otlp named.jsonl 2>/dev/null | grep -o "registered_name[^}]*" | sort -u' sh "$tracehost" <<'EOF'
+registered_name","value":{"stringValue":"shop"
+EOF
+
 # A note that lies, and one that is damaged.
 cat >odd.jsonl <<'EOF'
 {"other":"{tracehost,clock,{9223372036854775807,-9223372036854775808}}"}

@@ -157,7 +157,7 @@ static void test_the_source_waits_for_the_slowest(void **state)
     uint64_t written = 0;
 
     (void)state;
-    assert_int_equal(th_replay_spool_begin(names, 1, 2, &limits), TH_OK);
+    assert_int_equal(th_replay_spool_begin(names, 1, 2, NULL, &limits), TH_OK);
     for (size_t i = 0; i < 2; i++)
         readers[i] = fork_reader(i, TOTAL);
     atomic_store(&shared->go[0], TOTAL);
@@ -182,7 +182,7 @@ static void test_a_dead_reader_is_waited_for(void **state)
     pid_t readers[2];
 
     (void)state;
-    assert_int_equal(th_replay_spool_begin(names, 1, 2, &limits), TH_OK);
+    assert_int_equal(th_replay_spool_begin(names, 1, 2, NULL, &limits), TH_OK);
     shared->go[0] = shared->go[1] = TOTAL;
     readers[0] = fork_reader(0, TOTAL);
     readers[1] = fork_reader(1, DIES);
@@ -205,7 +205,7 @@ static void test_a_lost_beginning_is_refused(void **state)
     pid_t readers[2];
 
     (void)state;
-    assert_int_equal(th_replay_spool_begin(names, 1, 2, &limits), TH_OK);
+    assert_int_equal(th_replay_spool_begin(names, 1, 2, NULL, &limits), TH_OK);
     shared->go[0] = TOTAL / 2;
     shared->go[1] = TOTAL;
     readers[0] = fork_reader(0, TOTAL);
@@ -232,7 +232,7 @@ static void test_the_source_is_closed(void **state)
     pid_t reader;
 
     (void)state;
-    assert_int_equal(th_replay_spool_begin(names, 1, 1, &limits), TH_OK);
+    assert_int_equal(th_replay_spool_begin(names, 1, 1, NULL, &limits), TH_OK);
     close(source[0]);
     source[0] = open("/dev/null", O_RDONLY);
     shared->go[0] = TOTAL;
@@ -304,7 +304,7 @@ static const char *supervised(size_t count, bool continues, uint64_t dies,
         dup2(file, STDOUT_FILENO);
         dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
         size_t number = count;
-        if (th_replay_spool_begin(names, 1, count, with) == TH_OK)
+        if (th_replay_spool_begin(names, 1, count, NULL, with) == TH_OK)
             number = th_crash_supervise_several("test", count, &policy);
         if (number == count)
             _exit(9);

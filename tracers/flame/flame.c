@@ -81,6 +81,8 @@ static struct process *add_process(struct flame *flame, ERL_NIF_TERM pid)
 
     if (process)
         process->root = tree_child(&flame->tree, 0, &(struct mfa){pid, 0, 0});
+    if (process && process->root && process->tracee.name)
+        flame->tree.nodes[process->root].mfa.function = process->tracee.name;
     if (!process || !process->root) {
         flame->lost++;
         if (process)

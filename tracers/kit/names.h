@@ -17,16 +17,22 @@ struct named {
 static inline ERL_NIF_TERM names_find(const struct tracees *names, ERL_NIF_TERM name)
 {
     const struct named *named = tracees_find(names, name);
+    ERL_NIF_TERM who;
 
-    return named ? named->who : 0;
+    if (named)
+        return named->who;
+    return TH_HAS(th_recorded_owner) && th_recorded_owner(name, &who) ? who : 0;
 }
 
-/* Returns whether a registration has named the owner of NAME, an atom. */
+/* Returns whether a registration has named the owner of NAME, an atom, or the recording does. */
 static inline bool names_are_told(const struct tracees *names, ERL_NIF_TERM name)
 {
     const struct named *named = tracees_find(names, name);
+    ERL_NIF_TERM who;
 
-    return named && named->told;
+    if (named)
+        return named->told;
+    return TH_HAS(th_recorded_owner) && th_recorded_owner(name, &who);
 }
 
 static inline struct named *names_set(struct tracees *names, ERL_NIF_TERM name, ERL_NIF_TERM who,

@@ -6,6 +6,7 @@
 #define TRACER_TRACEES_H
 
 #include <erl_nif.h>
+#include <nif_module.h>
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -72,7 +73,8 @@ static inline void tracees_grow(struct tracees *tracees)
 }
 
 /* Adds a tracee that the table lacks: SIZE bytes, zero except the struct tracee at their start.
- * NULL if there is no memory. */
+ * Its name is
+ * that at the beginning of the recording. NULL if there is no memory. */
 static inline void *tracees_add(struct tracees *tracees, ERL_NIF_TERM term, size_t size)
 {
     struct tracee *tracee;
@@ -83,6 +85,8 @@ static inline void *tracees_add(struct tracees *tracees, ERL_NIF_TERM term, size
     if (!tracee)
         return NULL;
     tracee->term = term;
+    if (TH_HAS(th_recorded_name) && !th_recorded_name(term, &tracee->name))
+        tracee->name = 0;
     tracees_link(tracees, tracee);
     tracees->used++;
     return tracee;

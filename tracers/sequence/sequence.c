@@ -84,7 +84,12 @@ static struct actor *actor_of(struct sequence *sequence, ERL_NIF_TERM term)
 {
     struct actor *actor = tracees_find(&sequence->actors, term);
 
-    return actor ? actor : tracees_add(&sequence->actors, term, sizeof *actor);
+    if (actor)
+        return actor;
+    actor = tracees_add(&sequence->actors, term, sizeof *actor);
+    if (actor && TH_HAS(th_recorded_owner))
+        actor->told = th_recorded_owner(term, &actor->pid);
+    return actor;
 }
 
 static uint32_t number_of(struct sequence *sequence, struct actor *actor)

@@ -135,6 +135,11 @@ static inline bool th_control_pattern_option_asks(const struct th_control_patter
 /* Returns true if OPTION clears breakpoints; its pattern need not match any function. */
 bool th_control_pattern_option_clears(const struct th_control_pattern_option *option);
 
+/* Makes the match specification of OPTION in ENV; `true` without one.
+ * Errors: TH_MALFORMED. */
+enum th_status th_control_pattern_option_spec(const struct th_control_pattern_option *option,
+                                              th_env *env, th_term *spec);
+
 /* Sets the pattern OPTION in SESSION; meta tracers are searched with SEARCH. TELLS: warns about
  * functions that do not exist or cannot have such breakpoints. *MATCHED gets the number of matching
  * functions, as in th_trace_session_function().

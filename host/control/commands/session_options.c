@@ -162,7 +162,7 @@ void th_control_preloaded_release(struct th_control_preloaded *loaded, struct th
 }
 
 /* The first item is no session if it has no tracer and others follow. */
-static bool skips_first(const struct th_control_session_options *options)
+size_t th_control_session_options_first(const struct th_control_session_options *options)
 {
     return (options->count > 1 || options->optional) && !options->items[0].tracer_count;
 }
@@ -176,7 +176,7 @@ size_t th_control_session_options_sessions(const struct th_control_session_optio
 {
     size_t sessions = 0;
 
-    for (size_t i = skips_first(options); i < options->count; i++)
+    for (size_t i = th_control_session_options_first(options); i < options->count; i++)
         sessions += sessions_of(&options->items[i]);
     return sessions;
 }
@@ -185,7 +185,8 @@ size_t th_control_session_options_sessions(const struct th_control_session_optio
 static struct th_control_session_option *item_of(const struct th_control_session_options *options,
                                                  size_t *session)
 {
-    struct th_control_session_option *option = &options->items[skips_first(options)];
+    struct th_control_session_option *option =
+        &options->items[th_control_session_options_first(options)];
 
     while (*session >= sessions_of(option))
         *session -= sessions_of(option++);
@@ -228,7 +229,8 @@ enum th_status th_control_session_options_attach(const struct th_control_session
 {
     enum th_status status = TH_OK;
 
-    for (size_t i = skips_first(options); i < options->count && status == TH_OK; i++) {
+    for (size_t i = th_control_session_options_first(options);
+         i < options->count && status == TH_OK; i++) {
         struct th_control_session_option *option = &options->items[i];
         if (!option->tracer_count)
             status =

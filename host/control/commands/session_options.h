@@ -91,6 +91,9 @@ enum th_status th_control_session_options_check(struct th_control_session_option
 /* Returns true if OPTIONS name no tracer, flag, tracee or pattern. */
 bool th_control_session_options_are_empty(const struct th_control_session_options *options);
 
+/* Returns the index of the first item that is a session: 0 or 1. */
+size_t th_control_session_options_first(const struct th_control_session_options *options);
+
 /* Returns the number of sessions that OPTIONS describe, and the name of a session's tracer: the path
  * or name that is loaded, of *LENGTH bytes. */
 size_t th_control_session_options_sessions(const struct th_control_session_options *options);

@@ -1,0 +1,125 @@
+/* Streams node:NAME@HOST of the command line: their options, and what the nodes are asked for. */
+#include "node_options.h"
+
+#include "stream.h"
+#include "subcommand.h"
+
+#include "host/base/buffer.h"
+#include "host/replay/reader.h"
+
+#include <stdlib.h>
+
+enum { RATE = 10000 }; /* events a second that a node bears */
+
+static enum th_status take_rate(const struct th_argument *argument, const char *value, void *input)
+{
+    struct th_stream_options *options = input;
+
+    options->rate_given = true;
+    return th_control_argument_number(argument, value, &options->limits.rate);
+}
+
+const struct th_argument th_cli_node_arguments[] = {
+    TH_OPTION("cookie", "COOKIE", TEXT, NODE, "The cookie of node:NAME@HOST",
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct th_stream_options, node.cookie)),
+    TH_OPTION("cookie-file", "FILE", FILE, NODE,
+              "The file with the cookie (default: ~/.erlang.cookie)", .how = TH_ARGUMENT_RARE,
+              TH_INTO(struct th_stream_options, node.cookie_file)),
+    TH_OPTION("for", "T", TIME, LIMITS, "Trace node:NAME@HOST for the time T", .least = 1,
+              .most = INT64_MAX, .wanted = "a time above 0",
+              TH_INTO(struct th_stream_options, node.for_ns)),
+    TH_OPTION("max-rate", "N", NUMBER, NODE,
+              "End the tracing when the node has more than N events a second (default: 10000; 0: "
+              "no limit)",
+              .how = TH_ARGUMENT_RARE, .most = INT64_MAX / 2, .take = take_rate),
+    TH_OPTION("max-bytes", "BYTES", BYTES, NODE, "The same for bytes of events a second",
+              .how = TH_ARGUMENT_RARE, .least = 1, .most = INT64_MAX / 2,
+              .wanted = "a size above 0", TH_INTO(struct th_stream_options, limits.bytes)),
+    TH_OPTION("sample", "N", NUMBER, NODE,
+              "Beyond these limits, go on with one of N processes instead of ending",
+              .how = TH_ARGUMENT_RARE, .least = 2, .most = 1 << 20,
+              TH_INTO(struct th_stream_options, limits.sample)),
+    TH_OPTION("load", NULL, FLAG, NODE,
+              "Let the node load modules that -p names and that are not loaded",
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct th_stream_options, limits.load)),
+    TH_OPTION("no-load", NULL, FLAG, NODE,
+              "Load no module of tracehost into the node; the node evaluates its text, which is "
+              "slower",
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct th_stream_options, node.evaluated)),
+    TH_OPTION("explain", NULL, FLAG, NODE,
+              "Print what the node would be asked for, and what is decided here, and end",
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct th_stream_options, explain)),
+    {0},
+};
+
+bool th_cli_node_is_of_session(const struct th_argument *argument)
+{
+    enum th_control_session_argument which =
+        (enum th_control_session_argument)(argument - th_control_session_arguments);
+
+    return which != TH_SESSION_TRACER && which != TH_SESSION_BEGIN && which != TH_SESSION_KIND &&
+           which != TH_SESSION_META_TRACER;
+}
+
+enum th_status th_cli_node_check(void *input)
+{
+    return th_control_session_options_check(input);
+}
+
+/* Prints TEXT, what is asked of NODE. */
+static void explain(const struct th_stream_options *options, const char *node, const char *text)
+{
+    const struct th_node_limits *limits = &options->limits;
+
+    printf("in %s\n%s", node, text);
+    if (limits->rate)
+        printf("  at most %lld events a second", (long long)limits->rate);
+    else
+        printf("  any number of events a second");
+    if (limits->bytes)
+        printf(" and %lld bytes", (long long)limits->bytes);
+    if (limits->sample && (limits->rate || limits->bytes))
+        printf("; beyond that, one of %lld processes", (long long)limits->sample);
+    printf("\nhere\n  the same again, for each session\n");
+}
+
+bool th_cli_node_ask(const char *command, struct th_stream_options *options,
+                     const char *const *names, size_t count,
+                     struct th_control_session_options *sessions)
+{
+    struct th_buffer wish = {0}, text = {0};
+    const char *node = NULL;
+
+    for (size_t i = 0; i < count; i++)
+        if (th_replay_node_is_name(names[i]))
+            node = names[i];
+    if (!node)
+        return false;
+    if (!options->rate_given)
+        options->limits.rate = RATE;
+    options->limits.scheduler = options->scheduler_id;
+    if (th_control_node_wish(sessions, &options->limits, &wish, &text) != TH_OK)
+        exit(th_cli_command_fail(command));
+    if (options->explain) {
+        explain(options, node, th_buffer_text(&text));
+        exit(th_cli_command_finish(command, TH_OK));
+    }
+    th_control_node_chosen(sessions);
+    options->node.wish_size = wish.size;
+    options->node.wish = wish.data;
+    th_buffer_free(&text);
+    return true;
+}
+
+void th_cli_node_ask_only(const char *command, struct th_stream_options *options, const char *name,
+                          struct th_control_session_options *sessions)
+{
+    if (th_cli_node_ask(command, options, &name, 1, sessions) ||
+        th_control_session_options_are_empty(sessions))
+        return;
+    th_error_raise(TH_USAGE,
+                   "-p, --flags, --processes and --ports are for node:NAME@HOST: of %s, "
+                   "each record is taken",
+                   th_cli_stream_title(name));
+    exit(th_cli_command_fail(command));
+}

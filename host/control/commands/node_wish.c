@@ -1,0 +1,353 @@
+/*
+ * Asks a running node for what sessions want.
+ *
+ * The node gets the union of all sessions' flags and tracees. A pattern is sent with its own match
+ * specification, if the specification only looks (is_harmless()) and no other session has patterns:
+ * a function of a node has one specification, the last. Otherwise the node sends all calls of the
+ * pattern, with their ends if the specification wants them.
+ */
+#include "node_wish.h"
+
+#include "commands_internal.h"
+
+#include "host/base/buffer.h"
+#include "host/base/memory.h"
+#include "host/term/etf.h"
+#include "host/term/text.h"
+
+#include <string.h>
+
+/* Bytes that the node sends before we confirm some, less than its buffer for a connection, and bytes
+ * that may wait in the node. */
+enum { WINDOW = 512 << 10, BACKLOG = 16 << 20, DEAD_MS = 5000 };
+
+struct wish {
+    struct th_buffer tracees, patterns, messages; /* elements of lists, in Erlang */
+    struct th_buffer *text;                       /* for users */
+    bool several;                                 /* sessions */
+    bool scheduler;
+};
+
+static void separate(struct th_buffer *list)
+{
+    if (list->size > 0)
+        th_buffer_add_byte(list, ',');
+}
+
+/* --- Tracees ---------------------------------------------------------------------------------- */
+
+/* Appends the names of FLAGS. Without a time stamp records have monotonic time, the most exact. */
+static void add_flags(struct th_buffer *list, uint32_t flags, bool scheduler)
+{
+    static const struct {
+        const char *name;
+        uint32_t bit;
+    } names[] = {
+#define X(name, bit, help) {#name, TH_FLAG_##bit},
+        TH_FLAGS(X)
+#undef X
+    };
+    const char *comma = "";
+
+    if (!(flags & (TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP)))
+        flags |= TH_FLAG_MONOTONIC;
+    if (scheduler)
+        flags |= TH_FLAG_SCHEDULER_ID;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (flags & names[i].bit) {
+            th_buffer_printf(list, "%s'%s'", comma, names[i].name);
+            comma = ",";
+        }
+}
+
+/* Asks for FLAGS of the tracees WHO, an Erlang term; TITLE names them for users. */
+static void ask_tracees(struct wish *wish, const char *who, const char *title, uint32_t flags)
+{
+    struct th_buffer list = {0};
+
+    add_flags(&list, flags, wish->scheduler);
+    separate(&wish->tracees);
+    th_buffer_printf(&wish->tracees, "{%s,[%s]}", who, th_buffer_text(&list));
+    th_buffer_printf(wish->text, "  %s: ", title);
+    for (size_t i = 0; i < list.size; i++)
+        if (list.data[i] == ',')
+            th_buffer_add_text(wish->text, ", ");
+        else if (list.data[i] != '\'')
+            th_buffer_add_byte(wish->text, list.data[i]);
+    th_buffer_add_byte(wish->text, '\n');
+    th_buffer_free(&list);
+}
+
+static void ask_chosen(struct wish *wish, const struct th_control_chosen *chosen, uint32_t flags)
+{
+    static const char *const groups[] = {
+        [TH_PROCESSES_ALL] = "processes",       [TH_PROCESSES_EXISTING] = "existing_processes",
+        [TH_PROCESSES_NEW] = "new_processes",   [TH_PORTS_ALL] = "ports",
+        [TH_PORTS_EXISTING] = "existing_ports", [TH_PORTS_NEW] = "new_ports",
+    };
+    static const char *const titles[] = {
+        [TH_PROCESSES_ALL] = "all processes",   [TH_PROCESSES_EXISTING] = "existing processes",
+        [TH_PROCESSES_NEW] = "new processes",   [TH_PORTS_ALL] = "all ports",
+        [TH_PORTS_EXISTING] = "existing ports", [TH_PORTS_NEW] = "new ports",
+    };
+    struct th_buffer who = {0}, title = {0};
+
+    if (chosen->one == TH_NONE) {
+        ask_tracees(wish, groups[chosen->group], titles[chosen->group], flags);
+        return;
+    }
+    th_text_print(&title, chosen->one);
+    if (th_is_atom(chosen->one))
+        th_buffer_printf(&who, "{name,%s}", th_buffer_text(&title));
+    else
+        th_buffer_printf(&who, "{%s,\"%s\"}", th_is_pid(chosen->one) ? "pid" : "port",
+                         th_buffer_text(&title));
+    ask_tracees(wish, th_buffer_text(&who), th_buffer_text(&title), flags);
+    th_buffer_free(&who);
+    th_buffer_free(&title);
+}
+
+/* --- Patterns --------------------------------------------------------------------------------- */
+
+/* Returns whether TERM contains a tuple that begins with NAME. */
+static bool mentions(th_term term, th_term name)
+{
+    const th_term *e;
+
+    for (; th_is_list(term); term = th_cell(term)[1])
+        if (mentions(th_cell(term)[0], name))
+            return true;
+    if (!th_is_tuple(term) || th_tuple_arity(term) == 0)
+        return false;
+    e = th_tuple_elements(term);
+    for (size_t i = 0; i < th_tuple_arity(term); i++)
+        if (mentions(e[i], name))
+            return true;
+    return e[0] == name;
+}
+
+static bool is_harmless_action(th_term action)
+{
+    th_term name;
+
+    if (!th_is_tuple(action) || th_tuple_arity(action) == 0)
+        return true;
+    name = th_tuple_elements(action)[0];
+    return name == th_atom("return_trace") || name == th_atom("exception_trace") ||
+           name == th_atom("message");
+}
+
+/* Returns whether SPEC changes nothing in the node, and means there what it means here. */
+static bool is_harmless(th_term spec)
+{
+    th_term tcw = th_atom("get_tcw");
+
+    if (mentions(spec, tcw))
+        return false;
+    for (; th_is_list(spec); spec = th_cell(spec)[1]) {
+        th_term clause = th_cell(spec)[0], body;
+        if (!th_is_tuple(clause) || th_tuple_arity(clause) != 3)
+            return false;
+        for (body = th_tuple_elements(clause)[2]; th_is_list(body); body = th_cell(body)[1])
+            if (!is_harmless_action(th_cell(body)[0]))
+                return false;
+    }
+    return true;
+}
+
+/* Appends the specification that the node gets for SPEC of PATTERN. */
+static void add_spec(struct wish *wish, struct th_buffer *list, th_term spec)
+{
+    bool ends =
+        mentions(spec, th_atom("return_trace")) || mentions(spec, th_atom("exception_trace"));
+
+    if (is_harmless(spec) && !wish->several) {
+        th_text_print(list, spec);
+        return;
+    }
+    th_buffer_add_text(list, ends ? "[{'_',[],[{exception_trace}]}]" : "true");
+}
+
+static const struct {
+    uint32_t kind;
+    const char *name; /* in the node */
+} kinds[] = {
+    {TH_BP_LOCAL, "local"},
+    {TH_BP_GLOBAL, "global"},
+    {TH_BP_COUNT, "call_count"},
+    {TH_BP_TIME, "call_time"},
+};
+
+static enum th_status ask_functions(struct wish *wish,
+                                    const struct th_control_pattern_option *option, th_term spec)
+{
+    const struct th_pattern *pattern = &option->pattern;
+    struct th_buffer *list = &wish->patterns;
+    const char *comma = "";
+
+    if (pattern->on_load || option->kinds & TH_BP_META)
+        return th_error_raise(TH_USAGE, "-p %s: a running node cannot be asked for %s",
+                              option->text, pattern->on_load ? "on_load" : "--kind=meta");
+    separate(list);
+    th_buffer_add_byte(list, '{');
+    th_text_print(list, pattern->module == TH_NONE ? TH_AM(anything) : pattern->module);
+    th_buffer_add_byte(list, ',');
+    th_text_print(list, pattern->function == TH_NONE ? TH_AM(anything) : pattern->function);
+    if (pattern->arity == TH_ANY_ARITY)
+        th_buffer_add_text(list, ",'_',");
+    else
+        th_buffer_printf(list, ",%d,", pattern->arity);
+    add_spec(wish, list, spec);
+    th_buffer_add_text(list, ",[");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (option->kinds & kinds[i].kind) {
+            th_buffer_printf(list, "%s%s", comma, kinds[i].name);
+            comma = ",";
+        }
+    th_buffer_add_text(list, "]}");
+    return TH_OK;
+}
+
+static enum th_status ask_pattern(struct wish *wish, const struct th_control_pattern_option *option)
+{
+    enum th_status status;
+    th_term spec;
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    status = th_control_pattern_option_spec(option, &env, &spec);
+    if (status == TH_OK && option->object == TH_PATTERN_FUNCTIONS) {
+        status = ask_functions(wish, option, spec);
+    } else if (status == TH_OK) {
+        separate(&wish->messages);
+        th_buffer_printf(&wish->messages, "{%s,",
+                         option->object == TH_PATTERN_SEND ? "send" : "'receive'");
+        add_spec(wish, &wish->messages, spec);
+        th_buffer_add_byte(&wish->messages, '}');
+    }
+    if (status == TH_OK) {
+        th_buffer_printf(wish->text, "  -p %s", option->text);
+        if (spec != TH_AM(true)) {
+            th_buffer_add_text(wish->text, ": ");
+            add_spec(wish, wish->text, spec);
+            if (!is_harmless(spec) || wish->several)
+                th_buffer_add_text(wish->text, "; decided here: ");
+            if (!is_harmless(spec) || wish->several)
+                th_text_show(wish->text, spec);
+        }
+        th_buffer_add_byte(wish->text, '\n');
+    }
+    th_env_release(&env);
+    return status == TH_OK ? TH_OK : TH_USAGE;
+}
+
+/* --- Sessions --------------------------------------------------------------------------------- */
+
+static enum th_status ask_session(struct wish *wish, const struct th_control_session_option *option)
+{
+    static const struct th_control_chosen processes = {TH_PROCESSES_ALL, TH_NONE},
+                                          ports = {TH_PORTS_ALL, TH_NONE};
+    uint32_t flags = option->flags & ~(uint32_t)TH_FLAG_AS_RECORDED;
+    uint32_t of_ports = flags & TH_FLAGS_OF_PORTS;
+    bool functions = false, counts = true;
+    enum th_status status = TH_OK;
+
+    for (size_t i = 0; i < option->patterns.count; i++) {
+        const struct th_control_pattern_option *pattern = &option->patterns.items[i];
+        bool names = pattern->object == TH_PATTERN_FUNCTIONS;
+        functions |= names;
+        counts &= names && !(pattern->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL));
+    }
+    if (!functions && !option->flag_list)
+        return th_error_raise(TH_USAGE, "a running node traces only what it is asked for: give -p "
+                                        "M:F/A or --flags");
+    if (!functions && !(flags & TH_FLAGS_EVENTS & ~(uint32_t)(TH_FLAG_CALL | TH_FLAG_RETURN_TO)))
+        return th_error_raise(TH_USAGE, "--flags=%s: calls of a running node need -p M:F/A",
+                              option->flag_list);
+    if (wish->several)
+        for (size_t i = 0; i < option->tracee_count; i++)
+            if (option->tracees[i].one == TH_NONE)
+                return th_error_raise(
+                    TH_USAGE,
+                    "%s: sessions that share a running node can choose single tracees "
+                    "only",
+                    option->chosen);
+    for (size_t i = 0; i < option->patterns.count && status == TH_OK; i++)
+        status = ask_pattern(wish, &option->patterns.items[i]);
+    if (status != TH_OK || (counts && !option->flag_list))
+        return status;
+    for (size_t i = 0; option->chosen && i < option->tracee_count; i++)
+        ask_chosen(wish, &option->tracees[i],
+                   option->tracees[i].group < TH_PORTS_ALL ? flags & TH_FLAGS_OF_PROCESSES
+                                                           : of_ports);
+    if (!option->chosen && flags & TH_FLAGS_OF_PROCESSES)
+        ask_chosen(wish, &processes, flags & TH_FLAGS_OF_PROCESSES);
+    if (!option->chosen && of_ports & TH_FLAGS_EVENTS)
+        ask_chosen(wish, &ports, of_ports);
+    return TH_OK;
+}
+
+static void add_limit(struct th_buffer *term, const char *name, int64_t limit)
+{
+    th_buffer_printf(term, ",%s=>", name);
+    if (limit)
+        th_buffer_printf(term, "%lld", (long long)limit);
+    else
+        th_buffer_add_text(term, "infinity");
+}
+
+/* Encodes the whole as an external term. */
+static enum th_status wish_encode(const struct wish *wish, const struct th_node_limits *limits,
+                                  struct th_buffer *out)
+{
+    static const struct th_etf_options plain = {0};
+    struct th_buffer term = {0};
+    enum th_status status;
+    th_term made;
+    th_env env;
+
+    th_buffer_printf(&term, "#{tracees=>[%.*s]", (int)wish->tracees.size, wish->tracees.data);
+    th_buffer_printf(&term, ",patterns=>[%.*s]", (int)wish->patterns.size, wish->patterns.data);
+    th_buffer_printf(&term, ",messages=>[%.*s]", (int)wish->messages.size, wish->messages.data);
+    add_limit(&term, "max_rate", limits->rate);
+    add_limit(&term, "max_bytes", limits->bytes);
+    th_buffer_printf(
+        &term, ",sample=>%lld,load=>%s,names=>true,window=>%d,backlog=>%d,dead_ms=>%d}",
+        (long long)limits->sample, limits->load ? "true" : "false", WINDOW, BACKLOG, DEAD_MS);
+    th_env_init(&env, TH_ENV_PLAIN);
+    status = th_text_parse(&env, (char *)term.data, term.size, &made);
+    if (status == TH_OK)
+        status = th_etf_encode(out, made, true, &plain);
+    th_env_release(&env);
+    th_buffer_free(&term);
+    return status;
+}
+
+enum th_status th_control_node_wish(const struct th_control_session_options *options,
+                                    const struct th_node_limits *limits, struct th_buffer *wish,
+                                    struct th_buffer *text)
+{
+    size_t first = th_control_session_options_first(options);
+    struct wish made = {
+        .text = text, .several = options->count - first > 1, .scheduler = limits->scheduler};
+    enum th_status status = TH_OK;
+
+    for (size_t i = first; i < options->count && status == TH_OK; i++)
+        status = ask_session(&made, &options->items[i]);
+    if (status == TH_OK)
+        status = wish_encode(&made, limits, wish);
+    th_buffer_free(&made.tracees);
+    th_buffer_free(&made.patterns);
+    th_buffer_free(&made.messages);
+    return status;
+}
+
+void th_control_node_chosen(struct th_control_session_options *options)
+{
+    for (size_t i = th_control_session_options_first(options); i < options->count; i++) {
+        struct th_control_session_option *option = &options->items[i];
+        for (size_t k = 0; k < option->tracee_count; k++)
+            if (option->tracees[k].one == TH_NONE)
+                option->chosen = NULL;
+    }
+}

@@ -1,0 +1,227 @@
+/*
+ * Running nodes as streams: node:NAME@HOST.
+ *
+ * A process of its own, the feeder, runs the shared object that speaks with the node (node/node.h).
+ * It writes trace-port records to a pipe, which is read as a file is. So a tracer that hangs or dies
+ * does not keep the feeder from telling the node that somebody listens, and the node is left in
+ * order however this process ends: the feeder sees the end of the pipe.
+ */
+#include "replay_internal.h"
+
+#include "node/node.h"
+
+#include "host/base/buffer.h"
+#include "host/library/find.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SCHEME "node:"
+#define OBJECT "tracehost_node.so"
+
+enum { LOOK_UP_MS = 500, LONGEST = 1 << 16, FIRST_HIGH = 64 };
+
+typedef int serve_function(const struct tracehost_node_request *request, int out, int status);
+
+struct th_node_feeder {
+    pid_t process;
+    int status;            /* the pipe of lines */
+    struct th_buffer text; /* lines that were not used yet */
+    bool ended;            /* th_replay_node_end() was called */
+};
+
+bool th_replay_node_is_name(const char *name)
+{
+    return strncmp(name, SCHEME, sizeof SCHEME - 1) == 0;
+}
+
+/* --- Opening ---------------------------------------------------------------------------------- */
+
+/* Finds the function of the shared object, which stays open. Errors: TH_MALFORMED. */
+static enum th_status find_serve(serve_function **serve)
+{
+    char *path = th_library_search_beside(OBJECT);
+    void *object = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *found = object ? dlsym(object, "tracehost_node_serve") : NULL;
+    enum th_status status = TH_OK;
+
+    memcpy(serve, &found, sizeof found); /* ISO C has no conversion to a function */
+    if (!found && path && access(path, F_OK) != 0)
+        status = th_error_raise(TH_MALFORMED,
+                                "there is no file %s: this tracehost was built "
+                                "without erlang-dev",
+                                path);
+    else if (!found)
+        status = th_error_raise(TH_MALFORMED, "%s",
+                                path ? dlerror()
+                                     : "the place of the program "
+                                       "is unknown");
+    th_free(path);
+    return status == TH_OK ? TH_OK : th_error_context("running nodes cannot be traced");
+}
+
+/* Leaves all files but stderr, OUT and STATUS to the reader, whose pipes would stay open. */
+static void leave_files(int *out, int *status)
+{
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int high[] = {fcntl(*out, F_DUPFD_CLOEXEC, FIRST_HIGH),
+                  fcntl(*status, F_DUPFD_CLOEXEC, FIRST_HIGH)};
+
+    dup2(null, STDIN_FILENO);
+    dup2(null, STDOUT_FILENO);
+    *out = dup2(high[0], STDERR_FILENO + 1);
+    *status = dup2(high[1], STDERR_FILENO + 2);
+    close_range((unsigned)*status + 1, ~0U, 0);
+}
+
+/* Runs the feeder. After fork() in a process with several threads: so the shared object was opened
+ * before. */
+static _Noreturn void run_feeder(serve_function *serve,
+                                 const struct tracehost_node_request *request, int out, int status)
+{
+    sigset_t none;
+
+    prctl(PR_SET_NAME, "tracehost-node");
+    leave_files(&out, &status);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    _exit(serve(request, out, status));
+}
+
+/* Forks the feeder. Errors: TH_FAILED. */
+static enum th_status fork_feeder(serve_function *serve,
+                                  const struct tracehost_node_request *request,
+                                  struct th_node_feeder *feeder, int *fd)
+{
+    int out[2] = {-1, -1}, status[2] = {-1, -1};
+
+    if (pipe2(out, O_CLOEXEC) == 0 && pipe2(status, O_CLOEXEC) == 0)
+        feeder->process = fork();
+    if (feeder->process == 0)
+        run_feeder(serve, request, out[1], status[1]);
+    close(out[1]);
+    close(status[1]);
+    *fd = out[0];
+    feeder->status = status[0];
+    if (feeder->process > 0)
+        return TH_OK;
+    close(out[0]);
+    return th_error_raise(TH_FAILED, "cannot start a process: %s", strerror(errno));
+}
+
+/* --- Lines of the feeder ---------------------------------------------------------------------- */
+
+/* Reads what the feeder has written. Returns false at the end of the pipe. */
+static bool hear_feeder(struct th_node_feeder *feeder)
+{
+    char bytes[1024];
+    ssize_t size = read(feeder->status, bytes, sizeof bytes);
+
+    if (size > 0 && feeder->text.size < LONGEST)
+        th_buffer_add(&feeder->text, bytes, (size_t)size);
+    return size > 0 || (size < 0 && errno == EINTR);
+}
+
+/* Waits until the feeder has written `ok`, or has ended. Errors: TH_END if *STOP is set. */
+static enum th_status await_feeder(struct th_node_feeder *feeder, const volatile int *stop)
+{
+    struct pollfd wait = {.fd = feeder->status, .events = POLLIN};
+
+    do {
+        while (poll(&wait, 1, LOOK_UP_MS) <= 0)
+            if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) /* a flag without data */
+                return TH_END;
+    } while (hear_feeder(feeder) && !strstr(th_buffer_text(&feeder->text), "ok\n"));
+    return TH_OK;
+}
+
+/* Raises the lines `error: TEXT`, outermost first, as links of the chain, with STATUS. Returns TH_OK
+ * if there are none. */
+static enum th_status raise_lines(struct th_node_feeder *feeder, enum th_status status)
+{
+    static const char mark[] = "error: ";
+    enum th_status raised = TH_OK;
+    char *text = th_strdup(th_buffer_text(&feeder->text)), *line;
+
+    while ((line = strrchr(text, '\n'))) { /* from the last line on: the innermost cause */
+        *line = 0;
+        line = strrchr(text, '\n') ? strrchr(text, '\n') + 1 : text;
+        if (strncmp(line, mark, sizeof mark - 1) != 0)
+            continue;
+        line += sizeof mark - 1;
+        raised =
+            raised == TH_OK ? th_error_raise(status, "%s", line) : th_error_context("%s", line);
+    }
+    th_free(text);
+    feeder->text.size = 0;
+    return raised;
+}
+
+/* --- In the reader ---------------------------------------------------------------------------- */
+
+enum th_status th_replay_node_open(const char *name, const struct th_node_options *options,
+                                   const volatile int *stop, struct th_node_feeder **feeder,
+                                   int *fd)
+{
+    struct tracehost_node_request request = {.node = name + sizeof SCHEME - 1};
+    struct th_node_feeder *made;
+    serve_function *serve;
+    enum th_status status;
+
+    *feeder = NULL;
+    if (!options)
+        return th_error_raise(TH_MALFORMED, "no command can ask a running node here");
+    request.cookie = options->cookie;
+    request.cookie_file = options->cookie_file;
+    request.wish = options->wish;
+    request.wish_size = options->wish_size;
+    request.no_load = options->evaluated;
+    request.for_ns = options->for_ns;
+    status = find_serve(&serve);
+    if (status != TH_OK)
+        return status;
+    made = th_alloc_zero(sizeof *made);
+    made->process = -1;
+    status = fork_feeder(serve, &request, made, fd);
+    if (status == TH_OK) {
+        status = await_feeder(made, stop);
+        if (status == TH_OK)
+            status = raise_lines(made, TH_MALFORMED);
+        if (status != TH_OK)
+            close(*fd);
+    }
+    if (status == TH_OK)
+        *feeder = made;
+    else
+        th_replay_node_close(made);
+    return status;
+}
+
+enum th_status th_replay_node_end(struct th_node_feeder *feeder)
+{
+    if (feeder->ended)
+        return TH_OK;
+    feeder->ended = true;
+    while (hear_feeder(feeder))
+        ;
+    return raise_lines(feeder, TH_PARTIAL);
+}
+
+void th_replay_node_close(struct th_node_feeder *feeder)
+{
+    if (!feeder)
+        return;
+    while (hear_feeder(feeder)) /* its end: the node is as it was */
+        ;
+    close(feeder->status);
+    if (feeder->process > 0)
+        waitpid(feeder->process, NULL, 0);
+    th_buffer_free(&feeder->text);
+    th_free(feeder);
+}
