@@ -1,0 +1,312 @@
+/*
+ * The loop of the feeder: copies records from the node to the reader's pipe.
+ *
+ *   - The node sends {data, Records} to us, as far as its window lets it. Each byte that the pipe has
+ *     taken is acknowledged to the sender by {ack, Bytes}. So a slow reader stops the sender, and the
+ *     connection is always read: ticks and the end are seen.
+ *   - The controller gets `beat` each second. Without it, the controller ends the tracing.
+ *   - `stop` to the controller ends the tracing in order. The sender then sends what it has, and
+ *     {ended, Reason, Stats} as its last message.
+ *   - After the last message, or the loss of the connection, the pipe gets what is there.
+ */
+#include "node_internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+enum { RECORD_MESSAGE = 0, RECORD_DROP = 1, RECORD_HEAD = 5, ACK_SIZE = 64 };
+
+static const int64_t BEAT_NS = 1000000000;
+static const int64_t END_NS = 5000000000; /* longest silence of the node after `stop` */
+static const unsigned SEND_MS = 5000;
+static const size_t MOST_WAITING = 512 << 20; /* many times what a node sends unacknowledged */
+
+enum feed_state { FEED_GOES_ON, FEED_ENDED, FEED_LOST };
+
+struct feed {
+    struct th_node_client *client;
+    const struct th_node_agent *agent;
+    int out;
+    struct th_node_bytes waiting; /* records for OUT */
+    size_t taken;                 /* bytes that are to be acknowledged */
+    unsigned long long records;   /* received, without notes */
+    enum feed_state state;
+    bool stopping;
+    bool no_reader;
+    int64_t next_beat;
+    int64_t stop_at;  /* INT64_MAX: never */
+    int64_t progress; /* time of `stop`, or of the last data after it */
+};
+
+/* --- Messages to the node ------------------------------------------------------------------------- */
+
+static void feed_lost(struct feed *feed, int error)
+{
+    const char *node = feed->client->request->node;
+    const char *plural = feed->records == 1 ? "" : "s";
+
+    feed->state = FEED_LOST;
+    if (error == ETIMEDOUT)
+        th_node_say(feed->client, "error",
+                    "the network to %s is cut: nothing was acknowledged for 6 seconds, after %llu "
+                    "record%s",
+                    node, feed->records, plural);
+    else if (error != ENOTCONN && error != ECONNRESET && error != EPIPE)
+        th_node_say(feed->client, "error", "the connection to %s failed after %llu record%s: %s",
+                    node, feed->records, plural, strerror(error));
+    else if (th_node_is_known(feed->client))
+        th_node_say(feed->client, "error",
+                    "the node %s closed the connection after %llu record%s, and still runs", node,
+                    feed->records, plural);
+    else
+        th_node_say(feed->client, "error", "the node %s went down after %llu record%s", node,
+                    feed->records, plural);
+}
+
+static void feed_send(struct feed *feed, const erlang_pid *to, char *term, int size)
+{
+    erlang_pid process = *to;
+
+    if (feed->state == FEED_GOES_ON &&
+        ei_send_tmo(feed->client->socket, &process, term, size, SEND_MS) < 0)
+        feed_lost(feed, erl_errno == EIO ? ENOTCONN : erl_errno);
+}
+
+static void feed_send_atom(struct feed *feed, const erlang_pid *to, const char *atom)
+{
+    char term[ACK_SIZE];
+    int size = 0;
+
+    ei_encode_version(term, &size);
+    ei_encode_atom(term, &size, atom);
+    feed_send(feed, to, term, size);
+}
+
+static void feed_acknowledge(struct feed *feed)
+{
+    char term[ACK_SIZE];
+    int size = 0;
+
+    if (feed->taken == 0)
+        return;
+    ei_encode_version(term, &size);
+    ei_encode_tuple_header(term, &size, 2);
+    ei_encode_atom(term, &size, "ack");
+    ei_encode_ulong(term, &size, feed->taken);
+    feed->taken = 0;
+    feed_send(feed, &feed->agent->sender, term, size);
+}
+
+static void feed_stop(struct feed *feed)
+{
+    if (feed->stopping)
+        return;
+    feed->stopping = true;
+    feed->stop_at = INT64_MAX;
+    feed->progress = th_node_now();
+    feed_send_atom(feed, &feed->agent->controller, "stop");
+}
+
+/* --- Records ---------------------------------------------------------------------------------------- */
+
+/* Counts the records in BYTES, without notes of the agent. Returns false if they are not whole. */
+static bool count_records(const unsigned char *bytes, size_t size, unsigned long long *records)
+{
+    const unsigned char *end = bytes + size;
+
+    while (end - bytes >= RECORD_HEAD && bytes[0] <= RECORD_DROP) {
+        struct th_node_place term = {bytes + RECORD_HEAD + 1, end};
+        uint32_t length = (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 |
+                          (uint32_t)bytes[3] << 8 | bytes[4];
+        size_t arity;
+        if (bytes[0] == RECORD_DROP)
+            length = 0;
+        bytes += RECORD_HEAD;
+        if (length > (size_t)(end - bytes))
+            return false;
+        *records += length == 0 || !th_node_read_tuple(&term, &arity) ||
+                    !th_node_read_atom(&term, "tracehost");
+        bytes += length;
+    }
+    return bytes == end;
+}
+
+static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t size)
+{
+    const char *node = feed->client->request->node;
+    unsigned char *room;
+
+    if (feed->no_reader) {
+        feed->taken += size;
+        return;
+    }
+    if (!count_records(bytes, size, &feed->records)) {
+        feed->state = FEED_LOST;
+        th_node_say(feed->client, "error", "%s sent bytes that are no records", node);
+    } else if (feed->waiting.size - feed->waiting.taken + size > MOST_WAITING ||
+               !(room = th_node_bytes_room(&feed->waiting, size))) {
+        feed->state = FEED_LOST;
+        th_node_say(feed->client, "error", "%s sent more than it may before it is acknowledged", node);
+    } else {
+        memcpy(room, bytes, size);
+        feed->waiting.size += size;
+        feed->progress = th_node_now();
+    }
+}
+
+/* The records tell of an end by a limit; other reasons are only here. */
+static void feed_take_end(struct feed *feed, struct th_node_place *reason)
+{
+    static const char *const KNOWN[] = {"stopped", "max_rate", "max_bytes", "backlog", "memory"};
+    char text[300];
+
+    feed->state = FEED_ENDED;
+    for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
+        if (th_node_read_atom(reason, KNOWN[i]))
+            return;
+    th_node_text(reason, text, sizeof text);
+    th_node_say(feed->client, "note", "%s ended the tracing: %s", feed->client->request->node, text);
+}
+
+static void feed_take_messages(struct feed *feed)
+{
+    struct th_node_place message;
+    const unsigned char *bytes;
+    const char *wrong;
+    size_t arity, size;
+    int error, got = 0;
+
+    error = th_node_receive(feed->client);
+    while (feed->state == FEED_GOES_ON &&
+           (got = th_node_next_message(feed->client, &message, &wrong)) > 0) {
+        if (!th_node_read_tuple(&message, &arity))
+            continue;
+        if (arity == 2 && th_node_read_atom(&message, "data") &&
+            th_node_read_binary(&message, &bytes, &size))
+            feed_take_data(feed, bytes, size);
+        else if (arity == 3 && th_node_read_atom(&message, "ended"))
+            feed_take_end(feed, &message);
+    }
+    if (got < 0) {
+        feed->state = FEED_LOST;
+        th_node_say(feed->client, "error", "%s %s", feed->client->request->node, wrong);
+    } else if (feed->state == FEED_GOES_ON && error && error != EAGAIN) {
+        feed_lost(feed, error);
+    }
+}
+
+/* --- The pipe --------------------------------------------------------------------------------------- */
+
+static void feed_without_reader(struct feed *feed)
+{
+    feed->no_reader = true;
+    feed->taken += feed->waiting.size - feed->waiting.taken;
+    feed->waiting.taken = feed->waiting.size;
+    feed_stop(feed);
+}
+
+static void feed_write(struct feed *feed)
+{
+    struct th_node_bytes *waiting = &feed->waiting;
+
+    while (waiting->taken < waiting->size) {
+        ssize_t written = write(feed->out, waiting->bytes + waiting->taken,
+                                waiting->size - waiting->taken);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0) {
+            if (errno != EAGAIN)
+                feed_without_reader(feed);
+            return;
+        }
+        waiting->taken += (size_t)written;
+        feed->taken += (size_t)written;
+        feed->progress = th_node_now();
+    }
+}
+
+/* --- The loop --------------------------------------------------------------------------------------- */
+
+/* Does what is due now. Returns the time until something else is due, in ms. */
+static int feed_by_time(struct feed *feed)
+{
+    bool waits = feed->waiting.taken < feed->waiting.size;
+    int64_t now = th_node_now(), next;
+
+    if (now >= feed->stop_at)
+        feed_stop(feed);
+    if (now >= feed->next_beat) {
+        feed_send_atom(feed, &feed->agent->controller, "beat");
+        feed->next_beat = now + BEAT_NS;
+    }
+    if (feed->stopping && !waits && now >= feed->progress + END_NS &&
+        feed->state == FEED_GOES_ON) {
+        feed->state = FEED_LOST;
+        th_node_say(feed->client, "error",
+                    "%s does not end the tracing within 5 seconds: it is stopped or hangs, and ends "
+                    "the tracing when it runs again",
+                    feed->client->request->node);
+    }
+    next = feed->next_beat < feed->stop_at ? feed->next_beat : feed->stop_at;
+    if (feed->stopping && !waits && feed->progress + END_NS < next)
+        next = feed->progress + END_NS;
+    return (int)((next - now) / 1000000) + 1;
+}
+
+static void feed_take_signal(struct feed *feed)
+{
+    struct signalfd_siginfo signal;
+
+    if (read(feed->client->signals, &signal, sizeof signal) > 0)
+        feed_stop(feed);
+}
+
+static void feed_step(struct feed *feed)
+{
+    int limit_ms = feed->state == FEED_GOES_ON ? feed_by_time(feed) : -1;
+    bool waits = feed->waiting.taken < feed->waiting.size;
+    bool goes_on = feed->state == FEED_GOES_ON;
+    struct pollfd polled[] = {
+        {.fd = feed->no_reader ? -1 : feed->out, .events = waits ? POLLOUT : 0},
+        {.fd = goes_on ? feed->client->socket : -1, .events = POLLIN},
+        {.fd = goes_on ? feed->client->signals : -1, .events = POLLIN},
+    };
+
+    if (!goes_on && !waits)
+        return;
+    if (poll(polled, 3, goes_on ? limit_ms : -1) <= 0)
+        return;
+    if (polled[0].revents & POLLOUT)
+        feed_write(feed);
+    else if (polled[0].revents)
+        feed_without_reader(feed);
+    if (polled[2].revents)
+        feed_take_signal(feed);
+    if (polled[1].revents)
+        feed_take_messages(feed);
+    feed_acknowledge(feed);
+}
+
+int th_node_feed(struct th_node_client *client, const struct th_node_agent *agent, int out)
+{
+    int64_t now = th_node_now(), limit = client->request->for_ns;
+    struct feed feed = {
+        .client = client,
+        .agent = agent,
+        .out = out,
+        .next_beat = now,
+        .stop_at = limit > 0 && limit < INT64_MAX - now ? now + limit : INT64_MAX,
+    };
+
+    if (write(client->status, "ok\n", 3) < 0)
+        return TH_NODE_FAILED; /* the host is gone */
+    feed_send_atom(&feed, &agent->sender, "go");
+    while (feed.state == FEED_GOES_ON || feed.waiting.taken < feed.waiting.size)
+        feed_step(&feed);
+    free(feed.waiting.bytes);
+    return feed.state == FEED_ENDED ? TH_NODE_DONE : TH_NODE_LOST;
+}

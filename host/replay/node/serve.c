@@ -1,0 +1,193 @@
+/* The steps of the feeder, and what all of them need: lines for the user, waiting, queues of bytes. */
+#include "node_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+bool th_node_say(const struct th_node_client *client, const char *kind, const char *format, ...)
+{
+    char line[1024];
+    va_list arguments;
+    size_t size = (size_t)snprintf(line, sizeof line, "%s: ", kind);
+    ssize_t written;
+
+    va_start(arguments, format);
+    vsnprintf(line + size, sizeof line - size - 1, format, arguments);
+    va_end(arguments);
+    for (; line[size]; size++)
+        if ((unsigned char)line[size] < ' ' || line[size] == 0x7f)
+            line[size] = '?';
+    line[size++] = '\n';
+    for (size_t at = 0; at < size; at += (size_t)written) {
+        written = write(client->status, line + at, size - at);
+        if (written < 0 && errno == EINTR)
+            written = 0;
+        if (written < 0)
+            break; /* nobody reads */
+    }
+    return false;
+}
+
+int64_t th_node_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+int th_node_wait(const struct th_node_client *client, int fd, short events, int64_t deadline)
+{
+    struct pollfd polled[] = {{.fd = fd, .events = events},
+                              {.fd = client->signals, .events = POLLIN}};
+
+    for (;;) {
+        int64_t left = deadline - th_node_now();
+        int ready = left <= 0 ? 0 : poll(polled, 2, (int)((left + 999999) / 1000000));
+        if (ready < 0 && errno != EINTR)
+            return errno;
+        if (ready > 0)
+            return polled[1].revents ? EINTR : 0;
+        if (left <= 0)
+            return ETIMEDOUT;
+    }
+}
+
+unsigned char *th_node_bytes_room(struct th_node_bytes *queue, size_t size)
+{
+    size_t there = queue->size - queue->taken;
+
+    if (queue->taken > 0 && (there == 0 || queue->taken > queue->capacity / 2)) {
+        memmove(queue->bytes, queue->bytes + queue->taken, there);
+        queue->taken = 0;
+        queue->size = there;
+    }
+    if (queue->capacity - queue->size < size) {
+        size_t capacity = 2 * queue->capacity + size;
+        unsigned char *bytes = realloc(queue->bytes, capacity);
+        if (!bytes)
+            return NULL;
+        queue->bytes = bytes;
+        queue->capacity = capacity;
+    }
+    return queue->bytes + queue->size;
+}
+
+/* --- The cookie and the name --------------------------------------------------------------------- */
+
+static bool read_cookie_file(struct th_node_client *client, const char *path)
+{
+    char text[sizeof client->cookie + 2];
+    FILE *file = fopen(path, "re");
+    size_t size;
+
+    if (!file)
+        return th_node_say(client, "error",
+                           "cannot read the cookie: %s: %s: give the node's cookie with "
+                           "--cookie=COOKIE, or its file with --cookie-file=FILE",
+                           path, strerror(errno));
+    size = fread(text, 1, sizeof text - 1, file);
+    text[size] = 0;
+    if (ferror(file)) {
+        th_node_say(client, "error", "cannot read the cookie: %s: %s", path, strerror(errno));
+        fclose(file);
+        return false;
+    }
+    fclose(file);
+    text[strcspn(text, " \r\n")] = 0;
+    if (!text[0] || strlen(text) >= sizeof client->cookie)
+        return th_node_say(client, "error", "%s has no cookie: a cookie is one line of 1 to %d bytes",
+                           path, EI_MAX_COOKIE_SIZE);
+    strcpy(client->cookie, text);
+    return true;
+}
+
+static bool find_cookie(struct th_node_client *client)
+{
+    const struct tracehost_node_request *request = client->request;
+    const char *home = getenv("HOME");
+    const struct passwd *user;
+    char path[4096];
+
+    if (request->cookie) {
+        if (!request->cookie[0] || strlen(request->cookie) >= sizeof client->cookie)
+            return th_node_say(client, "error", "a cookie has 1 to %d bytes", EI_MAX_COOKIE_SIZE);
+        strcpy(client->cookie, request->cookie);
+        return true;
+    }
+    if (request->cookie_file)
+        return read_cookie_file(client, request->cookie_file);
+    if (!home && (user = getpwuid(geteuid())))
+        home = user->pw_dir;
+    snprintf(path, sizeof path, "%s/.erlang.cookie", home ? home : "");
+    return read_cookie_file(client, path);
+}
+
+static bool split_name(struct th_node_client *client)
+{
+    const char *node = client->request->node;
+    size_t length = strcspn(node, "@");
+    const char *host = node[length] ? node + length + 1 : "localhost";
+
+    if (length == 0 || !host[0] || strchr(host, '@') || strlen(node) >= sizeof client->alive)
+        return th_node_say(client, "error",
+                           "%s is no name of a node: NAME@HOST, or NAME for a node of this host",
+                           node);
+    memcpy(client->alive, node, length);
+    strcpy(client->host, host);
+    return true;
+}
+
+/* --- The steps ------------------------------------------------------------------------------------- */
+
+/* Makes the signals that end the feeder readable. A write to a pipe without a reader is an error. */
+static int take_signals(void)
+{
+    static const int ENDS[] = {SIGTERM, SIGINT, SIGHUP};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof ENDS / sizeof *ENDS; i++) {
+        sigaddset(&set, ENDS[i]);
+        signal(ENDS[i], SIG_DFL);
+    }
+    signal(SIGPIPE, SIG_IGN);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int tracehost_node_serve(const struct tracehost_node_request *request, int out, int status)
+{
+    struct th_node_client client = {
+        .request = request, .status = status, .signals = take_signals(), .socket = -1};
+    struct th_node_agent agent;
+    struct pollfd ended = {.fd = client.signals, .events = POLLIN};
+    int result = TH_NODE_REFUSED;
+
+    if (client.signals < 0 || ei_init() != 0 ||
+        fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK) != 0) {
+        th_node_say(&client, "error", "cannot begin: %s", strerror(errno));
+        result = TH_NODE_FAILED;
+    } else if (split_name(&client) && find_cookie(&client) && th_node_find(&client) &&
+               th_node_connect(&client) && th_node_start(&client, &agent)) {
+        result = th_node_feed(&client, &agent, out);
+    } else if (poll(&ended, 1, 0) > 0) {
+        result = TH_NODE_FAILED;
+    }
+    if (client.socket >= 0)
+        ei_close_connection(client.socket);
+    if (client.signals >= 0)
+        close(client.signals);
+    free(client.in.bytes);
+    return result;
+}

@@ -1,0 +1,335 @@
+/*
+ * Starting the agent in the node, by remote calls.
+ *
+ * libei's own remote calls wait without limit, so only their request is used. A call is a message to the
+ * process `rex`, which answers {rex, Result}. The agent sends nothing before `go`, so an answer is
+ * never lost between other messages.
+ *
+ * The module is loaded and started by one call, so that no end of this process leaves a module in the
+ * node that nobody removes. With no_load, erl_eval evaluates the text of the module, and nothing is
+ * loaded.
+ */
+#include "node_internal.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define AGENT "tracehost_agent"
+
+enum { CALL_SECONDS = 30, OLDEST_RELEASE = 24 };
+
+/* Evaluates the functions of the module in the bound binary Source, without loading it. The local
+ * calls in its functions come to Call; a process makes a fun of each function once. */
+static const char EVALUATE[] =
+    "{ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Source)),"
+    "Forms = (fun Split([], _, Done) -> lists:reverse(Done);"
+    "             Split([{dot, _} = Dot | Rest], Form, Done) ->"
+    "                 {ok, Parsed} = erl_parse:parse_form(lists:reverse([Dot | Form])),"
+    "                 Split(Rest, [], [Parsed | Done]);"
+    "             Split([Token | Rest], Form, Done) -> Split(Rest, [Token | Form], Done)"
+    "         end)(Tokens, [], []),"
+    "Functions = maps:from_list([{{Name, Arity}, Clauses} ||"
+    "                            {function, _, Name, Arity, Clauses} <- Forms]),"
+    "Call = fun Call(Name, Arguments) ->"
+    "           Key = {" AGENT ", Name, length(Arguments)},"
+    "           Fun = case get(Key) of"
+    "                     undefined ->"
+    "                         Clauses = maps:get({Name, length(Arguments)}, Functions),"
+    "                         {value, Made, _} ="
+    "                             erl_eval:expr({'fun', 0, {clauses, Clauses}}, [], {value, Call}),"
+    "                         put(Key, Made),"
+    "                         Made;"
+    "                     Made ->"
+    "                         Made"
+    "                 end,"
+    "           apply(Fun, Arguments)"
+    "       end,"
+    "Call(start, [Client, Wish]).";
+
+/* --- Remote calls ----------------------------------------------------------------------------------- */
+
+/* Says why there is no answer to a call. */
+static bool say_no_answer(const struct th_node_client *client, int error, const char *wrong)
+{
+    const char *node = client->request->node;
+
+    if (error == EINTR)
+        return th_node_say(client, "error", "ended by a signal");
+    if (error == EPROTO)
+        return th_node_say(client, "error", "%s %s", node, wrong);
+    if (error == ENOTCONN || error == ECONNRESET)
+        return th_node_say(client, "error", "%s closed the connection before it traced", node);
+    if (error == ETIMEDOUT)
+        return th_node_say(client, "error",
+                           "%s does not answer a call within %d seconds: it is stopped or hangs",
+                           node, CALL_SECONDS);
+    return th_node_say(client, "error", "lost the connection to %s: %s", node, strerror(error));
+}
+
+/* Waits for {rex, Result}. Result is valid until the next call. */
+static bool wait_for_answer(struct th_node_client *client, struct th_node_place *result)
+{
+    int64_t deadline = th_node_now() + CALL_SECONDS * INT64_C(1000000000);
+    const char *wrong;
+    size_t arity;
+    int error = 0;
+
+    while (!error) {
+        int got = th_node_next_message(client, result, &wrong);
+        if (got > 0 && th_node_read_tuple(result, &arity) && arity == 2 &&
+            th_node_read_atom(result, "rex"))
+            return true;
+        if (got > 0)
+            continue; /* a message for an earlier client of this name */
+        error = got < 0 ? EPROTO : th_node_wait(client, client->socket, POLLIN, deadline);
+        if (!error && (error = th_node_receive(client)) == EAGAIN)
+            error = 0;
+    }
+    return say_no_answer(client, error, wrong);
+}
+
+/* Returns whether RESULT is {badrpc, Reason}, and then says so. */
+static bool say_bad_call(const struct th_node_client *client, struct th_node_place result,
+                         const char *module, const char *function)
+{
+    char text[300];
+    size_t arity;
+
+    if (!th_node_read_tuple(&result, &arity) || arity != 2 || !th_node_read_atom(&result, "badrpc"))
+        return false;
+    th_node_text(&result, text, sizeof text);
+    th_node_say(client, "error", "%s cannot call %s:%s: %s", client->request->node, module, function,
+                text);
+    return true;
+}
+
+/* Calls MODULE:FUNCTION with ARGUMENTS, a list, and frees them. Says the reason if that fails. */
+static bool call(struct th_node_client *client, const char *module, const char *function,
+                 ei_x_buff *arguments, struct th_node_place *result)
+{
+    bool sent = arguments->buff && ei_rpc_to(&client->self, client->socket, (char *)module,
+                                             (char *)function, arguments->buff, arguments->index) >= 0;
+
+    if (arguments->buff)
+        ei_x_free(arguments);
+    if (!sent)
+        return th_node_say(client, "error", "lost the connection to %s: it takes no call of %s:%s",
+                           client->request->node, module, function);
+    return wait_for_answer(client, result) && !say_bad_call(client, *result, module, function);
+}
+
+/* Returns new ARGUMENTS, a list of COUNT. An element that cannot be added, for want of memory, makes
+ * arguments that no call accepts. */
+static ei_x_buff arguments_of(int count)
+{
+    ei_x_buff made;
+
+    if (ei_x_new(&made) != 0)
+        return (ei_x_buff){0};
+    ei_x_encode_list_header(&made, count);
+    return made;
+}
+
+static void add_encoded(ei_x_buff *arguments, const void *term, size_t size)
+{
+    if (size > 0)
+        ei_x_append_buf(arguments, term, (int)size);
+}
+
+/* --- The steps -------------------------------------------------------------------------------------- */
+
+static bool check_release(struct th_node_client *client)
+{
+    ei_x_buff arguments = arguments_of(1);
+    struct th_node_place result;
+    char release[16];
+
+    ei_x_encode_atom(&arguments, "otp_release");
+    ei_x_encode_empty_list(&arguments);
+    if (!call(client, "erlang", "system_info", &arguments, &result))
+        return false;
+    th_node_text(&result, release, sizeof release);
+    return atoi(release) >= OLDEST_RELEASE ||
+           th_node_say(client, "error", "%s runs OTP %s: tracehost traces nodes of OTP %d and later",
+                       client->request->node, release, OLDEST_RELEASE);
+}
+
+/* Two commands at once would replace each other's module. */
+static bool check_not_loaded(struct th_node_client *client)
+{
+    ei_x_buff arguments = arguments_of(1);
+    struct th_node_place result;
+
+    ei_x_encode_atom(&arguments, AGENT);
+    ei_x_encode_empty_list(&arguments);
+    if (!call(client, "code", "is_loaded", &arguments, &result))
+        return false;
+    return th_node_read_atom(&result, "false") ||
+           th_node_say(client, "error",
+                       "another tracehost traces %s (its module is " AGENT "): end that one first",
+                       client->request->node);
+}
+
+/* Adds Client and Wish. */
+static void add_client_and_wish(const struct th_node_client *client, ei_x_buff *to)
+{
+    ei_x_encode_pid(to, ei_self((ei_cnode *)&client->self));
+    add_encoded(to, client->request->wish + 1, client->request->wish_size - 1);
+}
+
+/* Calls lists:zipwith3(fun erlang:apply/3, [code, Agent], [load_binary, start],
+ *                      [[Agent, "tracehost_agent.erl", Code], [Client, Wish]]): loads and starts.
+ * *RESULT gets that of start/2. */
+static bool load_and_start(struct th_node_client *client, struct th_node_place *result)
+{
+    erlang_fun apply = {.arity = 3, .module = "erlang", .type = EI_FUN_EXPORT};
+    ei_x_buff arguments = arguments_of(4);
+    size_t length;
+
+    apply.u.exprt.func = (char *)"apply";
+    ei_x_encode_fun(&arguments, &apply);
+    ei_x_encode_list_header(&arguments, 2);
+    ei_x_encode_atom(&arguments, "code");
+    ei_x_encode_atom(&arguments, AGENT);
+    ei_x_encode_empty_list(&arguments);
+    ei_x_encode_list_header(&arguments, 2);
+    ei_x_encode_atom(&arguments, "load_binary");
+    ei_x_encode_atom(&arguments, "start");
+    ei_x_encode_empty_list(&arguments);
+    ei_x_encode_list_header(&arguments, 2);
+    ei_x_encode_list_header(&arguments, 3);
+    ei_x_encode_atom(&arguments, AGENT);
+    ei_x_encode_string(&arguments, AGENT ".erl");
+    ei_x_encode_binary(&arguments, th_node_agent_code, (int)th_node_agent_code_size);
+    ei_x_encode_empty_list(&arguments);
+    ei_x_encode_list_header(&arguments, 2);
+    add_client_and_wish(client, &arguments);
+    ei_x_encode_empty_list(&arguments);
+    ei_x_encode_empty_list(&arguments);
+    ei_x_encode_empty_list(&arguments);
+    return call(client, "lists", "zipwith3", &arguments, result) &&
+           ((th_node_read_list(result, &length) && length == 2 && th_node_skip(result)) ||
+            th_node_say(client, "error", "%s does not load the agent", client->request->node));
+}
+
+/* Takes the second element of the tuple {TAG, Element, ...} in RESULT. */
+static bool take_element(const struct th_node_client *client, struct th_node_place *result,
+                         const char *tag)
+{
+    size_t arity;
+
+    return (th_node_read_tuple(result, &arity) && arity >= 2 && th_node_read_atom(result, tag)) ||
+           th_node_say(client, "error", "%s cannot evaluate the agent (erl_scan, erl_parse, erl_eval)",
+                       client->request->node);
+}
+
+/* Calls MODULE:FUNCTION with the term of LAST, and takes the element after TAG out of the result. */
+static bool call_with_term(struct th_node_client *client, const char *module, const char *function,
+                           struct th_node_place last, const char *tag, struct th_node_place *element)
+{
+    ei_x_buff arguments = arguments_of(1);
+    struct th_node_place term = last;
+
+    th_node_skip(&term);
+    add_encoded(&arguments, last.at, (size_t)(term.at - last.at));
+    ei_x_encode_empty_list(&arguments);
+    return call(client, module, function, &arguments, element) && take_element(client, element, tag);
+}
+
+/* Scans, parses and evaluates EVALUATE. *RESULT gets that of start/2. */
+static bool evaluate_and_start(struct th_node_client *client, struct th_node_place *result)
+{
+    ei_x_buff text = arguments_of(1), arguments;
+    struct th_node_place parsed, after;
+
+    ei_x_encode_string(&text, EVALUATE);
+    ei_x_encode_empty_list(&text);
+    if (!call(client, "erl_scan", "string", &text, result) || !take_element(client, result, "ok") ||
+        !call_with_term(client, "erl_parse", "parse_exprs", *result, "ok", &parsed))
+        return false;
+    after = parsed;
+    th_node_skip(&after);
+    arguments = arguments_of(2);
+    add_encoded(&arguments, parsed.at, (size_t)(after.at - parsed.at));
+    ei_x_encode_list_header(&arguments, 3);
+    ei_x_encode_tuple_header(&arguments, 2);
+    ei_x_encode_atom(&arguments, "Source");
+    ei_x_encode_binary(&arguments, th_node_agent_source, (int)th_node_agent_source_size);
+    ei_x_encode_tuple_header(&arguments, 2);
+    ei_x_encode_atom(&arguments, "Client");
+    ei_x_encode_pid(&arguments, ei_self(&client->self));
+    ei_x_encode_tuple_header(&arguments, 2);
+    ei_x_encode_atom(&arguments, "Wish");
+    add_encoded(&arguments, client->request->wish + 1, client->request->wish_size - 1);
+    ei_x_encode_empty_list(&arguments);
+    ei_x_encode_empty_list(&arguments);
+    return call(client, "erl_eval", "exprs", &arguments, result) &&
+           take_element(client, result, "value");
+}
+
+/* Removes the module after a start that failed. */
+static void unload(struct th_node_client *client)
+{
+    static const char *const STEPS[] = {"delete", "purge"};
+    struct th_node_place result;
+
+    for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
+        ei_x_buff arguments = arguments_of(1);
+        ei_x_encode_atom(&arguments, AGENT);
+        ei_x_encode_empty_list(&arguments);
+        if (!call(client, "code", STEPS[i], &arguments, &result))
+            return;
+    }
+}
+
+/* Says which processes the node does not trace for us: left_out in REPORT. */
+static void say_left_out(const struct th_node_client *client, struct th_node_place *report)
+{
+    char process[100], tracer[100];
+    size_t pairs, count, arity;
+
+    if (!th_node_read_map(report, &pairs))
+        return;
+    for (; pairs > 0; pairs--) {
+        bool found = th_node_read_atom(report, "left_out");
+        if (found && th_node_read_list(report, &count) && th_node_read_tuple(report, &arity) &&
+            arity == 2) {
+            th_node_text(report, process, sizeof process);
+            th_node_text(report, tracer, sizeof tracer);
+            th_node_say(client, "note",
+                        "%zu process%s not traced, as others trace them already: %s by %s%s", count,
+                        count == 1 ? " is" : "es are", process, tracer, count == 1 ? "" : ", ...");
+            return;
+        }
+        if ((!found && !th_node_skip(report)) || !th_node_skip(report))
+            return;
+    }
+}
+
+bool th_node_start(struct th_node_client *client, struct th_node_agent *agent)
+{
+    const struct tracehost_node_request *request = client->request;
+    struct th_node_place wish = {request->wish + 1, request->wish + request->wish_size};
+    struct th_node_place result, refused;
+    size_t arity;
+
+    if (request->wish_size < 2 || !th_node_skip(&wish) || wish.at != wish.end)
+        return th_node_say(client, "error", "the wish is no term in external format");
+    if (!check_release(client) || (!request->no_load && !check_not_loaded(client)) ||
+        !(request->no_load ? evaluate_and_start(client, &result) : load_and_start(client, &result)))
+        return false;
+    refused = result;
+    if (th_node_read_tuple(&refused, &arity) && arity == 2 && th_node_read_atom(&refused, "error")) {
+        th_node_say_refusal(client, &refused);
+        if (!request->no_load)
+            unload(client);
+        return false;
+    }
+    if (!th_node_read_tuple(&result, &arity) || arity != 4 || !th_node_read_atom(&result, "ok") ||
+        !th_node_read_pid(&result, &agent->controller) || !th_node_read_pid(&result, &agent->sender))
+        return th_node_say(client, "error", "%s does not start the agent", request->node);
+    say_left_out(client, &result);
+    return true;
+}
