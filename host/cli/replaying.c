@@ -380,7 +380,8 @@ static void warn_at_end(struct th_replaying *replay, struct th_tracing *tracing,
     tell_unplayed(replay, played);
     th_crash_set_common(false);
     th_crash_next_place();
-    th_control_session_options_report_uncalled(sessions, tracing);
+    if (replay->opened)
+        th_control_session_options_report_uncalled(sessions, tracing);
     th_crash_next_place();
     if (!sessions->items[sessions->count - 1].follows)
         th_control_sessions_report_unmet(tracing);

@@ -670,7 +670,7 @@ sender_start(Constant, Controller) ->
         waiting => {First, []}, finish => none, orphan => false, paused => false}).
 
 first_notes(Names, Own) ->
-    Node = {node(), list_to_binary(erlang:system_info(otp_release)), list_to_binary(os:getpid())},
+    Node = {self(), list_to_binary(erlang:system_info(otp_release)), list_to_binary(os:getpid())},
     Clock = {erlang:monotonic_time(nanosecond), erlang:system_time(nanosecond)},
     [note(node, Node), note(clock, Clock) | case Names of
         true -> notes(names, registered_names(Own)) ++ notes(initial_calls, initial_calls(Own));
