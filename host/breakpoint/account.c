@@ -154,6 +154,26 @@ static void charge(struct th_site *site, const struct th_bp_session *session, en
         account_add(kind == TH_BP_TIME ? data->time : data->memory, process, 0, amount);
 }
 
+void th_breakpoint_account_more(struct th_site *site, const struct th_bp_session *session,
+                                uint32_t kind, uint64_t process, uint64_t calls, int64_t ns)
+{
+    const struct th_generic_bp *bp;
+    const struct th_bp_data *data;
+    _Atomic uint64_t *word;
+
+    th_progress_enter();
+    bp = th_breakpoint_find(site, session);
+    data = bp ? &bp->data[th_breakpoint_generation()] : NULL;
+    if (data && th_breakpoint_active(data) & kind && kind == TH_BP_TIME) {
+        account_add(data->time, process, calls, ns);
+    } else if (data && th_breakpoint_active(data) & kind) {
+        word = th_breakpoint_tally_word(data->count); /* written by this thread alone: relaxed */
+        atomic_store_explicit(word, atomic_load_explicit(word, memory_order_relaxed) + calls,
+                              memory_order_relaxed);
+    }
+    th_progress_leave();
+}
+
 void th_breakpoint_account_resume(struct th_account *account,
                                   const struct th_account_reading *reading)
 {

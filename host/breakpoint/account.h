@@ -54,6 +54,13 @@ void th_breakpoint_account_pause(struct th_account *account, struct th_bp_sessio
 void th_breakpoint_account_resume(struct th_account *account,
                                   const struct th_account_reading *reading);
 
+/* Adds CALLS, and for TH_BP_TIME the NS that they took in PROCESS, to the active breakpoint of SITE and
+ * SESSION for KIND, TH_BP_COUNT or TH_BP_TIME: calls that another host has counted. Does nothing if
+ * there is none.
+ * Thread: any. */
+void th_breakpoint_account_more(struct th_site *site, const struct th_bp_session *session,
+                                uint32_t kind, uint64_t process, uint64_t calls, int64_t ns);
+
 /* --- Information about a function's breakpoints, for any thread ------------------------------- */
 
 /* The sums of call_time or call_memory for one process. */

@@ -215,7 +215,7 @@ bool th_cli_stream_next(struct th_stream *stream, struct th_event *event)
     const struct th_limit *limit = &stream->options->max_records;
 
     for (;;) {
-        if (th_cli_interrupt_came() ||
+        if (th_replay_reader_stops(stream->reader, &th_cli_interrupted) ||
             (limit->set && th_replay_reader_info(stream->reader)->records >= limit->count))
             return false;
         th_cli_stream_step(stream);

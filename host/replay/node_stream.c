@@ -33,7 +33,7 @@ struct th_node_feeder {
     pid_t process;
     int status;            /* the pipe of lines */
     struct th_buffer text; /* lines that were not used yet */
-    bool ended;            /* th_replay_node_end() was called */
+    bool stopped, ended;   /* th_replay_node_stop(), th_replay_node_end() were called */
 };
 
 bool th_replay_node_is_name(const char *name)
@@ -211,6 +211,13 @@ enum th_status th_replay_node_end(struct th_node_feeder *feeder)
     while (hear_feeder(feeder))
         ;
     return raise_lines(feeder, TH_PARTIAL);
+}
+
+void th_replay_node_stop(struct th_node_feeder *feeder)
+{
+    if (!feeder->stopped)
+        kill(feeder->process, SIGTERM);
+    feeder->stopped = true;
 }
 
 void th_replay_node_close(struct th_node_feeder *feeder)

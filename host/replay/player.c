@@ -405,7 +405,8 @@ static bool play_on(struct th_player *player, const volatile int *stop,
     const struct th_player_counts *counts = player->counts;
     enum th_status status = TH_OK;
 
-    while (!(stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) &&
+    while (!(stop && __atomic_load_n(stop, __ATOMIC_RELAXED) &&
+             th_replay_reader_stops(player->reader, stop)) &&
            (status = play_next(player)) != TH_END) {
         if (__builtin_expect(status != TH_OK, 0)) {
             if (complain)

@@ -60,12 +60,27 @@ static enum th_status find_stream_format(struct th_reader *reader)
     return reader->format->begin(reader);
 }
 
+/* Asks a running node to end its tracing once the user wants that. Called during waits. */
+static void wait_for_node(void *context)
+{
+    struct th_reader *reader = context;
+
+    th_replay_reader_stops(reader, reader->options.stop);
+    if (reader->options.waiting)
+        reader->options.waiting(reader->options.context);
+}
+
 /* Copies the options about waiting to the input. */
 static void listen_to_options(struct th_reader *reader)
 {
     reader->input.stop = reader->options.stop;
     reader->input.waiting = reader->options.waiting;
     reader->input.context = reader->options.context;
+    if (!reader->feeder)
+        return;
+    reader->input.stop = NULL; /* its end comes in order */
+    reader->input.waiting = wait_for_node;
+    reader->input.context = reader;
 }
 
 /* Opens a running node. If *stop was set, the input is at its end. Errors: TH_MALFORMED; TH_FAILED. */
@@ -320,6 +335,15 @@ enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *
     if (status == TH_OK && reader->options.keep)
         reader->options.keep(reader->options.context, event);
     return status;
+}
+
+bool th_replay_reader_stops(struct th_reader *reader, const volatile int *stop)
+{
+    if (!stop || !__atomic_load_n(stop, __ATOMIC_RELAXED)) /* a flag without data */
+        return false;
+    if (reader->feeder)
+        th_replay_node_stop(reader->feeder);
+    return !reader->feeder;
 }
 
 const unsigned char *th_replay_reader_raw(const struct th_reader *reader,

@@ -150,6 +150,10 @@ struct th_reader_info {
 };
 const struct th_reader_info *th_replay_reader_info(const struct th_reader *reader);
 
+/* Returns whether the stream ends here, as *STOP (STOP may be NULL) is not 0. A running node is asked
+ * to end its tracing instead, and its stream has what it sends until then. */
+bool th_replay_reader_stops(struct th_reader *reader, const volatile int *stop);
+
 void th_replay_reader_close(struct th_reader *reader);
 
 #endif

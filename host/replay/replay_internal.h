@@ -291,6 +291,9 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
  * Errors: TH_PARTIAL, once, if the stream has not ended in order. */
 enum th_status th_replay_node_end(struct th_node_feeder *feeder);
 
+/* Asks the node to end its tracing; what it still sends comes before the end of the pipe. */
+void th_replay_node_stop(struct th_node_feeder *feeder);
+
 /* Waits until the node is as it was. FEEDER may be NULL. */
 void th_replay_node_close(struct th_node_feeder *feeder);
 

@@ -80,6 +80,7 @@ enum {
     X(tracehost, "tracehost")                                       \
     X(clock, "clock")                                               \
     X(names, "names")                                               \
+    X(counts, "counts")                                             \
     X(off, "off")                                                   \
     X(send, "send")                                                 \
     X(send_to_non_existing_process, "send_to_non_existing_process") \

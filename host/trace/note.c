@@ -96,7 +96,9 @@ void th_trace_note_play(struct th_tracing *tracing, const struct th_note *note)
 {
     int64_t offset;
 
-    if (note->key == TH_AM(names))
+    if (note->key == TH_AM(counts))
+        th_trace_note_counts(tracing, note->value);
+    else if (note->key == TH_AM(names))
         take_names(tracing, note->value);
     else if (th_trace_note_offset(note, &offset))
         th_recorded_streams_set_offset(offset);

@@ -474,6 +474,13 @@ static inline struct th_caller th_trace_recorded_caller(struct th_tracing *traci
     return (struct th_caller){.kind = TH_CALLER_UNKNOWN};
 }
 
+/* --- Counts of a node: note_counts.c ----------------------------------------------------------- */
+
+/* Sets the counts of breakpoints to COUNTERS, the value of a note, where they are less. Outside of
+ * callbacks.
+ * Thread: the replaying one. */
+void th_trace_note_counts(struct th_tracing *tracing, th_term counters);
+
 /* --- Inheritance: inheritance.c --------------------------------------------------------------- */
 
 /* Applies EVENT, whose tag is in tracing->relevant, to the flags of tracees. */

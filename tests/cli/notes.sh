@@ -111,6 +111,23 @@ expect 'otlp names processes' \
 registered_name","value":{"stringValue":"shop"
 EOF
 
+# Counts that the node has made, of calls of which the recording has some, one or none.
+cat >counts.jsonl <<'EOF'
+{"other":"{tracehost,node,{<0.9.0>,<<\"25\">>,<<\"123\">>}}"}
+{"ts":1000,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"call","term":"{lists,sort,[[1,2]]}"}
+{"ts":3000,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"return_from","term":"{lists,sort,1}","extra":"[1,2]"}
+{"other":"{tracehost,counts,[{{lists,sort,1},call_count,40},{{lists,map,2},call_count,7},{{maps,get,2},call_count,3},{{lists,sort,1},call_time,[{<0.9.0>,30,0,15},{<0.10.0>,10,1,500}]},{{lists,map,2},call_time,[{<0.9.0>,7,0,9}]},{{lists,map,2},call_time,[{<0.9.0>,7,99999999999999999,9},nonsense]},nonsense]}"}
+EOF
+expect 'counts of the node are those of the patterns' "$tracehost" replay -p lists:_ --kind=count,time counts.jsonl <<'EOF'
+       calls       seconds  function
+          40      1.000515  lists:sort/1
+           7      0.000009  lists:map/2
+EOF
+expect 'counts of another kind are not taken' "$tracehost" replay -p lists:sort/1 --kind=time counts.jsonl <<'EOF'
+       calls       seconds  function
+          40      1.000515  lists:sort/1
+EOF
+
 # A note that lies, and one that is damaged.
 cat >odd.jsonl <<'EOF'
 {"other":"{tracehost,clock,{9223372036854775807,-9223372036854775808}}"}

@@ -184,6 +184,8 @@ static enum th_status ask_functions(struct wish *wish,
     const struct th_pattern *pattern = &option->pattern;
     struct th_buffer *list = &wish->patterns;
     const char *comma = "";
+    uint32_t sent = option->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL);
+    uint32_t asked = sent ? sent : option->kinds; /* calls that are sent are counted here */
 
     if (pattern->on_load || option->kinds & TH_BP_META)
         return th_error_raise(TH_USAGE, "-p %s: a running node cannot be asked for %s",
@@ -200,7 +202,7 @@ static enum th_status ask_functions(struct wish *wish,
     add_spec(wish, list, spec);
     th_buffer_add_text(list, ",[");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (option->kinds & kinds[i].kind) {
+        if (asked & kinds[i].kind) {
             th_buffer_printf(list, "%s%s", comma, kinds[i].name);
             comma = ",";
         }
@@ -249,7 +251,7 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
                                           ports = {TH_PORTS_ALL, TH_NONE};
     uint32_t flags = option->flags & ~(uint32_t)TH_FLAG_AS_RECORDED;
     uint32_t of_ports = flags & TH_FLAGS_OF_PORTS;
-    bool functions = false, counts = true;
+    bool functions = false, counts = true, times = false;
     enum th_status status = TH_OK;
 
     for (size_t i = 0; i < option->patterns.count; i++) {
@@ -257,6 +259,7 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
         bool names = pattern->object == TH_PATTERN_FUNCTIONS;
         functions |= names;
         counts &= names && !(pattern->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL));
+        times |= pattern->kinds & TH_BP_TIME; /* of processes with the flag `call` */
     }
     if (!functions && !option->flag_list)
         return th_error_raise(TH_USAGE, "a running node traces only what it is asked for: give -p "
@@ -274,7 +277,7 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
                     option->chosen);
     for (size_t i = 0; i < option->patterns.count && status == TH_OK; i++)
         status = ask_pattern(wish, &option->patterns.items[i]);
-    if (status != TH_OK || (counts && !option->flag_list))
+    if (status != TH_OK || (counts && !times && !option->flag_list))
         return status;
     for (size_t i = 0; option->chosen && i < option->tracee_count; i++)
         ask_chosen(wish, &option->tracees[i],

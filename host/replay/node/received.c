@@ -127,7 +127,8 @@ static bool skip_head(struct th_node_place *place, uint64_t *more)
         return pass_bytes(place, 1) && skip_atom(place) && pass_bytes(place, 12);
     case ERL_NEW_REFERENCE_EXT:
     case ERL_NEWER_REFERENCE_EXT: {
-        uint64_t rest = (tag_at(place) == ERL_NEW_REFERENCE_EXT ? 1 : 4) + 4 * number_at(place, 1, 2);
+        uint64_t rest =
+            (tag_at(place) == ERL_NEW_REFERENCE_EXT ? 1 : 4) + 4 * number_at(place, 1, 2);
         return pass_bytes(place, 3) && skip_atom(place) && pass_bytes(place, rest);
     }
     default:
@@ -319,7 +320,8 @@ int th_node_receive(struct th_node_client *client)
  * at the message. */
 static bool is_for_us(struct th_node_place *place)
 {
-    static const unsigned char KINDS[] = {ERL_SEND, ERL_REG_SEND, ERL_SEND_TT, ERL_REG_SEND_TT, 22, 23};
+    static const unsigned char KINDS[] = {ERL_SEND,        ERL_REG_SEND, ERL_SEND_TT,
+                                          ERL_REG_SEND_TT, 22,           23};
     struct th_node_place control, message;
     uint64_t kind;
     size_t arity;

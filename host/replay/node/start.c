@@ -100,8 +100,8 @@ static bool say_bad_call(const struct th_node_client *client, struct th_node_pla
     if (!th_node_read_tuple(&result, &arity) || arity != 2 || !th_node_read_atom(&result, "badrpc"))
         return false;
     th_node_text(&result, text, sizeof text);
-    th_node_say(client, "error", "%s cannot call %s:%s: %s", client->request->node, module, function,
-                text);
+    th_node_say(client, "error", "%s cannot call %s:%s: %s", client->request->node, module,
+                function, text);
     return true;
 }
 
@@ -109,8 +109,9 @@ static bool say_bad_call(const struct th_node_client *client, struct th_node_pla
 static bool call(struct th_node_client *client, const char *module, const char *function,
                  ei_x_buff *arguments, struct th_node_place *result)
 {
-    bool sent = arguments->buff && ei_rpc_to(&client->self, client->socket, (char *)module,
-                                             (char *)function, arguments->buff, arguments->index) >= 0;
+    bool sent =
+        arguments->buff && ei_rpc_to(&client->self, client->socket, (char *)module,
+                                     (char *)function, arguments->buff, arguments->index) >= 0;
 
     if (arguments->buff)
         ei_x_free(arguments);
@@ -152,7 +153,8 @@ static bool check_release(struct th_node_client *client)
         return false;
     th_node_text(&result, release, sizeof release);
     return atoi(release) >= OLDEST_RELEASE ||
-           th_node_say(client, "error", "%s runs OTP %s: tracehost traces nodes of OTP %d and later",
+           th_node_say(client, "error",
+                       "%s runs OTP %s: tracehost traces nodes of OTP %d and later",
                        client->request->node, release, OLDEST_RELEASE);
 }
 
@@ -221,13 +223,15 @@ static bool take_element(const struct th_node_client *client, struct th_node_pla
     size_t arity;
 
     return (th_node_read_tuple(result, &arity) && arity >= 2 && th_node_read_atom(result, tag)) ||
-           th_node_say(client, "error", "%s cannot evaluate the agent (erl_scan, erl_parse, erl_eval)",
+           th_node_say(client, "error",
+                       "%s cannot evaluate the agent (erl_scan, erl_parse, erl_eval)",
                        client->request->node);
 }
 
 /* Calls MODULE:FUNCTION with the term of LAST, and takes the element after TAG out of the result. */
 static bool call_with_term(struct th_node_client *client, const char *module, const char *function,
-                           struct th_node_place last, const char *tag, struct th_node_place *element)
+                           struct th_node_place last, const char *tag,
+                           struct th_node_place *element)
 {
     ei_x_buff arguments = arguments_of(1);
     struct th_node_place term = last;
@@ -235,7 +239,8 @@ static bool call_with_term(struct th_node_client *client, const char *module, co
     th_node_skip(&term);
     add_encoded(&arguments, last.at, (size_t)(term.at - last.at));
     ei_x_encode_empty_list(&arguments);
-    return call(client, module, function, &arguments, element) && take_element(client, element, tag);
+    return call(client, module, function, &arguments, element) &&
+           take_element(client, element, tag);
 }
 
 /* Scans, parses and evaluates EVALUATE. *RESULT gets that of start/2. */
@@ -321,14 +326,16 @@ bool th_node_start(struct th_node_client *client, struct th_node_agent *agent)
         !(request->no_load ? evaluate_and_start(client, &result) : load_and_start(client, &result)))
         return false;
     refused = result;
-    if (th_node_read_tuple(&refused, &arity) && arity == 2 && th_node_read_atom(&refused, "error")) {
+    if (th_node_read_tuple(&refused, &arity) && arity == 2 &&
+        th_node_read_atom(&refused, "error")) {
         th_node_say_refusal(client, &refused);
         if (!request->no_load)
             unload(client);
         return false;
     }
     if (!th_node_read_tuple(&result, &arity) || arity != 4 || !th_node_read_atom(&result, "ok") ||
-        !th_node_read_pid(&result, &agent->controller) || !th_node_read_pid(&result, &agent->sender))
+        !th_node_read_pid(&result, &agent->controller) ||
+        !th_node_read_pid(&result, &agent->sender))
         return th_node_say(client, "error", "%s does not start the agent", request->node);
     say_left_out(client, &result);
     return true;
