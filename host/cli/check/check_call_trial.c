@@ -10,6 +10,7 @@
 #include "host/library/entry.h"
 #include "host/library/examine.h"
 #include "host/library/load.h"
+#include "host/library/node.h"
 #include "host/term/atom.h"
 #include "host/term/clock.h"
 #include "host/term/make.h"
@@ -319,6 +320,22 @@ static void carry_out_calls(void *context)
     th_crash_end_trial();
 }
 
+/* Notes the first release of OTP that loads LIBRARY, and reasons for which nodes refuse it. */
+static void note_node(const struct th_library *library)
+{
+    const char *path = th_library_path(library), *slash = strrchr(path, '/');
+    struct th_names reasons = {0};
+    char text[TH_CHECK_TEXT];
+
+    results->release = th_library_node_release(library);
+    th_library_node_refusals(library, &reasons);
+    for (size_t i = 0; i < reasons.count; i++) {
+        snprintf(text, sizeof text, "%s: %s", slash ? slash + 1 : path, reasons.items[i]);
+        th_check_page_add(TH_RULE_NODE, "library", reasons.items[i], text);
+    }
+    th_library_names_free(&reasons);
+}
+
 /* Lists the functions of LIBRARY. */
 static void list_functions(const struct th_library *library)
 {
@@ -353,8 +370,10 @@ static void carry_out_examination(void *context)
     th_crash_install();
     th_crash_begin_trial(&page->crash);
     status = th_library_open(setting->path, &library);
-    if (status == TH_OK)
+    if (status == TH_OK) {
         list_functions(library);
+        note_node(library);
+    }
     th_env_init(&env, TH_ENV_PLAIN);
     if (status == TH_OK)
         status = th_control_load_info_read(setting->info, &env, &info);

@@ -1,5 +1,5 @@
 /* tracehost check: tries a library with events of all kinds, and reports the rules that it breaks. */
-#include "check_call_trial.h"
+#include "check_node.h"
 #include "check_options.h"
 #include "check_races.h"
 
@@ -76,8 +76,9 @@ static const struct th_usage usage = {
 };
 
 /* Returns the path of the library if it is a NIF library and no tracer; NULL: it is a tracer, or none.
+ * Fills NODE, if there is a library.
  * Owner: the caller frees the path. */
-static char *find_plugin(const struct th_check_options *check)
+static char *find_plugin(const struct th_check_options *check, struct th_check_node *node)
 {
     static const enum th_search_kind kinds[] = {TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS};
     const struct th_check_call_results *results;
@@ -96,17 +97,22 @@ static char *find_plugin(const struct th_check_options *check)
                          &(struct th_check_call_setting){.path = path, .info = check->info})
                    : NULL;
     th_error_clear();
+    if (results)
+        th_check_node_note(node, results);
     if (results && results->functions > 0 && !results->tracer)
         return path;
     th_free(path);
     return NULL;
 }
 
-static int check_library(const struct th_check_options *check)
+static int check_library(struct th_check_options *check)
 {
-    char *plugin = find_plugin(check);
-    int status = plugin ? th_check_plugin_run(check, plugin) : th_check_tracer_run(check);
+    struct th_check_node node = {0};
+    char *plugin = find_plugin(check, &node);
+    int status;
 
+    check->node = &node;
+    status = plugin ? th_check_plugin_run(check, plugin) : th_check_tracer_run(check);
     th_free(plugin);
     return status;
 }

@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct th_check_node;
+
 struct th_check_options {
     const char *library; /* a tracer, as for -t, or a NIF library */
     /* Recordings for a tracer; calls for another library, an expression a line. */
@@ -19,6 +21,7 @@ struct th_check_options {
     int64_t for_ns;     /* time for random streams */
     bool rules;         /* the rules are listed, and nothing else is done */
     int64_t seed;       /* of the first random stream; below 0: chosen by the clock */
+    const struct th_check_node *node; /* of the library, not of the command line */
 };
 
 /* Check the tracer, or the NIF library whose file is PATH, and print what is found on stdout. Return

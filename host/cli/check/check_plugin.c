@@ -12,6 +12,7 @@
 #include "check_options.h"
 
 #include "check_arguments.h"
+#include "check_node.h"
 #include "check_plugin.h"
 #include "check_result.h"
 
@@ -355,6 +356,7 @@ static void print_plugin_summary(const struct th_check_plugin *p, double seconds
     if (!p->options->run) {
         print_count(p, "called", was_called);
         print_count(p, "returned", has_accepted);
+        th_check_node_sum_up(p->options->node);
     }
 }
 
@@ -364,6 +366,8 @@ static enum th_status run_all_calls(struct th_check_plugin *p, int64_t began)
 {
     enum th_status status = th_check_plugin_examine(p);
 
+    if (status == TH_OK)
+        th_check_node_print(p->options, &p->known);
     if (status == TH_OK)
         status = run_types(p);
     if (status == TH_OK)

@@ -104,8 +104,8 @@ enum th_status th_check_plugin_examine(struct th_check_plugin *p)
     page = th_check_trial_results();
     if (page->refused != TH_OK)
         return th_check_trial_raise(page);
-    if (page->count > 0)
-        return th_error_raise(TH_REFUSED, "%s", page->found[0].text);
+    if (page->phase != TH_CHECK_ENDED)
+        return th_error_raise(TH_REFUSED, "%s", page->found[page->count - 1].text);
     p->functions = th_alloc_zero((results->functions + 1) * sizeof *p->functions);
     for (name = results->names; (end = strchr(name, '\n')); name = end + 1)
         note_check_function(p, results->module, name, (size_t)(end - name));
