@@ -21,8 +21,8 @@ found() {
     race_*) check_bug "$1" -fsanitize=thread ;;
     *) check_bug "$1" ;;
     esac || return
-    sed -n 's/ of tracer .[^ ,:]*.,/,/; s/ of tracer .[^ ,:]*. got/ got/
-        s/at least [0-9]* us/at least N us/; /^[a-z]*: /p; s/^  stream *[^ ]* \(.*\)/  \1/p' "$work/$1/said"
+    sed -n 's/ of tracer .[^ ,:]*.,/,/; s/ of tracer .[^ ,:]*. got/ got/; s/at least [0-9]* us/at least N us/
+        s, at /.*/planted, at planted,; /^[a-z]*: /p; s/^  stream *[^ ]* \(.*\)/  \1/p' "$work/$1/said"
 }
 planted "$@"
 

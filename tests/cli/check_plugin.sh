@@ -20,7 +20,7 @@ esac
 found() {
     check_bug "$1" || return
     sed -n 's/#Ref<[0-9.]*>/#Ref<...>/g; s/F(N - 1, \(.*\))(2[0-9][0-9][0-9], /F(N - 1, \1)(N, /; s/aaaa*/a.../
-        s/grows by [0-9]* bytes/grows by N bytes/; /^[a-z]*: /p; /^    /p' "$work/$1/said"
+        s, at /.*/planted, at planted,; s/grows by [0-9]* bytes/grows by N bytes/; /^[a-z]*: /p; /^    /p' "$work/$1/said"
 }
 planted "$@"
 

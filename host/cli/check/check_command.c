@@ -75,13 +75,10 @@ static const struct th_usage usage = {
                 "  tracehost check --for=1s json",
 };
 
-/* Returns the path of the library if it is a NIF library and no tracer; NULL: it is a tracer, or none.
- * Fills NODE, if there is a library.
- * Owner: the caller frees the path. */
-static char *find_plugin(const struct th_check_options *check, struct th_check_node *node)
+/* Returns the path of the library; NULL: there is none. Owner: the caller frees the path. */
+static char *find_library(const struct th_check_options *check)
 {
     static const enum th_search_kind kinds[] = {TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS};
-    const struct th_check_call_results *results;
     char *name = th_printf("%.*s", (int)strcspn(check->library, "=,"), check->library);
     char *path = NULL;
     struct th_search search;
@@ -92,28 +89,30 @@ static char *find_plugin(const struct th_check_options *check, struct th_check_n
             path = NULL;
         th_library_search_free(&search);
     }
-    th_free(name);
-    results = path ? th_check_call_examine(
-                         &(struct th_check_call_setting){.path = path, .info = check->info})
-                   : NULL;
     th_error_clear();
-    if (results)
-        th_check_node_note(node, results);
-    if (results && results->functions > 0 && !results->tracer)
-        return path;
-    th_free(path);
-    return NULL;
+    th_free(name);
+    return path;
 }
 
 static int check_library(struct th_check_options *check)
 {
+    const struct th_check_call_results *results = NULL;
     struct th_check_node node = {0};
-    char *plugin = find_plugin(check, &node);
+    char *path = find_library(check);
+    bool plugin;
     int status;
 
+    check->path = path;
     check->node = &node;
-    status = plugin ? th_check_plugin_run(check, plugin) : th_check_tracer_run(check);
-    th_free(plugin);
+    if (path)
+        results = th_check_call_examine(
+            &(struct th_check_call_setting){.path = path, .info = check->info});
+    th_error_clear();
+    if (results)
+        th_check_node_note(&node, results);
+    plugin = results && results->functions > 0 && !results->tracer;
+    status = plugin ? th_check_plugin_run(check) : th_check_tracer_run(check);
+    th_free(path);
     return status;
 }
 

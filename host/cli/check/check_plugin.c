@@ -402,7 +402,7 @@ static enum th_status run_given_calls(struct th_check_plugin *p)
     return status;
 }
 
-int th_check_plugin_run(const struct th_check_options *options, const char *path)
+int th_check_plugin_run(const struct th_check_options *options)
 {
     int64_t began = th_clock_real_monotonic();
     struct th_check_plugin p = {.options = options};
@@ -411,7 +411,7 @@ int th_check_plugin_run(const struct th_check_options *options, const char *path
     p.seed = options->seed >= 0 ? (uint64_t)options->seed : (uint64_t)began % 1000000;
     p.first_seed = p.seed;
     th_cli_interrupt_install();
-    status = th_check_plugin_begin(&p, path);
+    status = th_check_plugin_begin(&p);
     if (status == TH_OK)
         status = run_given_calls(&p);
     if (status == TH_OK && !options->run)

@@ -25,12 +25,12 @@ enum {
 
 /* --- Begin and end ---------------------------------------------------------------------------- */
 
-enum th_status th_check_plugin_begin(struct th_check_plugin *p, const char *path)
+enum th_status th_check_plugin_begin(struct th_check_plugin *p)
 {
     const char *folder = getenv("TMPDIR");
-    char *absolute = realpath(path, NULL);
+    char *absolute = realpath(p->options->path, NULL);
 
-    p->path = th_strdup(absolute ? absolute : path);
+    p->path = th_strdup(absolute ? absolute : p->options->path);
     free(absolute);
     p->folder = th_printf("%s/tracehost-check.XXXXXX", folder && *folder ? folder : "/tmp");
     if (!mkdtemp(p->folder)) {

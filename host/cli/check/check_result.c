@@ -1,5 +1,7 @@
 #include "check_result.h"
 
+#include "check_line.h"
+
 #include "host/base/buffer.h"
 #include "host/base/error.h"
 #include "host/base/log.h"
@@ -110,8 +112,8 @@ enum th_status th_check_result_print(const struct th_check_options *options,
     char *file = name_file(options, shown, number);
     enum th_status status = TH_OK;
 
-    printf("%s: %s\n  rule     %s\n  source   %s\n", rule->name, shown->found->text, rule->rule,
-           rule->source);
+    printf("%s: %s%s\n  rule     %s\n  source   %s\n", rule->name, shown->found->text,
+           th_check_line(options, shown->found), rule->rule, rule->source);
     if (shown->input)
         status = print_input(shown, file);
     if (status == TH_OK)
