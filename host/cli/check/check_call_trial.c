@@ -1,5 +1,7 @@
 #include "check_call_trial.h"
 
+#include "check_lines.h"
+
 #include "host/base/memory.h"
 #include "host/cli/call_arguments.h"
 #include "host/cli/call_session.h"
@@ -274,7 +276,12 @@ static enum th_status evaluate_calls(void *context, const struct th_program prog
         .sessions = setting->threads,
         .ending = &(struct th_run_limit){
             .command = "check", .duration = -1, .passed = true, .grace = -1}};
+    struct th_library *library;
 
+    if (!setting->replaces && th_library_open(setting->path, &library) == TH_OK) {
+        th_check_lines_note(library);
+        th_library_release(library);
+    }
     page->played = setting->threads || setting->rounds ? trial->calls->count : 0;
     page->phase = TH_CHECK_PLAYING;
     if (setting->threads) {
@@ -317,6 +324,7 @@ static void carry_out_calls(void *context)
     th_cli_call_arguments_add(&arguments, NULL, th_buffer_text(&text));
     th_cli_call_host_run(&host);
     page->phase = TH_CHECK_ENDED;
+    th_check_lines_write();
     th_crash_end_trial();
 }
 

@@ -1,4 +1,6 @@
 /* tracehost check: tries a library with events of all kinds, and reports the rules that it breaks. */
+#include "check_folder.h"
+#include "check_lines.h"
 #include "check_node.h"
 #include "check_options.h"
 #include "check_races.h"
@@ -98,12 +100,19 @@ static int check_library(struct th_check_options *check)
 {
     const struct th_check_call_results *results = NULL;
     struct th_check_node node = {0};
+    struct th_check_folder folder;
     char *path = find_library(check);
     bool plugin;
     int status;
 
     check->path = path;
     check->node = &node;
+    if (th_check_folder_make(&folder) != TH_OK) {
+        th_free(path);
+        return th_cli_command_fail("check");
+    }
+    check->folder = folder.path;
+    th_check_lines_begin(folder.path);
     if (path)
         results = th_check_call_examine(
             &(struct th_check_call_setting){.path = path, .info = check->info});
@@ -112,6 +121,7 @@ static int check_library(struct th_check_options *check)
         th_check_node_note(&node, results);
     plugin = results && results->functions > 0 && !results->tracer;
     status = plugin ? th_check_plugin_run(check) : th_check_tracer_run(check);
+    th_check_folder_remove(&folder);
     th_free(path);
     return status;
 }

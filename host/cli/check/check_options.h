@@ -24,6 +24,7 @@ struct th_check_options {
     /* Facts of the library, not of the command line. */
     const char *path; /* of its file; NULL: there is none */
     const struct th_check_node *node;
+    const char *folder; /* of check_folder.h */
 };
 
 /* Check the tracer, or the NIF library whose file is OPTIONS->path, and print what is found on stdout. Return

@@ -12,6 +12,7 @@
 #include "check_options.h"
 
 #include "check_arguments.h"
+#include "check_lines.h"
 #include "check_node.h"
 #include "check_plugin.h"
 #include "check_result.h"
@@ -356,6 +357,7 @@ static void print_plugin_summary(const struct th_check_plugin *p, double seconds
     if (!p->options->run) {
         print_count(p, "called", was_called);
         print_count(p, "returned", has_accepted);
+        th_check_lines_sum_up(p->options->folder);
         th_check_node_sum_up(p->options->node);
     }
 }

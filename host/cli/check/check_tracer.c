@@ -10,6 +10,7 @@
  */
 #include "check_options.h"
 
+#include "check_lines.h"
 #include "check_node.h"
 #include "check_races.h"
 #include "check_result.h"
@@ -329,6 +330,7 @@ static void print_summary(const struct checking *c, uint64_t seed, double second
         print_covered("slots", TH_SLOTS, slots, slot_name);
         print_covered("tags", TH_TAG_COUNT, tags, checked_tag);
         print_covered("shapes", th_replay_shapes(), c->tour.covered, th_replay_shape_name);
+        th_check_lines_sum_up(c->check->folder);
         th_check_node_sum_up(c->check->node);
     }
     if (c->unwatched)
