@@ -172,7 +172,7 @@ static void note_line(struct source *source, size_t number, enum line line)
 }
 
 /* Reads the lines of gcov: "COUNT:NUMBER:TEXT". Number 0 has facts in place of the text. */
-static void read_report(struct report *report, FILE *file)
+static void read_gcov(struct report *report, FILE *file)
 {
     static const char name[] = "Source:";
     struct source *source = NULL;
@@ -238,7 +238,7 @@ static void print_report(const char *file)
     FILE *text = fopen(file, "re");
 
     if (text) {
-        read_report(&report, text);
+        read_gcov(&report, text);
         fclose(text);
     }
     for (size_t i = 0; i < report.count; i++)
