@@ -96,31 +96,32 @@ static char *find_library(const struct th_check_options *check)
     return path;
 }
 
-static int check_library(struct th_check_options *check)
+static int check_library(const struct th_check_options *given)
 {
+    struct th_check_options check = *given;
     const struct th_check_call_results *results = NULL;
     struct th_check_node node = {0};
     struct th_check_folder folder;
-    char *path = find_library(check);
+    char *path = find_library(given);
     bool plugin;
     int status;
 
-    check->path = path;
-    check->node = &node;
+    check.path = path;
+    check.node = &node;
     if (th_check_folder_make(&folder) != TH_OK) {
         th_free(path);
         return th_cli_command_fail("check");
     }
-    check->folder = folder.path;
+    check.folder = folder.path;
     th_check_lines_begin(folder.path);
     if (path)
         results = th_check_call_examine(
-            &(struct th_check_call_setting){.path = path, .info = check->info});
+            &(struct th_check_call_setting){.path = path, .info = check.info});
     th_error_clear();
     if (results)
         th_check_node_note(&node, results);
     plugin = results && results->functions > 0 && !results->tracer;
-    status = plugin ? th_check_plugin_run(check) : th_check_tracer_run(check);
+    status = plugin ? th_check_plugin_run(&check) : th_check_tracer_run(&check);
     th_check_folder_remove(&folder);
     th_free(path);
     return status;
