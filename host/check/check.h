@@ -248,4 +248,8 @@ static inline void th_check_parts(th_term *words, size_t count, size_t step, con
 void th_check_clear_env(th_env *env, bool sent, const char *function);
 void th_check_free_env(th_env *env, const char *function);
 
+/* Returns whether VARIABLE is a name of the compiler's counters, as for --coverage: they change at each
+ * call, and are no data of the library. */
+bool th_check_is_counter(const char *variable);
+
 #endif

@@ -98,19 +98,25 @@ void th_check_data_note(const struct th_library *library)
             copy[word++] = word_at(at);
 }
 
+bool th_check_is_counter(const char *variable)
+{
+    static const char *const counters[] = {"__gcov", "__prof", "__llvm", "__san"};
+
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
+        if (strncmp(variable, counters[i], strlen(counters[i])) == 0)
+            return true;
+    return false;
+}
+
 /* Reports that the word at ADDRESS has changed, unless it is a counter of the compiler's. */
 static void report_change(uintptr_t address)
 {
-    static const char *const counters[] = {"__gcov", "__prof", "__llvm", "__san"};
     struct th_symbols symbols = {0};
     const struct th_symbol *symbol;
-    bool counts = false;
 
     th_library_symbols(examined, STT_OBJECT, &symbols);
     symbol = th_debuginfo_symbols_find(&symbols, address - th_library_base(examined));
-    for (size_t i = 0; symbol && i < sizeof counters / sizeof counters[0]; i++)
-        counts |= strncmp(symbol->name, counters[i], strlen(counters[i])) == 0;
-    if (!counts)
+    if (!symbol || !th_check_is_counter(symbol->name))
         th_check_found_now(TH_RULE_EFFECT, "writes", "changes the variable %s%s%s",
                            symbol ? "'" : "", symbol ? symbol->name : "of an unknown name",
                            symbol ? "'" : "");

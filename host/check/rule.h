@@ -59,7 +59,11 @@
     RULE(CRASH, "crash", "Do not crash, whatever the event, the state and the order of calls.",    \
          "erl_nif, Warning")                                                                       \
     RULE(HANG, "hang", "Return: no event, state or order of calls may block a callback.",          \
-         "erl_nif, Long-running NIFs")
+         "erl_nif, Long-running NIFs")                                                             \
+    RULE(NODE, "node",                                                                             \
+         "Call no function that this host alone has, except a weak one, and give a tracer "        \
+         "enabled/3 and trace/5: nodes refuse others.",                                            \
+         "erlang, load_nif/2; erl_tracer, Module Description")
 
 enum th_check_rule {
 #define TH_RULE_NAME(name, ...) TH_RULE_##name,

@@ -11,6 +11,7 @@
 #include "host/library/examine.h"
 #include "host/library/find.h"
 #include "host/library/load.h"
+#include "host/library/node.h"
 #include "host/term/atom.h"
 #include "host/term/text.h"
 #include "host/trace/named_tracer.h"
@@ -213,6 +214,7 @@ static int print_library(const char *command, const struct th_search *search, co
     const struct th_examination *e;
     const struct th_entry *entry;
     const struct th_names *remarks;
+    struct th_names refusals = {0};
     int status = TH_OK;
 
     if (th_library_find(search, name, &library) != TH_OK)
@@ -236,6 +238,10 @@ static int print_library(const char *command, const struct th_search *search, co
     remarks = th_library_remarks(library);
     for (size_t i = 0; i < remarks->count; i++)
         printf("%s  %s\n", i ? "" : "\nremarks\n", remarks->items[i]);
+    th_library_node_refusals(library, &refusals);
+    for (size_t i = 0; i < refusals.count; i++)
+        printf("%s  %s\n", i ? "" : "\nErlang nodes\n", refusals.items[i]);
+    th_library_names_free(&refusals);
     if (search->kind == TH_SEARCH_TRACERS && th_library_check_tracer(library) != TH_OK)
         status = th_cli_command_fail(command);
     th_library_release(library);

@@ -109,6 +109,7 @@ struct th_crash_signature {
     uint64_t record;  /* number of the record in its stream; 0: in no recorded event */
     uintptr_t frame;  /* of the innermost frame of a library, offset in its file; 0: not known, or a
                          hang, which may be anywhere in a loop */
+    char file[64];    /* name of this file, without its folder; empty: not known */
     char tracer[128], session[128]; /* names; empty: none */
     char function[32]; /* of a library, outside of callbacks: "load", "unload"; empty: none */
 };

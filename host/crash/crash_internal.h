@@ -153,7 +153,7 @@ void th_crash_unwind(void *context);
 
 /* Returns the place of the innermost frame of a library on the calling thread's stack, as an offset
  * in its file; 0: there is none. CONTEXT as for th_crash_unwind(). */
-uintptr_t th_crash_innermost(const void *context);
+uintptr_t th_crash_innermost(const void *context, const char **file);
 
 /* --- Signatures of crashes (crash_trial.c) ----------------------------------------------------- */
 

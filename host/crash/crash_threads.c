@@ -259,15 +259,17 @@ static bool is_libc(const Dl_info *info)
     return strstr(info->dli_fname, "/libc.so") != NULL;
 }
 
-uintptr_t th_crash_innermost(const void *context)
+uintptr_t th_crash_innermost(const void *context, const char **file)
 {
     Dl_info info;
 
     th_crash_unwind((void *)(uintptr_t)context);
     for (size_t i = 0; i < walk.count; i++)
         if (dladdr((void *)walk.frames[i].at, &info) && info.dli_fname && !is_host(&info) &&
-            !is_libc(&info))
+            !is_libc(&info)) {
+            *file = info.dli_fname;
             return walk.frames[i].at - (uintptr_t)info.dli_fbase;
+        }
     return 0;
 }
 

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
 
@@ -48,13 +49,17 @@ static void note_name(char *to, size_t size, const char *name)
 void th_crash_note(enum th_crash_kind kind, int number, const struct th_self *self,
                    const void *context)
 {
-    /* Sequentially consistent, the default: the first of several threads writes alone. */
-    static atomic_flag begun = ATOMIC_FLAG_INIT;
+    /* The first of several threads, which writes alone; 0: none. Sequentially consistent, the default. */
+    static _Atomic pid_t writer;
+    static const struct timespec moment = {
+        0, 100000000}; /* for the writer, before others end the trial */
+    pid_t first = 0;
     const struct th_event *event;
+    const char *file = "", *slash;
 
     if (!wanted)
         return;
-    if (!atomic_flag_test_and_set(&begun)) {
+    if (atomic_compare_exchange_strong(&writer, &first, gettid())) {
         wanted->number = number;
         wanted->slot = self->attachment ? (int)self->slot : TH_CRASH_NO_SLOT;
         atomic_store_explicit(&wanted->kind, kind, memory_order_release);
@@ -66,7 +71,11 @@ void th_crash_note(enum th_crash_kind kind, int number, const struct th_self *se
                   self->library_frame && !self->attachment ? self->function : NULL);
         /* The last step: a walk of a damaged stack may crash, and the report must come first. */
         if (kind != TH_CRASH_HANG && is_trial)
-            wanted->frame = th_crash_innermost(context);
+            wanted->frame = th_crash_innermost(context, &file);
+        slash = strrchr(file, '/');
+        note_name(wanted->file, sizeof wanted->file, slash ? slash + 1 : file);
+    } else if (is_trial && first != gettid()) {
+        nanosleep(&moment, NULL);
     }
     if (is_trial)
         end_at_once(TH_CRASHED);

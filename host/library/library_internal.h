@@ -72,6 +72,9 @@ struct th_library {
 /* Returns the name of the file PATH without folder and ".so". Owner: the caller frees it. */
 char *th_library_stem(const char *path);
 
+/* Returns the callbacks that LIBRARY lacks as a tracer, as text; NULL: none. */
+const char *th_library_missing_callbacks(const struct th_library *library);
+
 /* Takes a share. Order: the caller knows that another share exists. */
 void th_library_hold(struct th_library *library);
 

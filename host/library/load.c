@@ -27,17 +27,24 @@ void th_library_init_env(th_env *env, struct th_library *library)
     env->library = library;
 }
 
-enum th_status th_library_check_tracer(const struct th_library *library)
+const char *th_library_missing_callbacks(const struct th_library *library)
 {
     bool enabled = library->slots.functions[TH_SLOT_enabled] != NULL;
     bool trace = library->slots.functions[TH_SLOT_trace] != NULL;
 
-    if (enabled && trace)
+    return enabled && trace ? NULL
+           : trace          ? "enabled/3"
+           : enabled        ? "trace/5"
+                            : "enabled/3 and trace/5";
+}
+
+enum th_status th_library_check_tracer(const struct th_library *library)
+{
+    const char *missing = th_library_missing_callbacks(library);
+
+    if (!missing)
         return TH_OK;
-    th_error_raise(TH_REFUSED, "the library is not a tracer: it lacks %s",
-                   trace     ? "enabled/3"
-                   : enabled ? "trace/5"
-                             : "enabled/3 and trace/5");
+    th_error_raise(TH_REFUSED, "the library is not a tracer: it lacks %s", missing);
     return th_error_context("%s was refused", library->facts.path);
 }
 

@@ -21,8 +21,8 @@ found() {
     race_*) check_bug "$1" -fsanitize=thread ;;
     *) check_bug "$1" ;;
     esac || return
-    sed -n 's/ of tracer .[^ ,:]*.,/,/; s/ of tracer .[^ ,:]*. got/ got/
-        s/at least [0-9]* us/at least N us/; /^[a-z]*: /p; s/^  stream *[^ ]* \(.*\)/  \1/p' "$work/$1/said"
+    sed -n 's/ of tracer .[^ ,:]*.,/,/; s/ of tracer .[^ ,:]*. got/ got/; s/at least [0-9]* us/at least N us/
+        s, at /.*/planted, at planted,; /^[a-z]*: /p; s/^  stream *[^ ]* \(.*\)/  \1/p' "$work/$1/said"
 }
 planted "$@"
 
@@ -47,7 +47,8 @@ done
 covers() {
     no_finding "$work/no_bug/planted.so" && sed -n '2,$p' "$work/report" >"$work/covered"
     grep -c ' \([0-9]*\) of \1$' "$work/covered"
-    [ "$(grep -c ' \([0-9]*\) of \1$' "$work/covered")" = 3 ] && [ "$(wc -l <"$work/covered")" = 4 ] &&
+    [ "$(grep -c ' \([0-9]*\) of \1$' "$work/covered")" = 3 ] && [ "$(wc -l <"$work/covered")" = 5 ] &&
+        grep -q '^  node     loads the library from OTP 29 on$' "$work/covered" &&
         grep -q "compile the tracer with -fsanitize=thread" "$work/covered"
 }
 case $BUILD_DIR in

@@ -1,5 +1,8 @@
 #include "check_call_trial.h"
 
+#include "check_call_growth.h"
+#include "check_lines.h"
+
 #include "host/base/memory.h"
 #include "host/cli/call_arguments.h"
 #include "host/cli/call_session.h"
@@ -10,12 +13,12 @@
 #include "host/library/entry.h"
 #include "host/library/examine.h"
 #include "host/library/load.h"
+#include "host/library/node.h"
 #include "host/term/atom.h"
 #include "host/term/clock.h"
 #include "host/term/make.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -178,77 +181,6 @@ static void evaluate_lines(struct call_trial *trial, const struct th_program *pr
     th_cli_call_session_end(&trial->session);
 }
 
-/* --- Calls in several processes, and in rounds ------------------------------------------------ */
-
-/* Evaluates PROGRAM in ROUNDS rounds, and waits for all that the calls have begun. Returns the memory
- * that is in use then, in bytes. */
-static size_t evaluate_rounds(struct call_trial *trial, const struct th_program *program,
-                              uint64_t rounds)
-{
-    struct th_call_session *session = &trial->session;
-
-    for (uint64_t i = 0; i < rounds; i++) {
-        th_shell_forget_mail(&session->evaluation);
-        th_shell_forget(&session->evaluation);
-        th_shell_collect(&session->evaluation);
-        for (size_t form = 0; form < program->count; form++) {
-            th_runtime_run_yield(session->process);
-            th_shell_evaluate_form(&session->evaluation, program, program->forms[form]);
-            th_shell_collect(&session->evaluation);
-        }
-    }
-    return mallinfo2().uordblks + mallinfo2().hblkhd;
-}
-
-/* Returns whether the memory still grows by LEAST bytes in each span of ROUNDS after many more: a
- * cache is full at some time. */
-static bool grows_for_long(struct call_trial *trial, const struct th_program *program,
-                           uint64_t rounds, int64_t least)
-{
-    enum { SPANS = 100, LIMIT_S = 8 };
-    const int64_t until = th_clock_real_monotonic() + LIMIT_S * 1000 * MS;
-    int64_t used[SPANS];
-    int count = 0;
-
-    do
-        used[count++] = (int64_t)evaluate_rounds(trial, program, rounds);
-    while (count < SPANS && th_clock_real_monotonic() < until);
-    return used[count - 1] - used[2 * count / 3] >=
-           (count - 1 - 2 * count / 3) * (least - least / 4);
-}
-
-/* Reports memory of malloc() that grows by equal amounts in equal spans of calls. The first span is
- * for objects that the library and this program make once. */
-static void evaluate_growing(struct call_trial *trial, const struct th_program *program)
-{
-    enum { SPANS = 4, LEAST = 8 /* bytes for a round */ };
-    struct th_call_work work = {.rounds = 1, .sessions = 1};
-    uint64_t rounds = trial->setting->rounds / SPANS;
-    int64_t grown[SPANS], least = INT64_MAX, most = 0;
-    const char *who = trial->calls->items[trial->calls->count - 1].call;
-    char text[TH_CHECK_TEXT];
-    size_t last;
-
-    th_cli_call_session_start(&trial->session, &work, 1);
-    last = evaluate_rounds(trial, program, rounds);
-    for (int i = 0; i < SPANS; i++) {
-        size_t now = evaluate_rounds(trial, program, rounds);
-        grown[i] = (int64_t)now - (int64_t)last;
-        least = grown[i] < least ? grown[i] : least;
-        most = grown[i] > most ? grown[i] : most;
-        last = now;
-    }
-    if (least < LEAST * (int64_t)rounds || most > least + least / 4 ||
-        !grows_for_long(trial, program, rounds, least)) {
-        th_cli_call_session_end(&trial->session);
-        return;
-    }
-    th_cli_call_session_end(&trial->session);
-    snprintf(text, sizeof text, "%s: the memory in use grows by %lld bytes at each call", who,
-             (long long)((least + (int64_t)rounds / 2) / (int64_t)rounds));
-    th_check_page_add(TH_RULE_LEAK, who, "grows", text);
-}
-
 /* --- The trial -------------------------------------------------------------------------------- */
 
 static void begin_call_trial(void *context)
@@ -273,7 +205,12 @@ static enum th_status evaluate_calls(void *context, const struct th_program prog
         .sessions = setting->threads,
         .ending = &(struct th_run_limit){
             .command = "check", .duration = -1, .passed = true, .grace = -1}};
+    struct th_library *library;
 
+    if (!setting->replaces && th_library_open(setting->path, &library) == TH_OK) {
+        th_check_lines_note(library);
+        th_library_release(library);
+    }
     page->played = setting->threads || setting->rounds ? trial->calls->count : 0;
     page->phase = TH_CHECK_PLAYING;
     if (setting->threads) {
@@ -281,7 +218,8 @@ static enum th_status evaluate_calls(void *context, const struct th_program prog
         if (work.ends)
             th_cli_run_limit_end(work.ending);
     } else if (setting->rounds) {
-        evaluate_growing(trial, &programs[0]);
+        th_check_call_growth(&trial->session, &programs[0], setting->rounds,
+                             trial->calls->items[trial->calls->count - 1].call);
     } else {
         evaluate_lines(trial, &programs[0]);
     }
@@ -316,7 +254,24 @@ static void carry_out_calls(void *context)
     th_cli_call_arguments_add(&arguments, NULL, th_buffer_text(&text));
     th_cli_call_host_run(&host);
     page->phase = TH_CHECK_ENDED;
+    th_check_lines_write();
     th_crash_end_trial();
+}
+
+/* Notes the first release of OTP that loads LIBRARY, and reasons for which nodes refuse it. */
+static void note_node_answer(const struct th_library *library)
+{
+    const char *path = th_library_path(library), *slash = strrchr(path, '/');
+    struct th_names reasons = {0};
+    char text[TH_CHECK_TEXT];
+
+    results->release = th_library_node_release(library);
+    th_library_node_refusals(library, &reasons);
+    for (size_t i = 0; i < reasons.count; i++) {
+        snprintf(text, sizeof text, "%s: %s", slash ? slash + 1 : path, reasons.items[i]);
+        th_check_page_add(TH_RULE_NODE, "library", reasons.items[i], text);
+    }
+    th_library_names_free(&reasons);
 }
 
 /* Lists the functions of LIBRARY. */
@@ -353,8 +308,10 @@ static void carry_out_examination(void *context)
     th_crash_install();
     th_crash_begin_trial(&page->crash);
     status = th_library_open(setting->path, &library);
-    if (status == TH_OK)
+    if (status == TH_OK) {
         list_functions(library);
+        note_node_answer(library);
+    }
     th_env_init(&env, TH_ENV_PLAIN);
     if (status == TH_OK)
         status = th_control_load_info_read(setting->info, &env, &info);

@@ -50,11 +50,13 @@ struct th_check_call_results {
     uint32_t took_us[TH_CHECK_MOST_LINES];   /* microseconds, by line */
     /* Results of th_check_call_examine(). */
     bool tracer;
+    int release; /* th_library_node_release() */
     size_t functions;
     char module[256], names[TH_CHECK_NAMES]; /* names and arities: "open/1\nclose/1\n" */
 };
 
-/* Opens and loads the library of SETTING in a process of its own, and lists its functions.
+/* Opens and loads the library of SETTING in a process of its own, and lists its functions. The page has
+ * a finding for each reason for which Erlang nodes refuse the library.
  * Errors: NULL as th_check_call_trial(); else results, in whose page a refusal may be noted. */
 const struct th_check_call_results *
 th_check_call_examine(const struct th_check_call_setting *setting);

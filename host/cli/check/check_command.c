@@ -1,5 +1,7 @@
 /* tracehost check: tries a library with events of all kinds, and reports the rules that it breaks. */
-#include "check_call_trial.h"
+#include "check_folder.h"
+#include "check_lines.h"
+#include "check_node.h"
 #include "check_options.h"
 #include "check_races.h"
 
@@ -75,12 +77,10 @@ static const struct th_usage usage = {
                 "  tracehost check --for=1s json",
 };
 
-/* Returns the path of the library if it is a NIF library and no tracer; NULL: it is a tracer, or none.
- * Owner: the caller frees the path. */
-static char *find_plugin(const struct th_check_options *check)
+/* Returns the path of the library; NULL: there is none. Owner: the caller frees the path. */
+static char *find_library(const struct th_check_options *check)
 {
     static const enum th_search_kind kinds[] = {TH_SEARCH_TRACERS, TH_SEARCH_PLUGINS};
-    const struct th_check_call_results *results;
     char *name = th_printf("%.*s", (int)strcspn(check->library, "=,"), check->library);
     char *path = NULL;
     struct th_search search;
@@ -91,23 +91,39 @@ static char *find_plugin(const struct th_check_options *check)
             path = NULL;
         th_library_search_free(&search);
     }
-    th_free(name);
-    results = path ? th_check_call_examine(
-                         &(struct th_check_call_setting){.path = path, .info = check->info})
-                   : NULL;
     th_error_clear();
-    if (results && results->functions > 0 && !results->tracer)
-        return path;
-    th_free(path);
-    return NULL;
+    th_free(name);
+    return path;
 }
 
-static int check_library(const struct th_check_options *check)
+static int check_library(const struct th_check_options *given)
 {
-    char *plugin = find_plugin(check);
-    int status = plugin ? th_check_plugin_run(check, plugin) : th_check_tracer_run(check);
+    struct th_check_options check = *given;
+    const struct th_check_call_results *results = NULL;
+    struct th_check_node node = {0};
+    struct th_check_folder folder;
+    char *path = find_library(given);
+    bool plugin;
+    int status;
 
-    th_free(plugin);
+    check.path = path;
+    check.node = &node;
+    if (th_check_folder_make(&folder) != TH_OK) {
+        th_free(path);
+        return th_cli_command_fail("check");
+    }
+    check.folder = folder.path;
+    th_check_lines_begin(folder.path);
+    if (path)
+        results = th_check_call_examine(
+            &(struct th_check_call_setting){.path = path, .info = check.info});
+    th_error_clear();
+    if (results)
+        th_check_node_note(&node, results);
+    plugin = results && results->functions > 0 && !results->tracer;
+    status = plugin ? th_check_plugin_run(&check) : th_check_tracer_run(&check);
+    th_check_folder_remove(&folder);
+    th_free(path);
     return status;
 }
 

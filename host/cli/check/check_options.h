@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct th_check_node;
+
 struct th_check_options {
     const char *library; /* a tracer, as for -t, or a NIF library */
     /* Recordings for a tracer; calls for another library, an expression a line. */
@@ -19,12 +21,16 @@ struct th_check_options {
     int64_t for_ns;     /* time for random streams */
     bool rules;         /* the rules are listed, and nothing else is done */
     int64_t seed;       /* of the first random stream; below 0: chosen by the clock */
+    /* Facts of the library, not of the command line. */
+    const char *path; /* of its file; NULL: there is none */
+    const struct th_check_node *node;
+    const char *folder; /* of check_folder.h */
 };
 
-/* Check the tracer, or the NIF library whose file is PATH, and print what is found on stdout. Return
+/* Check the tracer, or the NIF library whose file is OPTIONS->path, and print what is found on stdout. Return
  * the exit status: TH_OK without a finding, TH_FAILED with one, TH_REFUSED if the library is refused;
  * others as for replay, and the error is printed. */
 int th_check_tracer_run(const struct th_check_options *options);
-int th_check_plugin_run(const struct th_check_options *options, const char *path);
+int th_check_plugin_run(const struct th_check_options *options);
 
 #endif

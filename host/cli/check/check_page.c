@@ -108,6 +108,7 @@ void th_check_page_add_death(const struct th_check_death *death)
     enum th_check_rule rule =
         death->fails && page->allocation_failed ? TH_RULE_MEMORY : TH_RULE_CRASH;
     char kind[64], text[TH_CHECK_TEXT];
+    struct th_check_found *found;
 
     if (!death->in_time || crash->kind == TH_CRASH_HANG) {
         rule = TH_RULE_HANG;
@@ -127,4 +128,7 @@ void th_check_page_add_death(const struct th_check_death *death)
     if (page->count == TH_CHECK_FINDINGS)
         page->count--;
     th_check_page_add(rule, death->where, kind, text);
+    found = &page->found[page->count - 1];
+    found->frame = crash->frame;
+    snprintf(found->file, sizeof found->file, "%s", crash->file);
 }

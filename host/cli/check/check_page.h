@@ -25,6 +25,8 @@ struct th_check_found {
     enum th_check_rule rule;
     char where[TH_CHECK_WHERE]; /* "enabled_call", "load", "bad:f/1" */
     char text[TH_CHECK_TEXT];   /* who did what */
+    uintptr_t frame;            /* of a death: th_crash_signature */
+    char file[TH_CHECK_WHERE];
 };
 
 enum th_check_phase { TH_CHECK_LOADING, TH_CHECK_PLAYING, TH_CHECK_UNLOADING, TH_CHECK_ENDED };

@@ -12,6 +12,8 @@
 #include "check_options.h"
 
 #include "check_arguments.h"
+#include "check_lines.h"
+#include "check_node.h"
 #include "check_plugin.h"
 #include "check_result.h"
 
@@ -355,6 +357,8 @@ static void print_plugin_summary(const struct th_check_plugin *p, double seconds
     if (!p->options->run) {
         print_count(p, "called", was_called);
         print_count(p, "returned", has_accepted);
+        th_check_lines_sum_up(p->options->folder);
+        th_check_node_sum_up(p->options->node);
     }
 }
 
@@ -364,6 +368,8 @@ static enum th_status run_all_calls(struct th_check_plugin *p, int64_t began)
 {
     enum th_status status = th_check_plugin_examine(p);
 
+    if (status == TH_OK)
+        th_check_node_print(p->options, &p->known);
     if (status == TH_OK)
         status = run_types(p);
     if (status == TH_OK)
@@ -398,7 +404,7 @@ static enum th_status run_given_calls(struct th_check_plugin *p)
     return status;
 }
 
-int th_check_plugin_run(const struct th_check_options *options, const char *path)
+int th_check_plugin_run(const struct th_check_options *options)
 {
     int64_t began = th_clock_real_monotonic();
     struct th_check_plugin p = {.options = options};
@@ -407,7 +413,7 @@ int th_check_plugin_run(const struct th_check_options *options, const char *path
     p.seed = options->seed >= 0 ? (uint64_t)options->seed : (uint64_t)began % 1000000;
     p.first_seed = p.seed;
     th_cli_interrupt_install();
-    status = th_check_plugin_begin(&p, path);
+    status = th_check_plugin_begin(&p);
     if (status == TH_OK)
         status = run_given_calls(&p);
     if (status == TH_OK && !options->run)

@@ -41,10 +41,10 @@ struct th_check_plugin {
     bool failed; /* the allocation of the latest run has failed, as it had to */
 };
 
-/* Prepares to check the library PATH.
+/* Prepares to check the library of P->options.
  * Owner: th_check_plugin_end() frees P's members, whatever the status.
  * Errors: TH_FAILED. */
-enum th_status th_check_plugin_begin(struct th_check_plugin *p, const char *path);
+enum th_status th_check_plugin_begin(struct th_check_plugin *p);
 void th_check_plugin_end(struct th_check_plugin *p);
 
 /* Opens the library, in a process of its own, and lists its functions.

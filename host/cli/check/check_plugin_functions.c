@@ -11,10 +11,10 @@
 #include "host/term/text.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const int64_t MS = 1000000, SECOND = 1000000000;
 
@@ -25,41 +25,22 @@ enum {
 
 /* --- Begin and end ---------------------------------------------------------------------------- */
 
-enum th_status th_check_plugin_begin(struct th_check_plugin *p, const char *path)
+enum th_status th_check_plugin_begin(struct th_check_plugin *p)
 {
-    const char *folder = getenv("TMPDIR");
-    char *absolute = realpath(path, NULL);
+    char *absolute = realpath(p->options->path, NULL);
 
-    p->path = th_strdup(absolute ? absolute : path);
+    p->path = th_strdup(absolute ? absolute : p->options->path);
     free(absolute);
-    p->folder = th_printf("%s/tracehost-check.XXXXXX", folder && *folder ? folder : "/tmp");
-    if (!mkdtemp(p->folder)) {
-        th_error_raise(TH_FAILED, "%s", strerror(errno));
-        th_error_context("cannot make the folder %s for files that functions write", p->folder);
-        th_free(p->folder);
-        p->folder = NULL;
-        return TH_FAILED;
-    }
+    p->folder = th_printf("%s/current", p->options->folder);
+    if (mkdir(p->folder, S_IRWXU) != 0)
+        return th_error_raise(TH_FAILED, "cannot make %s: %s", p->folder, strerror(errno));
     p->setting = (struct th_check_call_setting){
         .path = p->path, .info = p->options->info, .folder = p->folder, .limit_ns = 200 * MS};
     return th_check_output_check(p->options);
 }
 
-static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *place)
-{
-    (void)facts;
-    (void)kind;
-    (void)place;
-    remove(path);
-    return 0;
-}
-
 void th_check_plugin_end(struct th_check_plugin *p)
 {
-    enum { MOST_OPEN = 16 };
-
-    if (p->folder)
-        nftw(p->folder, remove_one, MOST_OPEN, FTW_DEPTH | FTW_PHYS);
     for (size_t i = 0; i < p->function_count; i++) {
         struct th_check_function *f = &p->functions[i];
         for (unsigned j = 0; f->usual && j < f->arity; j++)
@@ -104,8 +85,8 @@ enum th_status th_check_plugin_examine(struct th_check_plugin *p)
     page = th_check_trial_results();
     if (page->refused != TH_OK)
         return th_check_trial_raise(page);
-    if (page->count > 0)
-        return th_error_raise(TH_REFUSED, "%s", page->found[0].text);
+    if (page->phase != TH_CHECK_ENDED)
+        return th_error_raise(TH_REFUSED, "%s", page->found[page->count - 1].text);
     p->functions = th_alloc_zero((results->functions + 1) * sizeof *p->functions);
     for (name = results->names; (end = strchr(name, '\n')); name = end + 1)
         note_check_function(p, results->module, name, (size_t)(end - name));

@@ -2,6 +2,7 @@
 
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
+#include "host/check/check.h"
 #include "host/control/argument.h"
 #include "host/library/examine.h"
 #include "host/library/find.h"
@@ -167,7 +168,7 @@ void th_check_races_read(const char *path, void (*found)(const char *first, cons
         struct access accesses[2] = {0};
         char variable[64], *line = strsep(&rest, "\n"), *shown;
         if (!line || !strstr(line, "ThreadSanitizer: data race") ||
-            read_report(&rest, module, accesses, variable) != 2)
+            read_report(&rest, module, accesses, variable) != 2 || th_check_is_counter(variable))
             continue;
         put_in_order(accesses);
         shown = th_printf("%s (%s) %s %s%s%s while %s (%s) %s it in another thread",

@@ -1,5 +1,7 @@
 #include "check_result.h"
 
+#include "check_line.h"
+
 #include "host/base/buffer.h"
 #include "host/base/error.h"
 #include "host/base/log.h"
@@ -66,9 +68,18 @@ static void print_value(const char *option, const char *text)
 static void print_command(const struct th_check_options *check, const struct th_check_shown *shown,
                           const char *file)
 {
-    fputs(shown->call ? "  repeat   tracehost call --check" : "  repeat   tracehost check", stdout);
+    printf("  repeat   tracehost %s", shown->show   ? shown->show
+                                      : shown->call ? "call --check"
+                                                    : "check");
     for (size_t i = 0; i < check->folders.count; i++)
         print_value(" -L ", check->folders.items[i]);
+    if (shown->show) {
+        char *library = th_printf("%.*s", (int)strcspn(check->library, "=,"), check->library);
+        print_value(" ", library);
+        puts("\n");
+        th_free(library);
+        return;
+    }
     if (check->info)
         print_value(" --load-info=", check->info);
     if (shown->call)
@@ -77,7 +88,21 @@ static void print_command(const struct th_check_options *check, const struct th_
         print_value(" --run=", shown->run);
     print_value(" ", check->library);
     print_value(shown->call ? " -f " : " ", file);
-    putchar('\n');
+    puts("\n");
+}
+
+/* Writes the input of SHOWN to FILE, and prints what is in the file. */
+static enum th_status print_input(const struct th_check_shown *shown, const char *file)
+{
+    enum th_status status = write_input(shown->input, file);
+
+    if (status != TH_OK)
+        return status;
+    printf("  %-8s %s: %zu %s%s%s\n", shown->word, file, shown->count, shown->unit,
+           th_log_plural(shown->count),
+           shown->confirmed ? "" : "; the finding is not met each time");
+    shown->print(shown->input);
+    return TH_OK;
 }
 
 enum th_status th_check_result_print(const struct th_check_options *options,
@@ -85,18 +110,15 @@ enum th_status th_check_result_print(const struct th_check_options *options,
 {
     const struct th_check_rule_text *rule = &th_check_rules[shown->found->rule];
     char *file = name_file(options, shown, number);
-    enum th_status status = write_input(shown->input, file);
+    enum th_status status = TH_OK;
 
-    if (status == TH_OK) {
-        printf("%s: %s\n  rule     %s\n  source   %s\n  %-8s %s: %zu %s%s%s\n", rule->name,
-               shown->found->text, rule->rule, rule->source, shown->word, file, shown->count,
-               shown->unit, th_log_plural(shown->count),
-               shown->confirmed ? "" : "; the finding is not met each time");
-        shown->print(shown->input);
+    printf("%s: %s%s\n  rule     %s\n  source   %s\n", rule->name, shown->found->text,
+           th_check_line(options, shown->found), rule->rule, rule->source);
+    if (shown->input)
+        status = print_input(shown, file);
+    if (status == TH_OK)
         print_command(options, shown, file);
-        putchar('\n');
-        th_cli_command_flush();
-    }
+    th_cli_command_flush();
     th_free(file);
     return status;
 }

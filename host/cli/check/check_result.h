@@ -8,11 +8,13 @@
 
 struct th_buffer;
 
-/* A finding that is printed. */
+/* A finding that is printed. INPUT and what follows are for findings of runs. */
 struct th_check_shown {
     const struct th_check_found *found;
-    bool confirmed; /* the finding was met twice more */
+    const char
+        *show; /* command that shows the finding in the file of the library; NULL: a run has it */
     const struct th_buffer *input;
+    bool confirmed;          /* the finding was met twice more */
     size_t count;            /* of units in INPUT */
     const char *word, *unit; /* for a file and a unit of INPUT: "stream", "event" */
     const char *suffix;      /* of the file's name */
@@ -21,7 +23,7 @@ struct th_check_shown {
     const char *call; /* options of `tracehost call`, beyond --check; NULL: `run` */
 };
 
-/* Writes the input of SHOWN, finding NUMBER from 1, to a file, and prints the finding.
+/* Writes the input of SHOWN, finding NUMBER from 1, to a file, if it has one, and prints the finding.
  * Errors: TH_FAILED if the file cannot be written. */
 enum th_status th_check_result_print(const struct th_check_options *options,
                                      const struct th_check_shown *shown, size_t number);

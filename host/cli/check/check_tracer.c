@@ -10,6 +10,8 @@
  */
 #include "check_options.h"
 
+#include "check_lines.h"
+#include "check_node.h"
 #include "check_races.h"
 #include "check_result.h"
 #include "check_search.h"
@@ -328,6 +330,8 @@ static void print_summary(const struct checking *c, uint64_t seed, double second
         print_covered("slots", TH_SLOTS, slots, slot_name);
         print_covered("tags", TH_TAG_COUNT, tags, checked_tag);
         print_covered("shapes", th_replay_shapes(), c->tour.covered, th_replay_shape_name);
+        th_check_lines_sum_up(c->check->folder);
+        th_check_node_sum_up(c->check->node);
     }
     if (c->unwatched)
         puts("  the tracer has threads: effects of `enabled` on variables were not examined");
@@ -343,6 +347,7 @@ static enum th_status run_all(struct checking *c, uint64_t seed, int64_t began)
 {
     enum th_status status = th_check_tour_make(&c->tour);
 
+    th_check_node_print(c->check, &c->known);
     if (status == TH_OK)
         status = run_tours(c);
     for (size_t i = 0; i < c->recording_count && status == TH_OK; i++)

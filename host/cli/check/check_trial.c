@@ -1,5 +1,6 @@
 #include "check_trial.h"
 
+#include "check_lines.h"
 #include "check_races.h"
 
 #include "host/base/error.h"
@@ -62,6 +63,8 @@ static enum th_status attach(struct trial *trial)
         status = th_trace_tracer_load(&trial->search, tracer.name, &setup.library);
     setup.name = tracer.name;
     setup.state = tracer.state;
+    if (status == TH_OK)
+        th_check_lines_note(setup.library);
     if (status == TH_OK)
         for (int slot = 0; slot < TH_SLOTS; slot++)
             if (th_library_slots_has_own(th_library_slots(setup.library),
@@ -203,6 +206,7 @@ static void carry_out_check(void *context)
     th_trace_free(trial->tracing);
     th_check_end();
     page->phase = TH_CHECK_ENDED;
+    th_check_lines_write();
     th_crash_end_trial();
 }
 

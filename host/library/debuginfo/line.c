@@ -187,33 +187,40 @@ static bool find_outermost(Dwarf_Die *unit, Dwarf_Addr address, const char **fil
     return *file != NULL;
 }
 
-/* Finds the place of ADDRESS in the source of its function; false if unknown. *FILE is DWARF's
- * text, *LINE at least 1. */
-static bool line_find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr address,
-                           const char **file, unsigned *line)
+/* Makes *FILE the path that the compiler was given, unless it was absolute and elsewhere: libdw has
+ * put the compiler's folder in front. */
+static void cut_folder(Dwarf_Die *unit, const char **file)
 {
-    size_t count = th_base_count_up_to(units->items, units->count, sizeof *units->items, address);
     Dwarf_Attribute attribute;
-    const char *folder;
-    Dwarf_Die unit;
-    size_t length;
+    const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+    size_t length = folder ? strlen(folder) : 0;
 
-    if (count == 0 || address >= units->items[count - 1].end ||
-        !dwarf_offdie(dwarf, units->items[count - 1].die, &unit))
-        return false;
-    if (!find_outermost(&unit, address, file, line) && !find_row(&unit, address, file, line))
-        return false;
-    /* The path that the compiler was given, unless it was absolute and elsewhere: libdw has put the
-     * compiler's folder in front. */
-    folder = dwarf_formstring(dwarf_attr(&unit, DW_AT_comp_dir, &attribute));
-    length = folder ? strlen(folder) : 0;
     if (length > 0 && folder[length - 1] == '/')
         length--;
     if (folder && strncmp(*file, folder, length) == 0 && (*file)[length] == '/')
         *file += length + 1;
     while ((*file)[0] == '.' && (*file)[1] == '/')
         *file += 2;
-    return true;
+}
+
+/* Fills files and lines of LINE, as far as those of ADDRESS are known. Files are DWARF's texts. */
+static void line_find_line(const struct units *units, Dwarf *dwarf, Dwarf_Addr address,
+                           struct th_line *line)
+{
+    size_t count = th_base_count_up_to(units->items, units->count, sizeof *units->items, address);
+    Dwarf_Die unit;
+
+    if (count == 0 || address >= units->items[count - 1].end ||
+        !dwarf_offdie(dwarf, units->items[count - 1].die, &unit))
+        return;
+    if (find_row(&unit, address, &line->code_file, &line->code_line))
+        cut_folder(&unit, &line->code_file);
+    if (find_outermost(&unit, address, &line->file, &line->line)) {
+        cut_folder(&unit, &line->file);
+    } else {
+        line->file = line->code_file;
+        line->line = line->code_line;
+    }
 }
 
 struct th_library_lines {
@@ -296,7 +303,7 @@ bool th_library_line(const struct th_library *library, uintptr_t address, struct
             known->inside = offset - symbol->address;
         }
         if (lines->dwarf)
-            line_find_line(&lines->units, lines->dwarf, offset, &known->file, &known->line);
+            line_find_line(&lines->units, lines->dwarf, offset, known);
         th_hash_table_set(&lines->found, offset + 1, known);
     }
     *line = *known;

@@ -37,6 +37,9 @@ struct th_line {
     uintptr_t inside;     /* in bytes from the function's start */
     const char *file;     /* path as given to the compiler, or relative to the compiler's folder */
     unsigned line;        /* from 1; 0: FILE is NULL, too */
+    /* The same of the code itself, where it was inlined into the function; else as FILE and LINE. */
+    const char *code_file;
+    unsigned code_line;
 };
 
 /*

@@ -49,6 +49,8 @@ enum planted {
     crash_exits,
     hang_at_tag,
     race_variable,
+    node_lacks_function,
+    node_lacks_callback,
 };
 
 #define IS(bug) (PLANTED == (bug))
@@ -61,6 +63,9 @@ static ERL_NIF_TERM kept;
 static unsigned *answered;
 static unsigned count;
 static volatile unsigned sink;
+
+/* As a tracer declares it that does not include nif_module.h. */
+int th_host_version(void);
 
 static ERL_NIF_TERM next(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
@@ -192,6 +197,8 @@ static void misuse_calls(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee, 
         enif_schedule_nif(env, "next", 0, next, 0, NULL);
     if (IS(wait_sleeps) && IS_TAG("in"))
         nanosleep(&moment, NULL);
+    if (IS(node_lacks_function) && IS_TAG("call"))
+        sink = (unsigned)th_host_version();
     if (IS(process_folder) && IS_TAG("exit") && chdir("/"))
         count++;
     if (IS(process_handler) && IS_TAG("open"))
@@ -274,5 +281,6 @@ static int upgrade(ErlNifEnv *env, void **priv_data, void **old, ERL_NIF_TERM in
     return load(env, priv_data, info);
 }
 
-static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
+static ErlNifFunc functions[] = {{"enabled", 3, enabled, 0},
+                                 {IS(node_lacks_callback) ? "trace_all" : "trace", 5, trace, 0}};
 ERL_NIF_INIT(planted, functions, load, NULL, upgrade, unload)

@@ -30,7 +30,8 @@ one_bug() {
     no_bug) [ "$(cat "$work/$1/status")" = 0 ] || return ;;
     *) [ "$(cat "$work/$1/status")" = 1 ] || return ;;
     esac
-    # The commands that the findings name repeat them: `check` by its rule, `call` by its status.
+    # The commands that the findings name repeat them: `check` by its rule, `call` by its status, `tracers` and
+    # `plugins` by their list of refusals.
     sed -n 's/^  repeat *tracehost//p' "$work/$1/said" >"$work/$1/repeat"
     grep -o '^[a-z]*: ' "$work/$1/said" >"$work/$1/rules"
     cd "$work/$1" || return
@@ -42,6 +43,10 @@ one_bug() {
             status=$?
             grep -e 'tracehost: check: ' -e 'tracehost: library ' again >/dev/null &&
                 { [ $status = 1 ] || [ $status = 6 ]; }
+            ;;
+        ' tracers '* | ' plugins '*)
+            eval "\"$tracehost\" $command" >again 2>&1
+            grep '^  a node ' again >/dev/null
             ;;
         *)
             eval "\"$tracehost\" $command -o repeated" >again
