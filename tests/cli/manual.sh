@@ -12,6 +12,7 @@ expected() {
         echo "man3/$header.h.3"
     done
     echo man5/tracehost-jsonl.5
+    echo man7/tracehost-node.7
     echo man7/tracehost-tracer.7
     echo man7/tracehost-tracers.7
     echo man7/tracehost.7
