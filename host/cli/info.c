@@ -92,7 +92,8 @@ struct th_stream_stats {
     uint64_t lost;  /* events that these records count as dropped */
     uint64_t other; /* records that are neither trace messages nor notes */
     uint64_t calls;
-    int64_t offset; /* nanoseconds from monotonic to system time; 0: no note tells it */
+    int64_t offset;       /* nanoseconds from monotonic to system time; 0: no note tells it */
+    struct th_buffer off; /* why the node traced no more, or less; empty: it did not end */
     struct th_stream_stats_row *rows;
     size_t row_count, row_capacity, row_last;
     struct th_table functions, tracees; /* values: counts */
@@ -176,6 +177,7 @@ static enum th_status add_event(struct th_stream_stats *stats, struct th_event *
     } else if (th_trace_note(event, env, &note)) {
         count_row(stats, event, note.key);
         th_trace_note_offset(&note, &stats->offset);
+        th_trace_note_off(&note, &stats->off);
     } else {
         struct th_span *span = &stats->spans[event->time.kind];
         bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
@@ -325,6 +327,8 @@ static void print_text(const struct info *info, struct th_stream_stats *stats,
     if (reader->gaps)
         printf("lost        an unknown number of events in %llu place%s\n",
                (unsigned long long)reader->gaps, th_log_plural(reader->gaps));
+    if (stats->off.size)
+        printf("ended       %s\n", th_buffer_text(&stats->off));
     if (stats->other)
         printf("other       %llu record%s of another kind than trace messages\n",
                (unsigned long long)stats->other, th_log_plural(stats->other));
@@ -389,7 +393,7 @@ static json_t *json_list(const char *name, const struct th_stream_stats_list *li
     return array;
 }
 
-static void print_json(const struct th_stream_stats *stats, const struct th_stream *stream)
+static void print_json(struct th_stream_stats *stats, const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
@@ -416,6 +420,8 @@ static void print_json(const struct th_stream_stats *stats, const struct th_stre
                        json_list("mfa", &stats->function_list, info_print_function),
                        "tracees_distinct", (json_int_t)stats->tracee_list.count, "tracees",
                        json_list("id", &stats->tracee_list, th_text_print)));
+    if (stats->off.size)
+        json_object_set_new(all, "ended", json_string(th_buffer_text(&stats->off)));
     th_cli_command_print_json(all, JSON_INDENT(2));
 }
 
@@ -455,6 +461,7 @@ int th_cli_command_info(int argc, char **argv)
     th_free(stats.function_list.items);
     th_free(stats.tracee_list.items);
     th_free(stats.rows);
+    th_buffer_free(&stats.off);
     th_hash_table_free(&stats.functions);
     th_hash_table_free(&stats.tracees);
     return th_cli_command_finish("info", status);

@@ -203,19 +203,39 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
     return status;
 }
 
+/* Waits for the end of the feeder, and returns its status as waitpid() does. */
+static int await_end(struct th_node_feeder *feeder)
+{
+    int status = 0;
+
+    if (feeder->process > 0)
+        waitpid(feeder->process, &status, 0);
+    feeder->process = -1;
+    return status;
+}
+
 enum th_status th_replay_node_end(struct th_node_feeder *feeder)
 {
+    enum th_status status;
+    int end;
+
     if (feeder->ended)
         return TH_OK;
     feeder->ended = true;
     while (hear_feeder(feeder))
         ;
-    return raise_lines(feeder, TH_PARTIAL);
+    status = raise_lines(feeder, TH_PARTIAL);
+    end = await_end(feeder);
+    if (status != TH_OK || !WIFSIGNALED(end))
+        return status;
+    th_error_raise(TH_PARTIAL, "signal %d, %s", WTERMSIG(end), strsignal(WTERMSIG(end)));
+    return th_error_context("the process that spoke with the node was killed: what the node sent "
+                            "last is lost");
 }
 
 void th_replay_node_stop(struct th_node_feeder *feeder)
 {
-    if (!feeder->stopped)
+    if (!feeder->stopped && feeder->process > 0)
         kill(feeder->process, SIGTERM);
     feeder->stopped = true;
 }
@@ -227,8 +247,7 @@ void th_replay_node_close(struct th_node_feeder *feeder)
     while (hear_feeder(feeder)) /* its end: the node is as it was */
         ;
     close(feeder->status);
-    if (feeder->process > 0)
-        waitpid(feeder->process, NULL, 0);
+    await_end(feeder);
     th_buffer_free(&feeder->text);
     th_free(feeder);
 }

@@ -79,17 +79,19 @@ bool th_trace_note_offset(const struct th_note *note, int64_t *ns)
            th_get_int64(times[1], &system) && !__builtin_sub_overflow(system, monotonic, ns);
 }
 
-const char *th_trace_note_off(const struct th_note *note, struct th_buffer *text)
+bool th_trace_note_off(const struct th_note *note, struct th_buffer *text)
 {
     const unsigned char *data;
     size_t bytes;
 
     if (note->key != TH_AM(off) || !th_is_tuple(note->value) || th_tuple_arity(note->value) != 3 ||
         !th_get_bytes(th_tuple_elements(note->value)[2], &data, &bytes))
-        return NULL;
+        return false;
+    if (text->size)
+        th_buffer_add_text(text, "; ");
     for (size_t i = 0; i < bytes; i++)
         th_buffer_add_byte(text, data[i] < ' ' || data[i] > '~' ? '?' : (char)data[i]);
-    return th_buffer_text(text);
+    return true;
 }
 
 void th_trace_note_play(struct th_tracing *tracing, const struct th_note *note)

@@ -33,8 +33,9 @@ bool th_trace_note(struct th_event *event, th_env *env, struct th_note *note);
 /* Returns whether NOTE tells the clocks; *NS is the offset from monotonic to system time then. */
 bool th_trace_note_offset(const struct th_note *note, int64_t *ns);
 
-/* Returns the text for users of a NOTE that the node traces no more, or less; else NULL. */
-const char *th_trace_note_off(const struct th_note *note, struct th_buffer *text);
+/* Appends to TEXT, for users, why the node traces no more, or less. Returns false if NOTE does not
+ * tell that. */
+bool th_trace_note_off(const struct th_note *note, struct th_buffer *text);
 
 /* Returns what a note tells of WORD: the name of a pid or port, or the owner of a name, when the
  * recording began; TH_NONE: nothing. th_trace_note_forget() forgets all.

@@ -25,6 +25,7 @@ stream      notes.trace (trace-port)
 node        nonode@nohost
 records     9, 806 bytes
 time        0.000001 s by monotonic_timestamp, from 2026-11-28 17:46:28 UTC
+ended       more than 10000 events a second
 
    records  tag
          2  trace_ts call/5
