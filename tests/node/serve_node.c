@@ -56,7 +56,8 @@ int main(int argc, char **argv)
     void *object = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW | RTLD_LOCAL);
     pid_t feeder;
 
-    if (argc < 4 || !object || !(serve = dlsym(object, "tracehost_node_serve")) || pipe(records) != 0) {
+    if (argc < 4 || !object || !(serve = dlsym(object, "tracehost_node_serve")) ||
+        pipe(records) != 0) {
         fprintf(stderr, "serve_node: %s\n", argc < 4 ? "OBJECT NODE WISH" : dlerror());
         return 2;
     }

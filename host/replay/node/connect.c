@@ -215,8 +215,9 @@ static bool say_no_connection(const struct th_node_client *client)
                            "%s does not answer within %d seconds: it is stopped or hangs", node,
                            HANDSHAKE_SECONDS);
     if (heard->size == 0 && heard->closed)
-        return th_node_say(client, "error", "%s closed the connection at once: it is going down, or "
-                                            "it accepts other hosts only",
+        return th_node_say(client, "error",
+                           "%s closed the connection at once: it is going down, or "
+                           "it accepts other hosts only",
                            node);
     return th_node_say(client, "error",
                        "port %u of %s, which epmd gave for %s, does not answer as a node does",
@@ -226,7 +227,8 @@ static bool say_no_connection(const struct th_node_client *client)
 /* --- The names -------------------------------------------------------------------------------------- */
 
 /* Tries to connect under the name of NUMBER. Returns whether that succeeded. */
-static bool connect_as(struct th_node_client *client, const char *host, unsigned creation, int number)
+static bool connect_as(struct th_node_client *client, const char *host, unsigned creation,
+                       int number)
 {
     char alive[32], name[MAXNODELEN + 1];
 

@@ -153,7 +153,8 @@ bool th_node_find(struct th_node_client *client)
     int error = getaddrinfo(client->host, NULL, &hints, &found);
 
     if (error != 0)
-        return th_node_say(client, "error", "the host %s has no IPv4 address here: %s", client->host,
+        return th_node_say(client, "error", "the host %s has no IPv4 address here: %s",
+                           client->host,
                            error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
     for (const struct addrinfo *to = found; to; to = to->ai_next) {
         memcpy(&client->address, to->ai_addr, sizeof client->address);

@@ -114,7 +114,8 @@ static void feed_stop(struct feed *feed)
 /* --- Records ---------------------------------------------------------------------------------------- */
 
 /* Counts the records in BYTES, without notes of the agent. Returns false if they are not whole. */
-static bool count_records(const unsigned char *bytes, size_t size, unsigned long long *records)
+static bool count_whole_records(const unsigned char *bytes, size_t size,
+                                unsigned long long *records)
 {
     const unsigned char *end = bytes + size;
 
@@ -144,13 +145,14 @@ static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t
         feed->taken += size;
         return;
     }
-    if (!count_records(bytes, size, &feed->records)) {
+    if (!count_whole_records(bytes, size, &feed->records)) {
         feed->state = FEED_LOST;
         th_node_say(feed->client, "error", "%s sent bytes that are no records", node);
     } else if (feed->waiting.size - feed->waiting.taken + size > MOST_WAITING ||
                !(room = th_node_bytes_room(&feed->waiting, size))) {
         feed->state = FEED_LOST;
-        th_node_say(feed->client, "error", "%s sent more than it may before it is acknowledged", node);
+        th_node_say(feed->client, "error", "%s sent more than it may before it is acknowledged",
+                    node);
     } else {
         memcpy(room, bytes, size);
         feed->waiting.size += size;
@@ -169,7 +171,8 @@ static void feed_take_end(struct feed *feed, struct th_node_place *reason)
         if (th_node_read_atom(reason, KNOWN[i]))
             return;
     th_node_text(reason, text, sizeof text);
-    th_node_say(feed->client, "note", "%s ended the tracing: %s", feed->client->request->node, text);
+    th_node_say(feed->client, "note", "%s ended the tracing: %s", feed->client->request->node,
+                text);
 }
 
 static void feed_take_messages(struct feed *feed)
@@ -214,8 +217,8 @@ static void feed_write(struct feed *feed)
     struct th_node_bytes *waiting = &feed->waiting;
 
     while (waiting->taken < waiting->size) {
-        ssize_t written = write(feed->out, waiting->bytes + waiting->taken,
-                                waiting->size - waiting->taken);
+        ssize_t written =
+            write(feed->out, waiting->bytes + waiting->taken, waiting->size - waiting->taken);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0) {
@@ -243,13 +246,13 @@ static int feed_by_time(struct feed *feed)
         feed_send_atom(feed, &feed->agent->controller, "beat");
         feed->next_beat = now + BEAT_NS;
     }
-    if (feed->stopping && !waits && now >= feed->progress + END_NS &&
-        feed->state == FEED_GOES_ON) {
+    if (feed->stopping && !waits && now >= feed->progress + END_NS && feed->state == FEED_GOES_ON) {
         feed->state = FEED_LOST;
-        th_node_say(feed->client, "error",
-                    "%s does not end the tracing within 5 seconds: it is stopped or hangs, and ends "
-                    "the tracing when it runs again",
-                    feed->client->request->node);
+        th_node_say(
+            feed->client, "error",
+            "%s does not end the tracing within 5 seconds: it is stopped or hangs, and ends "
+            "the tracing when it runs again",
+            feed->client->request->node);
     }
     next = feed->next_beat < feed->stop_at ? feed->next_beat : feed->stop_at;
     if (feed->stopping && !waits && feed->progress + END_NS < next)

@@ -28,8 +28,8 @@ struct th_node_heard {
 
 struct th_node_client {
     const struct tracehost_node_request *request;
-    char alive[256];            /* node's name without the host */
-    char host[256];             /* host to connect to */
+    char alive[256]; /* node's name without the host */
+    char host[256];  /* host to connect to */
     char cookie[EI_MAX_COOKIE_SIZE + 1];
     int status;                 /* gets lines */
     int signals;                /* signalfd; readable: the feeder is to end */
@@ -37,10 +37,10 @@ struct th_node_client {
     unsigned short port;        /* of the node */
     int socket;                 /* of the connection; -1: none */
     ei_cnode self;
-    int64_t deadline;           /* of the handshake, monotonic time in ns */
-    int connect_error;          /* errno of the last attempt */
+    int64_t deadline;  /* of the handshake, monotonic time in ns */
+    int connect_error; /* errno of the last attempt */
     struct th_node_heard heard;
-    struct th_node_bytes in;    /* received, not yet taken as messages */
+    struct th_node_bytes in; /* received, not yet taken as messages */
 };
 
 /* --- serve.c: lines for the user, time, queues ---------------------------------------------------- */

@@ -9,8 +9,9 @@ static const struct refusal {
     {"busy", "another tracehost traces the node (%s): end that one first"},
     {"traced_by", "the process %s is traced by %s already, and a process has one tracer: end that "
                   "tracing, or choose other processes"},
-    {"pattern_of_other", "somebody else has a trace pattern on %s (%s): end that tracing, or choose "
-                         "other functions"},
+    {"pattern_of_other",
+     "somebody else has a trace pattern on %s (%s): end that tracing, or choose "
+     "other functions"},
     {"not_loaded", "the module %s is not loaded in the node: with --load the node loads it"},
     {"bad_match_spec", "the node refuses the match specification of pattern %s: %s"},
     {"bad_flag", "the node does not know the flag %s"},

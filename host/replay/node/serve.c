@@ -106,8 +106,9 @@ static bool read_cookie_file(struct th_node_client *client, const char *path)
     fclose(file);
     text[strcspn(text, " \r\n")] = 0;
     if (!text[0] || strlen(text) >= sizeof client->cookie)
-        return th_node_say(client, "error", "%s has no cookie: a cookie is one line of 1 to %d bytes",
-                           path, EI_MAX_COOKIE_SIZE);
+        return th_node_say(client, "error",
+                           "%s has no cookie: a cookie is one line of 1 to %d bytes", path,
+                           EI_MAX_COOKIE_SIZE);
     strcpy(client->cookie, text);
     return true;
 }

@@ -100,8 +100,8 @@ static bool say_bad_call(const struct th_node_client *client, struct th_node_pla
     if (!th_node_read_tuple(&result, &arity) || arity != 2 || !th_node_read_atom(&result, "badrpc"))
         return false;
     th_node_text(&result, text, sizeof text);
-    th_node_say(client, "error", "%s cannot call %s:%s: %s", client->request->node, module, function,
-                text);
+    th_node_say(client, "error", "%s cannot call %s:%s: %s", client->request->node, module,
+                function, text);
     return true;
 }
 
@@ -109,8 +109,9 @@ static bool say_bad_call(const struct th_node_client *client, struct th_node_pla
 static bool call(struct th_node_client *client, const char *module, const char *function,
                  ei_x_buff *arguments, struct th_node_place *result)
 {
-    bool sent = arguments->buff && ei_rpc_to(&client->self, client->socket, (char *)module,
-                                             (char *)function, arguments->buff, arguments->index) >= 0;
+    bool sent =
+        arguments->buff && ei_rpc_to(&client->self, client->socket, (char *)module,
+                                     (char *)function, arguments->buff, arguments->index) >= 0;
 
     if (arguments->buff)
         ei_x_free(arguments);
@@ -122,7 +123,7 @@ static bool call(struct th_node_client *client, const char *module, const char *
 
 /* Returns new ARGUMENTS, a list of COUNT. An element that cannot be added, for want of memory, makes
  * arguments that no call accepts. */
-static ei_x_buff arguments_of(int count)
+static ei_x_buff begin_arguments(int count)
 {
     ei_x_buff made;
 
@@ -142,7 +143,7 @@ static void add_encoded(ei_x_buff *arguments, const void *term, size_t size)
 
 static bool check_release(struct th_node_client *client)
 {
-    ei_x_buff arguments = arguments_of(1);
+    ei_x_buff arguments = begin_arguments(1);
     struct th_node_place result;
     char release[16];
 
@@ -152,14 +153,15 @@ static bool check_release(struct th_node_client *client)
         return false;
     th_node_text(&result, release, sizeof release);
     return atoi(release) >= OLDEST_RELEASE ||
-           th_node_say(client, "error", "%s runs OTP %s: tracehost traces nodes of OTP %d and later",
+           th_node_say(client, "error",
+                       "%s runs OTP %s: tracehost traces nodes of OTP %d and later",
                        client->request->node, release, OLDEST_RELEASE);
 }
 
 /* Two commands at once would replace each other's module. */
 static bool check_not_loaded(struct th_node_client *client)
 {
-    ei_x_buff arguments = arguments_of(1);
+    ei_x_buff arguments = begin_arguments(1);
     struct th_node_place result;
 
     ei_x_encode_atom(&arguments, AGENT);
@@ -185,7 +187,7 @@ static void add_client_and_wish(const struct th_node_client *client, ei_x_buff *
 static bool load_and_start(struct th_node_client *client, struct th_node_place *result)
 {
     erlang_fun apply = {.arity = 3, .module = "erlang", .type = EI_FUN_EXPORT};
-    ei_x_buff arguments = arguments_of(4);
+    ei_x_buff arguments = begin_arguments(4);
     size_t length;
 
     apply.u.exprt.func = (char *)"apply";
@@ -221,27 +223,30 @@ static bool take_element(const struct th_node_client *client, struct th_node_pla
     size_t arity;
 
     return (th_node_read_tuple(result, &arity) && arity >= 2 && th_node_read_atom(result, tag)) ||
-           th_node_say(client, "error", "%s cannot evaluate the agent (erl_scan, erl_parse, erl_eval)",
+           th_node_say(client, "error",
+                       "%s cannot evaluate the agent (erl_scan, erl_parse, erl_eval)",
                        client->request->node);
 }
 
 /* Calls MODULE:FUNCTION with the term of LAST, and takes the element after TAG out of the result. */
 static bool call_with_term(struct th_node_client *client, const char *module, const char *function,
-                           struct th_node_place last, const char *tag, struct th_node_place *element)
+                           struct th_node_place last, const char *tag,
+                           struct th_node_place *element)
 {
-    ei_x_buff arguments = arguments_of(1);
+    ei_x_buff arguments = begin_arguments(1);
     struct th_node_place term = last;
 
     th_node_skip(&term);
     add_encoded(&arguments, last.at, (size_t)(term.at - last.at));
     ei_x_encode_empty_list(&arguments);
-    return call(client, module, function, &arguments, element) && take_element(client, element, tag);
+    return call(client, module, function, &arguments, element) &&
+           take_element(client, element, tag);
 }
 
 /* Scans, parses and evaluates EVALUATE. *RESULT gets that of start/2. */
 static bool evaluate_and_start(struct th_node_client *client, struct th_node_place *result)
 {
-    ei_x_buff text = arguments_of(1), arguments;
+    ei_x_buff text = begin_arguments(1), arguments;
     struct th_node_place parsed, after;
 
     ei_x_encode_string(&text, EVALUATE);
@@ -251,7 +256,7 @@ static bool evaluate_and_start(struct th_node_client *client, struct th_node_pla
         return false;
     after = parsed;
     th_node_skip(&after);
-    arguments = arguments_of(2);
+    arguments = begin_arguments(2);
     add_encoded(&arguments, parsed.at, (size_t)(after.at - parsed.at));
     ei_x_encode_list_header(&arguments, 3);
     ei_x_encode_tuple_header(&arguments, 2);
@@ -270,13 +275,13 @@ static bool evaluate_and_start(struct th_node_client *client, struct th_node_pla
 }
 
 /* Removes the module after a start that failed. */
-static void unload(struct th_node_client *client)
+static void unload_agent(struct th_node_client *client)
 {
     static const char *const STEPS[] = {"delete", "purge"};
     struct th_node_place result;
 
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
-        ei_x_buff arguments = arguments_of(1);
+        ei_x_buff arguments = begin_arguments(1);
         ei_x_encode_atom(&arguments, AGENT);
         ei_x_encode_empty_list(&arguments);
         if (!call(client, "code", STEPS[i], &arguments, &result))
@@ -299,8 +304,9 @@ static void say_left_out(const struct th_node_client *client, struct th_node_pla
             th_node_text(report, process, sizeof process);
             th_node_text(report, tracer, sizeof tracer);
             th_node_say(client, "note",
-                        "%zu process%s not traced, as others trace them already: %s by %s%s", count,
-                        count == 1 ? " is" : "es are", process, tracer, count == 1 ? "" : ", ...");
+                        "%zu process%s not traced, as others trace %s already: %s by %s%s", count,
+                        count == 1 ? " is" : "es are", count == 1 ? "it" : "them", process, tracer,
+                        count == 1 ? "" : ", ...");
             return;
         }
         if ((!found && !th_node_skip(report)) || !th_node_skip(report))
@@ -321,14 +327,16 @@ bool th_node_start(struct th_node_client *client, struct th_node_agent *agent)
         !(request->no_load ? evaluate_and_start(client, &result) : load_and_start(client, &result)))
         return false;
     refused = result;
-    if (th_node_read_tuple(&refused, &arity) && arity == 2 && th_node_read_atom(&refused, "error")) {
+    if (th_node_read_tuple(&refused, &arity) && arity == 2 &&
+        th_node_read_atom(&refused, "error")) {
         th_node_say_refusal(client, &refused);
         if (!request->no_load)
-            unload(client);
+            unload_agent(client);
         return false;
     }
     if (!th_node_read_tuple(&result, &arity) || arity != 4 || !th_node_read_atom(&result, "ok") ||
-        !th_node_read_pid(&result, &agent->controller) || !th_node_read_pid(&result, &agent->sender))
+        !th_node_read_pid(&result, &agent->controller) ||
+        !th_node_read_pid(&result, &agent->sender))
         return th_node_say(client, "error", "%s does not start the agent", request->node);
     say_left_out(client, &result);
     return true;
