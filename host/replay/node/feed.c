@@ -58,7 +58,7 @@ static void feed_lost(struct feed *feed, int error)
     else if (error != ENOTCONN && error != ECONNRESET && error != EPIPE)
         th_node_say(feed->client, "error", "the connection to %s failed after %llu record%s: %s",
                     node, feed->records, plural, strerror(error));
-    else if (th_node_is_known(feed->client))
+    else if (th_node_listens(feed->client))
         th_node_say(feed->client, "error",
                     "the node %s closed the connection after %llu record%s, and still runs", node,
                     feed->records, plural);
