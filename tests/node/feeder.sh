@@ -19,10 +19,12 @@ export ERL_EPMD_PORT HOME
 mkdir "$HOME" && printf 'our cookie\n' | tr ' ' _ >"$HOME/.erlang.cookie" && chmod 400 "$HOME/.erlang.cookie"
 nodes=
 epmd=
+space=
 end_nodes() {
     exec 7>&-
     # shellcheck disable=SC2086
     kill -9 $nodes $epmd 2>/dev/null
+    [ -z "$space" ] || ip netns delete "$space" 2>/dev/null
     rm -rf "$work"
 }
 trap end_nodes EXIT
@@ -186,10 +188,14 @@ begin() {
     wish=$2
     shift 2
     : >"$work/lines"
-    "$driver" "$object" "$name" "$work/$wish.wish" "$@" >"$work/records" 2>"$work/lines" 7>&- &
+    # shellcheck disable=SC2086
+    $inside "$driver" "$object" "$name" "$work/$wish.wish" "$@" >"$work/records" 2>"$work/lines" 7>&- &
     feeding=$!
     until_so grep -qx ok "$work/lines"
 }
+
+# The command that runs the driver in another network.
+inside=
 
 # show_end: waits for the driver, and shows the records, the lines and the exit status.
 show_end() {
@@ -199,6 +205,9 @@ show_end() {
     sed 's/^/line /; s/#Pid<[^>]*>\|<[0-9.]*>/PID/g' "$work/lines"
     echo "status $result"
 }
+
+# The records end with the call shop:sell(1000).
+has_sold_1000() { grep -qaP 'b\x00\x00\x03\xe8' "$work/records"; }
 
 has_records() { [ "$(stat -c %s "$work/records")" -gt "$1" ]; }
 
@@ -348,8 +357,36 @@ expect 'changed bytes end no feeder' fakes random 100 <<'END'
 statuses: 0 3 4
 END
 
-# The records end with the call shop:sell(1000).
-has_sold_1000() { grep -qaP 'b\x00\x00\x03\xe8' "$work/records"; }
+# --- A network that is cut --------------------------------------------------------------------------
+
+# A namespace with a network of its own, and the network between.
+space=feeder$$
+if ip netns add $space 2>"$work/said" &&
+    ip link add feeder-node type veth peer name feeder-client netns $space 2>>"$work/said"; then
+    ip address add 10.213.77.1/30 dev feeder-node
+    ip link set feeder-node up
+    ip netns exec $space ip address add 10.213.77.2/30 dev feeder-client
+    ip netns exec $space ip link set feeder-client up
+    inside="ip netns exec $space"
+    begin shop@10.213.77.1 sell
+    inside=
+    tell 'shop:work(1000)' 1000
+    until_so has_sold_1000
+    ip link set feeder-node down
+    expect 'a network that is cut' show_end <<'END'
+note node
+note clock
+sell 1 to 1000
+line ok
+line error: the network to shop@10.213.77.1 is cut: nothing was acknowledged for 6 seconds, after 1000 records
+status 4
+END
+    tell "$(clients 0)" connected
+    tell 'code:is_loaded(tracehost_agent)' false
+    ip link delete feeder-node
+else
+    skip 'a network that is cut' "$(head -n 1 "$work/said")"
+fi
 
 # --- The end of the node ----------------------------------------------------------------------------
 
