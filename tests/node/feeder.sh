@@ -251,6 +251,17 @@ line ok
 status 0
 END
 
+# The controller ends the tracing after 1.5 seconds without a beat.
+begin shop impatient for-ms=3000
+tell 'shop:work(10)' 10
+expect 'beats keep the controller alive' show_end <<'END'
+note node
+note clock
+sell 1 to 10
+line ok
+status 0
+END
+
 # The records of 60,000 calls, 5 MB, are more than pipe, window and socket hold.
 mkfifo "$work/slow"
 : >"$work/lines"

@@ -121,9 +121,10 @@ struct th_node_agent {
 /* Starts the agent in the node. Says the reason if that fails. */
 bool th_node_start(struct th_node_client *client, struct th_node_agent *agent);
 
-/* tracehost_agent.erl, compiled and as text; made by the build. */
-extern const unsigned char th_node_agent_code[], th_node_agent_source[];
-extern const size_t th_node_agent_code_size, th_node_agent_source_size;
+/* tracehost_agent.erl, compiled and as text, and evaluator.expr; made by the build. */
+extern const unsigned char th_node_agent_code[], th_node_agent_source[], th_node_agent_evaluator[];
+extern const size_t th_node_agent_code_size, th_node_agent_source_size,
+    th_node_agent_evaluator_size;
 
 /* --- refusal.c ------------------------------------------------------------------------------------ */
 

@@ -6,8 +6,8 @@
  * never lost between other messages.
  *
  * The module is loaded and started by one call, so that no end of this process leaves a module in the
- * node that nobody removes. With no_load, erl_eval evaluates the text of the module, and nothing is
- * loaded.
+ * node that nobody removes. With no_load, the node evaluates evaluator.expr, which evaluates the text
+ * of the module, and nothing is loaded.
  */
 #include "node_internal.h"
 
@@ -19,34 +19,6 @@
 #define AGENT "tracehost_agent"
 
 enum { CALL_SECONDS = 30, OLDEST_RELEASE = 24 };
-
-/* Evaluates the functions of the module in the bound binary Source, without loading it. The local
- * calls in its functions come to Call; a process makes a fun of each function once. */
-static const char EVALUATE[] =
-    "{ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Source)),"
-    "Forms = (fun Split([], _, Done) -> lists:reverse(Done);"
-    "             Split([{dot, _} = Dot | Rest], Form, Done) ->"
-    "                 {ok, Parsed} = erl_parse:parse_form(lists:reverse([Dot | Form])),"
-    "                 Split(Rest, [], [Parsed | Done]);"
-    "             Split([Token | Rest], Form, Done) -> Split(Rest, [Token | Form], Done)"
-    "         end)(Tokens, [], []),"
-    "Functions = maps:from_list([{{Name, Arity}, Clauses} ||"
-    "                            {function, _, Name, Arity, Clauses} <- Forms]),"
-    "Call = fun Call(Name, Arguments) ->"
-    "           Key = {" AGENT ", Name, length(Arguments)},"
-    "           Fun = case get(Key) of"
-    "                     undefined ->"
-    "                         Clauses = maps:get({Name, length(Arguments)}, Functions),"
-    "                         {value, Made, _} ="
-    "                             erl_eval:expr({'fun', 0, {clauses, Clauses}}, [], {value, Call}),"
-    "                         put(Key, Made),"
-    "                         Made;"
-    "                     Made ->"
-    "                         Made"
-    "                 end,"
-    "           apply(Fun, Arguments)"
-    "       end,"
-    "Call(start, [Client, Wish]).";
 
 /* --- Remote calls ----------------------------------------------------------------------------------- */
 
@@ -243,13 +215,14 @@ static bool call_with_term(struct th_node_client *client, const char *module, co
            take_element(client, element, tag);
 }
 
-/* Scans, parses and evaluates EVALUATE. *RESULT gets that of start/2. */
+/* Scans, parses and evaluates evaluator.expr. *RESULT gets that of start/2. */
 static bool evaluate_and_start(struct th_node_client *client, struct th_node_place *result)
 {
     ei_x_buff text = begin_arguments(1), arguments;
     struct th_node_place parsed, after;
 
-    ei_x_encode_string(&text, EVALUATE);
+    ei_x_encode_string_len(&text, (const char *)th_node_agent_evaluator,
+                           (int)th_node_agent_evaluator_size);
     ei_x_encode_empty_list(&text);
     if (!call(client, "erl_scan", "string", &text, result) || !take_element(client, result, "ok") ||
         !call_with_term(client, "erl_parse", "parse_exprs", *result, "ok", &parsed))

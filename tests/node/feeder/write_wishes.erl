@@ -6,6 +6,7 @@ main() ->
     Sell = {shop, sell, 1, true, [local]},
     Wishes = [
         {sell, #{patterns => [Sell]}},
+        {impatient, #{patterns => [Sell], dead_ms => 1500}},
         {not_loaded, #{patterns => [{ftp, open, 1, true, [local]}]}},
         {bad_match_spec, #{patterns => [Sell, {shop, sell, 1, [{['_'], [], [{foo}]}], [local]}]}},
         {bad_flag, #{tracees => [{processes, [call, sometimes]}]}},
