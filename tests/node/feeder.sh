@@ -372,29 +372,30 @@ END
 
 # A namespace with a network of its own, and the network between.
 space=feeder$$
+net=10.213.$(($$ / 64 % 256)).$(($$ % 64 * 4 + 1))
 if ip netns add $space 2>"$work/said" &&
-    ip link add feeder-node type veth peer name feeder-client netns $space 2>>"$work/said"; then
-    ip address add 10.213.77.1/30 dev feeder-node
-    ip link set feeder-node up
-    ip netns exec $space ip address add 10.213.77.2/30 dev feeder-client
-    ip netns exec $space ip link set feeder-client up
+    ip link add node$$ type veth peer name client$$ netns $space 2>>"$work/said"; then
+    ip address add $net/30 dev node$$
+    ip link set node$$ up
+    ip netns exec $space ip address add "${net%.*}.$((${net##*.} + 1))/30" dev client$$
+    ip netns exec $space ip link set client$$ up
     inside="ip netns exec $space"
-    begin shop@10.213.77.1 sell
+    begin shop@$net sell
     inside=
     tell 'shop:work(1000)' 1000
     until_so has_sold_1000
-    ip link set feeder-node down
-    expect 'a network that is cut' show_end <<'END'
+    ip link set node$$ down
+    expect 'a network that is cut' show_end <<END
 note node
 note clock
 sell 1 to 1000
 line ok
-line error: the network to shop@10.213.77.1 is cut: nothing was acknowledged for 6 seconds, after 1000 records
+line error: the network to shop@$net is cut: nothing was acknowledged for 6 seconds, after 1000 records
 status 4
 END
     tell "$(clients 0)" connected
     tell 'code:is_loaded(tracehost_agent)' false
-    ip link delete feeder-node
+    ip link delete node$$
 else
     skip 'a network that is cut' "$(head -n 1 "$work/said")"
 fi

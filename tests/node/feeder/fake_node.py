@@ -99,6 +99,8 @@ PEERS = {
     'messages that are not understood': {'fed': message(atom('x')) + message(tuple_of(atom('data'), atom('x'))) + b'\0\0\0\0' +
                                          message(atom('y'), tuple_of(b'a\3', PID, PID)) + data(RECORD) +
                                          ended(tuple_of(atom('agent'), binary(b'killed')))},
+    'a binary that is longer than its message': {'fed': message(b'h\2' + atom('data') + b'm\x7f\xff\xff\xff' + RECORD) +
+                                                 ended(atom('stopped'))},
     'a record that is cut': {'fed': data(RECORD) + data(RECORD[:-1])},
     'a connection that ends in a message': {'fed': data(RECORD * 2) + data(RECORD * 100)[:-1]},
 }
