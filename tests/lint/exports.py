@@ -1,7 +1,7 @@
 """Checks that the program and libtracehost.so export exactly the names for shared objects.
 
 The linker's list is build/<mode>/exported.list: the functions of the NIF API, and those of the lists
-beside it in plugin_api/.
+beside it in plugin_api/. tracehost_node.so exports one function.
 """
 
 import os
@@ -41,3 +41,7 @@ def check(tree):
         names = listed(os.path.join(build, 'exported.list'))
         for message in faults(symbols(path, '-D'), symbols(path), names):
             yield shown, 1, message
+    node = os.path.join(build, 'lib/tracehost/tracehost_node.so')
+    if os.path.exists(node):  # it is not built everywhere
+        for message in faults(symbols(node, '-D'), symbols(node), {'tracehost_node_serve'}):
+            yield os.path.relpath(node, tree.root), 1, message

@@ -3,7 +3,8 @@
 A room of the host includes headers of the interfaces (faces.py) of rooms below it, its own headers by
 their plain names, and plugin_api. A folder in a room's folder is a part of that room; headers are
 included from one to the other by their whole path. Shared objects and plugin_api include no header of
-the host. The tests of a room may include that room's inner headers, otherwise they include faces.
+the host. The tests of a room, or of a folder in a room, may include its inner headers, otherwise they
+include faces.
 """
 
 import os
@@ -73,7 +74,7 @@ def fault(path, header, siblings, interface):
             return fault_in_host('/'.join(place[1:-1]), header, interface)
         if place[0] == 'tests' and place[1] not in SHARED_OBJECTS:
             # A fuzzer tests one room, as the tests in that room's folder do.
-            return None if faces.is_face(header) or place[1] in (parts[1], 'fuzz') or header == FREE_FOR_ALL else \
+            return None if faces.is_face(header) or place[1] in parts[1:-1] + ['fuzz'] or header == FREE_FOR_ALL else \
                 'an inner header of %s: only tests/%s may open it' % (parts[1], parts[1])
         return 'nothing of the host is seen from here'
     if len(parts) == 1 and place[0] == 'host' and header not in siblings:

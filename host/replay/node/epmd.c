@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EPMD_PORT = 4369, ASKS_PORT = 'z', ASKS_NAMES = 'n', TELLS_PORT = 119 };
@@ -48,33 +49,47 @@ static int read_answer(const struct th_node_client *client, int fd, int64_t dead
     return error;
 }
 
+/* Connects to PORT of the host until DEADLINE. *FD gets the socket, also after a failure, -1 if there is none.
+ * Returns 0 or an errno. */
+static int connect_to_port(const struct th_node_client *client, unsigned port, int64_t deadline,
+                           int *fd)
+{
+    struct sockaddr_in address = client->address;
+    socklen_t of_error = sizeof(int);
+    int error = 0;
+
+    address.sin_port = htons((uint16_t)port);
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (*fd < 0)
+        return errno;
+    if (connect(*fd, (const struct sockaddr *)&address, sizeof address) != 0) {
+        error = errno == EINPROGRESS ? th_node_wait(client, *fd, POLLOUT, deadline) : errno;
+        if (!error && getsockopt(*fd, SOL_SOCKET, SO_ERROR, &error, &of_error) != 0)
+            error = errno;
+    }
+    return error;
+}
+
 /* Sends QUESTION and reads the answer of at most *SIZE bytes. Returns 0 or an errno. */
 static int ask_epmd(const struct th_node_client *client, char question, const char *name,
                     unsigned char *answer, size_t *size)
 {
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     int64_t deadline = th_node_now() + EPMD_LIMIT;
     unsigned char asked[300];
     size_t length = strlen(name) + 1;
-    socklen_t of_error = sizeof(int);
-    int error = 0;
+    int fd, error;
 
-    if (fd < 0)
-        return errno;
     asked[0] = (unsigned char)(length >> 8);
     asked[1] = (unsigned char)length;
     asked[2] = (unsigned char)question;
     memcpy(asked + 3, name, length - 1);
-    if (connect(fd, (const struct sockaddr *)&client->address, sizeof client->address) != 0) {
-        error = errno == EINPROGRESS ? th_node_wait(client, fd, POLLOUT, deadline) : errno;
-        if (!error && getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &of_error) != 0)
-            error = errno;
-    }
+    error = connect_to_port(client, epmd_port(), deadline, &fd);
     if (!error && send(fd, asked, length + 2, MSG_NOSIGNAL) != (ssize_t)length + 2)
         error = errno;
     if (!error)
         error = read_answer(client, fd, deadline, answer, size);
-    close(fd);
+    if (fd >= 0)
+        close(fd);
     return error;
 }
 
@@ -158,7 +173,6 @@ bool th_node_find(struct th_node_client *client)
                            error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
     for (const struct addrinfo *to = found; to; to = to->ai_next) {
         memcpy(&client->address, to->ai_addr, sizeof client->address);
-        client->address.sin_port = htons((uint16_t)epmd_port());
         error = ask_port(client);
         if (error == 0 || error == EINTR)
             break;
@@ -169,9 +183,18 @@ bool th_node_find(struct th_node_client *client)
     return client->port > 0 || say_names(client);
 }
 
-bool th_node_is_known(struct th_node_client *client)
+bool th_node_listens(const struct th_node_client *client)
 {
-    unsigned short port = client->port;
+    const struct timespec pause = {.tv_nsec = 20000000};
+    int fd, error = 0;
 
-    return ask_port(client) != 0 || client->port == port;
+    /* A process that ends closes its sockets one after the other. */
+    for (int tries = 0; tries < 3 && error != ECONNREFUSED; tries++) {
+        if (tries > 0)
+            nanosleep(&pause, NULL);
+        error = connect_to_port(client, client->port, th_node_now() + EPMD_LIMIT, &fd);
+        if (fd >= 0)
+            close(fd);
+    }
+    return error == 0;
 }

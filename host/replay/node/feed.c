@@ -58,7 +58,7 @@ static void feed_lost(struct feed *feed, int error)
     else if (error != ENOTCONN && error != ECONNRESET && error != EPIPE)
         th_node_say(feed->client, "error", "the connection to %s failed after %llu record%s: %s",
                     node, feed->records, plural, strerror(error));
-    else if (th_node_is_known(feed->client))
+    else if (th_node_listens(feed->client))
         th_node_say(feed->client, "error",
                     "the node %s closed the connection after %llu record%s, and still runs", node,
                     feed->records, plural);
@@ -114,7 +114,8 @@ static void feed_stop(struct feed *feed)
 /* --- Records ---------------------------------------------------------------------------------------- */
 
 /* Counts the records in BYTES, without notes of the agent. Returns false if they are not whole. */
-static bool count_records(const unsigned char *bytes, size_t size, unsigned long long *records)
+static bool count_whole_records(const unsigned char *bytes, size_t size,
+                                unsigned long long *records)
 {
     const unsigned char *end = bytes + size;
 
@@ -144,7 +145,7 @@ static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t
         feed->taken += size;
         return;
     }
-    if (!count_records(bytes, size, &feed->records)) {
+    if (!count_whole_records(bytes, size, &feed->records)) {
         feed->state = FEED_LOST;
         th_node_say(feed->client, "error", "%s sent bytes that are no records", node);
     } else if (feed->waiting.size - feed->waiting.taken + size > MOST_WAITING ||

@@ -33,7 +33,7 @@ struct th_node_client {
     char cookie[EI_MAX_COOKIE_SIZE + 1];
     int status;                 /* gets lines */
     int signals;                /* signalfd; readable: the feeder is to end */
-    struct sockaddr_in address; /* of the host's epmd */
+    struct sockaddr_in address; /* of the host */
     unsigned short port;        /* of the node */
     int socket;                 /* of the connection; -1: none */
     ei_cnode self;
@@ -65,8 +65,8 @@ unsigned char *th_node_bytes_room(struct th_node_bytes *queue, size_t size);
 /* Finds the address of the host and the port of the node. Says the reason if that fails. */
 bool th_node_find(struct th_node_client *client);
 
-/* Asks epmd again. Returns whether it still knows the node. */
-bool th_node_is_known(struct th_node_client *client);
+/* Returns whether the node still accepts connections. */
+bool th_node_listens(const struct th_node_client *client);
 
 /* --- connect.c ------------------------------------------------------------------------------------ */
 
@@ -121,9 +121,10 @@ struct th_node_agent {
 /* Starts the agent in the node. Says the reason if that fails. */
 bool th_node_start(struct th_node_client *client, struct th_node_agent *agent);
 
-/* tracehost_agent.erl, compiled and as text; made by the build. */
-extern const unsigned char th_node_agent_code[], th_node_agent_source[];
-extern const size_t th_node_agent_code_size, th_node_agent_source_size;
+/* tracehost_agent.erl, compiled and as text, and evaluator.expr; made by the build. */
+extern const unsigned char th_node_agent_code[], th_node_agent_source[], th_node_agent_evaluator[];
+extern const size_t th_node_agent_code_size, th_node_agent_source_size,
+    th_node_agent_evaluator_size;
 
 /* --- refusal.c ------------------------------------------------------------------------------------ */
 

@@ -52,7 +52,8 @@ static int tag_at(const struct th_node_place *place)
 /* --- Terms ------------------------------------------------------------------------------------------ */
 
 /* Finds the text of the atom at PLACE. Returns the size of the whole term, 0 if there is no atom. */
-static size_t atom_at(const struct th_node_place *place, const unsigned char **text, size_t *length)
+static size_t find_atom_text(const struct th_node_place *place, const unsigned char **text,
+                             size_t *length)
 {
     int tag = tag_at(place);
     size_t of_length = tag == ERL_SMALL_ATOM_EXT || tag == ERL_SMALL_ATOM_UTF8_EXT ? 1 : 2;
@@ -69,7 +70,7 @@ static size_t atom_at(const struct th_node_place *place, const unsigned char **t
 static bool skip_atom(struct th_node_place *place)
 {
     const unsigned char *text;
-    size_t length, size = atom_at(place, &text, &length);
+    size_t length, size = find_atom_text(place, &text, &length);
 
     return size > 0 && pass_bytes(place, size);
 }
@@ -152,7 +153,7 @@ bool th_node_skip(struct th_node_place *place)
 }
 
 /* Reads the head of a term that has one of two tags, with 1 or 4 bytes of COUNT. */
-static bool read_count(struct th_node_place *place, int small, int large, size_t *count)
+static bool read_head_of(struct th_node_place *place, int small, int large, size_t *count)
 {
     int tag = tag_at(place);
     size_t size = tag == small ? 1 : 4;
@@ -165,23 +166,23 @@ static bool read_count(struct th_node_place *place, int small, int large, size_t
 
 bool th_node_read_tuple(struct th_node_place *place, size_t *arity)
 {
-    return read_count(place, ERL_SMALL_TUPLE_EXT, ERL_LARGE_TUPLE_EXT, arity);
+    return read_head_of(place, ERL_SMALL_TUPLE_EXT, ERL_LARGE_TUPLE_EXT, arity);
 }
 
 bool th_node_read_list(struct th_node_place *place, size_t *length)
 {
-    return read_count(place, -1, ERL_LIST_EXT, length);
+    return read_head_of(place, -1, ERL_LIST_EXT, length);
 }
 
 bool th_node_read_map(struct th_node_place *place, size_t *pairs)
 {
-    return read_count(place, -1, ERL_MAP_EXT, pairs);
+    return read_head_of(place, -1, ERL_MAP_EXT, pairs);
 }
 
 bool th_node_read_atom(struct th_node_place *place, const char *name)
 {
     const unsigned char *text;
-    size_t length, size = atom_at(place, &text, &length);
+    size_t length, size = find_atom_text(place, &text, &length);
 
     return size > 0 && length == strlen(name) && memcmp(text, name, length) == 0 &&
            pass_bytes(place, size);
@@ -191,7 +192,7 @@ bool th_node_read_binary(struct th_node_place *place, const unsigned char **byte
 {
     struct th_node_place at = *place;
 
-    if (!read_count(&at, -1, ERL_BINARY_EXT, size) || *size > left_at(&at))
+    if (!read_head_of(&at, -1, ERL_BINARY_EXT, size) || *size > left_at(&at))
         return false;
     *bytes = at.at;
     return th_node_skip(place);
@@ -249,8 +250,8 @@ static void add_words(struct text_output *text, const char *words)
 static void add_term(struct text_output *text, struct th_node_place *place, int depth);
 
 /* Adds COUNT terms between OPEN and CLOSE, as far as there is room. */
-static void add_terms(struct text_output *text, struct th_node_place *place, size_t count,
-                      const char *open, const char *close, int depth)
+static void add_elements(struct text_output *text, struct th_node_place *place, size_t count,
+                         const char *open, const char *close, int depth)
 {
     add_words(text, open);
     for (size_t i = 0; i < count && text->left > 1 && place->at < place->end; i++) {
@@ -273,7 +274,7 @@ static void add_term(struct text_output *text, struct th_node_place *place, int 
         place->at = place->end;
         return;
     }
-    if (atom_at(place, &bytes, &size) > 0 || th_node_read_binary(place, &bytes, &size)) {
+    if (find_atom_text(place, &bytes, &size) > 0 || th_node_read_binary(place, &bytes, &size)) {
         add_bytes(text, bytes, size);
     } else if (tag_at(place) == ERL_STRING_EXT) {
         add_bytes(text, place->at + 3, number_at(place, 1, 2));
@@ -281,11 +282,11 @@ static void add_term(struct text_output *text, struct th_node_place *place, int 
         snprintf(number, sizeof number, "%llu", (unsigned long long)value);
         add_words(text, number);
     } else if (depth > 0 && th_node_read_tuple(place, &size)) {
-        add_terms(text, place, size, "{", "}", depth - 1);
+        add_elements(text, place, size, "{", "}", depth - 1);
     } else if (depth == DEPTH && th_node_read_list(place, &size)) {
-        add_terms(text, place, size, "", "", depth - 1);
+        add_elements(text, place, size, "", "", depth - 1);
     } else if (depth > 0 && th_node_read_list(place, &size)) {
-        add_terms(text, place, size, "[", "]", depth - 1);
+        add_elements(text, place, size, "[", "]", depth - 1);
     } else {
         add_words(text, tag_at(place) == ERL_NIL_EXT ? "[]" : "...");
     }

@@ -6,8 +6,8 @@
  * never lost between other messages.
  *
  * The module is loaded and started by one call, so that no end of this process leaves a module in the
- * node that nobody removes. With no_load, erl_eval evaluates the text of the module, and nothing is
- * loaded.
+ * node that nobody removes. With no_load, the node evaluates evaluator.expr, which evaluates the text
+ * of the module, and nothing is loaded.
  */
 #include "node_internal.h"
 
@@ -19,34 +19,6 @@
 #define AGENT "tracehost_agent"
 
 enum { CALL_SECONDS = 30, OLDEST_RELEASE = 24 };
-
-/* Evaluates the functions of the module in the bound binary Source, without loading it. The local
- * calls in its functions come to Call; a process makes a fun of each function once. */
-static const char EVALUATE[] =
-    "{ok, Tokens, _} = erl_scan:string(unicode:characters_to_list(Source)),"
-    "Forms = (fun Split([], _, Done) -> lists:reverse(Done);"
-    "             Split([{dot, _} = Dot | Rest], Form, Done) ->"
-    "                 {ok, Parsed} = erl_parse:parse_form(lists:reverse([Dot | Form])),"
-    "                 Split(Rest, [], [Parsed | Done]);"
-    "             Split([Token | Rest], Form, Done) -> Split(Rest, [Token | Form], Done)"
-    "         end)(Tokens, [], []),"
-    "Functions = maps:from_list([{{Name, Arity}, Clauses} ||"
-    "                            {function, _, Name, Arity, Clauses} <- Forms]),"
-    "Call = fun Call(Name, Arguments) ->"
-    "           Key = {" AGENT ", Name, length(Arguments)},"
-    "           Fun = case get(Key) of"
-    "                     undefined ->"
-    "                         Clauses = maps:get({Name, length(Arguments)}, Functions),"
-    "                         {value, Made, _} ="
-    "                             erl_eval:expr({'fun', 0, {clauses, Clauses}}, [], {value, Call}),"
-    "                         put(Key, Made),"
-    "                         Made;"
-    "                     Made ->"
-    "                         Made"
-    "                 end,"
-    "           apply(Fun, Arguments)"
-    "       end,"
-    "Call(start, [Client, Wish]).";
 
 /* --- Remote calls ----------------------------------------------------------------------------------- */
 
@@ -123,7 +95,7 @@ static bool call(struct th_node_client *client, const char *module, const char *
 
 /* Returns new ARGUMENTS, a list of COUNT. An element that cannot be added, for want of memory, makes
  * arguments that no call accepts. */
-static ei_x_buff arguments_of(int count)
+static ei_x_buff begin_arguments(int count)
 {
     ei_x_buff made;
 
@@ -143,7 +115,7 @@ static void add_encoded(ei_x_buff *arguments, const void *term, size_t size)
 
 static bool check_release(struct th_node_client *client)
 {
-    ei_x_buff arguments = arguments_of(1);
+    ei_x_buff arguments = begin_arguments(1);
     struct th_node_place result;
     char release[16];
 
@@ -161,7 +133,7 @@ static bool check_release(struct th_node_client *client)
 /* Two commands at once would replace each other's module. */
 static bool check_not_loaded(struct th_node_client *client)
 {
-    ei_x_buff arguments = arguments_of(1);
+    ei_x_buff arguments = begin_arguments(1);
     struct th_node_place result;
 
     ei_x_encode_atom(&arguments, AGENT);
@@ -187,7 +159,7 @@ static void add_client_and_wish(const struct th_node_client *client, ei_x_buff *
 static bool load_and_start(struct th_node_client *client, struct th_node_place *result)
 {
     erlang_fun apply = {.arity = 3, .module = "erlang", .type = EI_FUN_EXPORT};
-    ei_x_buff arguments = arguments_of(4);
+    ei_x_buff arguments = begin_arguments(4);
     size_t length;
 
     apply.u.exprt.func = (char *)"apply";
@@ -233,7 +205,7 @@ static bool call_with_term(struct th_node_client *client, const char *module, co
                            struct th_node_place last, const char *tag,
                            struct th_node_place *element)
 {
-    ei_x_buff arguments = arguments_of(1);
+    ei_x_buff arguments = begin_arguments(1);
     struct th_node_place term = last;
 
     th_node_skip(&term);
@@ -243,20 +215,21 @@ static bool call_with_term(struct th_node_client *client, const char *module, co
            take_element(client, element, tag);
 }
 
-/* Scans, parses and evaluates EVALUATE. *RESULT gets that of start/2. */
+/* Scans, parses and evaluates evaluator.expr. *RESULT gets that of start/2. */
 static bool evaluate_and_start(struct th_node_client *client, struct th_node_place *result)
 {
-    ei_x_buff text = arguments_of(1), arguments;
+    ei_x_buff text = begin_arguments(1), arguments;
     struct th_node_place parsed, after;
 
-    ei_x_encode_string(&text, EVALUATE);
+    ei_x_encode_string_len(&text, (const char *)th_node_agent_evaluator,
+                           (int)th_node_agent_evaluator_size);
     ei_x_encode_empty_list(&text);
     if (!call(client, "erl_scan", "string", &text, result) || !take_element(client, result, "ok") ||
         !call_with_term(client, "erl_parse", "parse_exprs", *result, "ok", &parsed))
         return false;
     after = parsed;
     th_node_skip(&after);
-    arguments = arguments_of(2);
+    arguments = begin_arguments(2);
     add_encoded(&arguments, parsed.at, (size_t)(after.at - parsed.at));
     ei_x_encode_list_header(&arguments, 3);
     ei_x_encode_tuple_header(&arguments, 2);
@@ -275,13 +248,13 @@ static bool evaluate_and_start(struct th_node_client *client, struct th_node_pla
 }
 
 /* Removes the module after a start that failed. */
-static void unload(struct th_node_client *client)
+static void unload_agent(struct th_node_client *client)
 {
     static const char *const STEPS[] = {"delete", "purge"};
     struct th_node_place result;
 
     for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS; i++) {
-        ei_x_buff arguments = arguments_of(1);
+        ei_x_buff arguments = begin_arguments(1);
         ei_x_encode_atom(&arguments, AGENT);
         ei_x_encode_empty_list(&arguments);
         if (!call(client, "code", STEPS[i], &arguments, &result))
@@ -304,8 +277,9 @@ static void say_left_out(const struct th_node_client *client, struct th_node_pla
             th_node_text(report, process, sizeof process);
             th_node_text(report, tracer, sizeof tracer);
             th_node_say(client, "note",
-                        "%zu process%s not traced, as others trace them already: %s by %s%s", count,
-                        count == 1 ? " is" : "es are", process, tracer, count == 1 ? "" : ", ...");
+                        "%zu process%s not traced, as others trace %s already: %s by %s%s", count,
+                        count == 1 ? " is" : "es are", count == 1 ? "it" : "them", process, tracer,
+                        count == 1 ? "" : ", ...");
             return;
         }
         if ((!found && !th_node_skip(report)) || !th_node_skip(report))
@@ -330,7 +304,7 @@ bool th_node_start(struct th_node_client *client, struct th_node_agent *agent)
         th_node_read_atom(&refused, "error")) {
         th_node_say_refusal(client, &refused);
         if (!request->no_load)
-            unload(client);
+            unload_agent(client);
         return false;
     }
     if (!th_node_read_tuple(&result, &arity) || arity != 4 || !th_node_read_atom(&result, "ok") ||

@@ -1,0 +1,434 @@
+#!/bin/bash
+# The feeder of running nodes, tracehost_node.so: each refusal is provoked with real nodes and its whole
+# message compared; records come through the pipe whole; and all ways to end. feeder/fake_node.py is for
+# peers that are no nodes.
+. tests/cli/lib/assertions.sh
+
+object=$BUILD_DIR/lib/tracehost/tracehost_node.so
+driver=$BUILD_DIR/tests/node/serve_node
+if [ ! -x "$driver" ]; then
+    echo 'tracehost_node.so is not built here: it needs erlc and libei (Debian: erlang-base, erlang-dev)'
+    exit 77
+fi
+
+# An epmd of our own, at a free port, and a home with a cookie.
+here=$(pwd)
+ERL_EPMD_PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+HOME=$work/home
+export ERL_EPMD_PORT HOME
+mkdir "$HOME" && printf 'our cookie\n' | tr ' ' _ >"$HOME/.erlang.cookie" && chmod 400 "$HOME/.erlang.cookie"
+nodes=
+epmd=
+space=
+end_nodes() {
+    exec 7>&-
+    # shellcheck disable=SC2086
+    kill -9 $nodes $epmd 2>/dev/null
+    [ -z "$space" ] || ip netns delete "$space" 2>/dev/null
+    rm -rf "$work"
+}
+trap end_nodes EXIT
+(cd "$work" && erlc "$here"/tests/node/feeder/*.erl && erl -noinput -run write_wishes main) || exit 1
+
+# serve NODE WISH [OPTION]...: traces. Ports and this machine's name get fixed words in the messages.
+serve() {
+    name=$1
+    wish=$2
+    shift 2
+    "$driver" "$object" "$name" "$work/$wish.wish" "$@" 2>"$work/served" 7>&-
+    result=$?
+    sed "s/:$ERL_EPMD_PORT/:PORT/; s/port [0-9][0-9]*/port N/; s/@$(hostname)/@HOST/g
+        s/\(no IPv4 address here\): .*/\1: REASON/; s/#Pid<[^>]*>\|<[0-9.]*>/PID/g" "$work/served" >&2
+    return $result
+}
+
+is_known() { epmd -names | grep -q "^name $1 at"; }
+
+# start_node NAME [ARGUMENT]...: starts a node; the shell's variable `started` is its pid.
+start_node() {
+    erl -noinput -sname "$@" >"$work/$1.out" 2>&1 &
+    started=$!
+    disown
+    nodes="$nodes $started"
+    until_so is_known "$1" || echo "the node $1 does not start"
+}
+
+answered() { [ "$(grep -c '^answer ' "$work/shop.out")" -ge "$1" ]; }
+
+# tell EXPRESSION RESULT: evaluates in the node shop, and waits for the result.
+told=0
+tell() {
+    told=$((told + 1))
+    echo "$1." >&7
+    until_so answered $told || fail "shop answers to $1"
+    answer=$(sed -n 's/^answer //p' "$work/shop.out" | sed -n ${told}p)
+    [ "$answer" = "$2" ] || fail "shop: $1 is $answer, not $2"
+}
+
+# --- Without a node ---------------------------------------------------------------------------------
+
+expect 'no epmd' serve shop@localhost sell <<'END'
+-- stderr
+error: no epmd listens at localhost:PORT: no node that has a name runs there, or ERL_EPMD_PORT is another port
+-- status 3
+END
+expect 'a host that is unknown' serve shop@no..host sell <<'END'
+-- stderr
+error: the host no..host has no IPv4 address here: REASON
+-- status 3
+END
+for wrong in @localhost shop@ shop@here@there ''; do
+    expect "no name of a node: '$wrong'" serve "$wrong" sell <<END
+-- stderr
+error: $wrong is no name of a node: NAME@HOST, or NAME for a node of this host
+-- status 3
+END
+done
+HOME=$work expect 'no file with the cookie' serve shop sell <<'END'
+-- stderr
+error: cannot read the cookie: WORK/.erlang.cookie: No such file or directory: give the node's cookie with --cookie=COOKIE, or its file with --cookie-file=FILE
+-- status 3
+END
+: >"$work/empty"
+expect 'a file without a cookie' serve shop sell cookie-file="$work/empty" <<'END'
+-- stderr
+error: WORK/empty has no cookie: a cookie is one line of 1 to 512 bytes
+-- status 3
+END
+
+epmd -port "$ERL_EPMD_PORT" >"$work/epmd.out" 2>&1 &
+epmd=$!
+disown
+until_so epmd -names
+expect 'an epmd without nodes' serve shop sell <<'END'
+-- stderr
+error: epmd of localhost knows no node: start the node with -sname shop
+-- status 3
+END
+
+# --- Refusals of nodes ------------------------------------------------------------------------------
+
+mkfifo "$work/lines_of_shop"
+erl -noshell -sname shop -pa "$work" -run shop run <"$work/lines_of_shop" >"$work/shop.out" 2>"$work/shop.log" &
+shop=$!
+disown
+nodes="$nodes $shop"
+exec 7>"$work/lines_of_shop"
+until_so is_known shop
+start_node closed -eval 'net_kernel:allow([some@where])'
+
+expect 'a name that epmd does not know' serve hsop sell <<'END'
+-- stderr
+error: epmd of localhost knows no node hsop, it knows closed, shop
+-- status 3
+END
+expect 'a wrong cookie' serve shop sell cookie=theirs <<'END'
+-- stderr
+error: shop refuses the given cookie: give the node's cookie with --cookie=COOKIE, or its file with --cookie-file=FILE
+-- status 3
+END
+echo theirs >"$work/theirs"
+expect 'a wrong cookie of a file' serve "shop@$(hostname)" sell cookie-file="$work/theirs" <<'END'
+-- stderr
+error: shop@HOST refuses the cookie of WORK/theirs: give the node's cookie with --cookie=COOKIE, or its file with --cookie-file=FILE
+-- status 3
+END
+expect 'a node that does not allow us' serve closed sell <<'END'
+-- stderr
+error: closed does not allow connections from here: call net_kernel:allow(['tracehost1@HOST']) in the node
+-- status 3
+END
+
+for wish in not_loaded bad_match_spec bad_flag no_process no_name; do
+    serve shop $wish >"$work/records" 2>>"$work/refusals"
+    echo "$wish: $?, $(stat -c %s "$work/records") bytes" >>"$work/refusals"
+done
+expect 'reasons of the agent' cat "$work/refusals" <<'END'
+error: the module ftp is not loaded in the node: with --load the node loads it
+not_loaded: 3, 0 bytes
+error: the node refuses the match specification of pattern 2: Function foo/0 does_not_exist.
+bad_match_spec: 3, 0 bytes
+error: the node does not know the flag sometimes
+bad_flag: 3, 0 bytes
+error: the node has no process PID
+no_process: 3, 0 bytes
+error: no process of the node is registered as nobody
+no_name: 3, 0 bytes
+END
+tell 'code:is_loaded(tracehost_agent)' false
+tell 'nodes(hidden)' '[]'
+
+if openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout "$work/key.pem" \
+    -out "$work/certificate.pem" >/dev/null 2>&1 && erl -noinput -eval 'halt(case code:which(ssl) of non_existing -> 1; _ -> 0 end)'; then
+    start_node secret -proto_dist inet_tls \
+        -ssl_dist_opt server_certfile "$work/certificate.pem" -ssl_dist_opt server_keyfile "$work/key.pem"
+    expect 'a node whose distribution is encrypted' serve secret sell <<'END'
+-- stderr
+error: the distribution of secret is encrypted (-proto_dist inet_tls), which tracehost does not speak: record in the node, with dbg:trace_port
+-- status 3
+END
+else
+    skip 'a node whose distribution is encrypted' 'openssl or erlang-ssl is not installed'
+fi
+
+kill -STOP "$shop"
+expect 'a node that is stopped' serve shop sell <<'END'
+-- stderr
+error: shop does not answer within 5 seconds: it is stopped or hangs
+-- status 3
+END
+kill -CONT "$shop"
+
+# --- Records ----------------------------------------------------------------------------------------
+
+# begin NAME WISH [OPTION]...: traces in the background; the shell's variable `feeding` is the pid of the driver.
+# Returns when the node traces.
+begin() {
+    name=$1
+    wish=$2
+    shift 2
+    : >"$work/lines"
+    # shellcheck disable=SC2086
+    $inside "$driver" "$object" "$name" "$work/$wish.wish" "$@" >"$work/records" 2>"$work/lines" 7>&- &
+    feeding=$!
+    until_so grep -qx ok "$work/lines"
+}
+
+# The command that runs the driver in another network.
+inside=
+
+# show_end: waits for the driver, and shows the records, the lines and the exit status.
+show_end() {
+    wait $feeding
+    result=$?
+    RECORDS=$work/records erl -noinput -pa "$work" -run show_records main
+    sed 's/^/line /; s/#Pid<[^>]*>\|<[0-9.]*>/PID/g' "$work/lines"
+    echo "status $result"
+}
+
+# The records end with the call shop:sell(1000).
+has_sold_1000() { grep -qaP 'b\x00\x00\x03\xe8' "$work/records"; }
+
+has_records() { [ "$(stat -c %s "$work/records")" -gt "$1" ]; }
+
+begin shop sell
+tell 'shop:work(1000)' 1000
+expect 'two commands at once' serve shop sell <<'END'
+-- stderr
+error: another tracehost traces shop (its module is tracehost_agent): end that one first
+-- status 3
+END
+kill -TERM "$(worker_of $feeding)"
+expect 'records come, and SIGTERM ends in order' show_end <<'END'
+note node
+note clock
+sell 1 to 1000
+line ok
+status 0
+END
+tell 'code:is_loaded(tracehost_agent)' false
+tell 'erlang:trace_info({shop,sell,1},traced)' '{traced,false}'
+
+begin shop sell no-load
+tell 'code:is_loaded(tracehost_agent)' false
+tell 'shop:work(100)' 100
+kill -INT "$(worker_of $feeding)"
+expect 'the agent can be evaluated' show_end <<'END'
+note node
+note clock
+sell 1 to 100
+line ok
+status 0
+END
+
+begin shop sell for-ms=200
+tell 'shop:work(10)' 10
+expect 'for_ns ends in order' show_end <<'END'
+note node
+note clock
+sell 1 to 10
+line ok
+status 0
+END
+
+# The controller ends the tracing after 1.5 seconds without a beat.
+begin shop impatient for-ms=3000
+tell 'shop:work(10)' 10
+expect 'beats keep the controller alive' show_end <<'END'
+note node
+note clock
+sell 1 to 10
+line ok
+status 0
+END
+
+# The records of 60,000 calls, 5 MB, are more than pipe, window and socket hold.
+mkfifo "$work/slow"
+: >"$work/lines"
+"$driver" "$object" shop "$work/sell.wish" >"$work/slow" 2>"$work/lines" 7>&- &
+feeding=$!
+exec 8<"$work/slow"
+until_so grep -qx ok "$work/lines"
+tell 'shop:work(60000)' 60000
+kill -TERM "$(worker_of $feeding)"
+cat <&8 >"$work/records"
+exec 8<&-
+expect 'a reader that begins after the end gets all' show_end <<'END'
+note node
+note clock
+sell 1 to 60000
+line ok
+status 0
+END
+
+begin shop sell read=100
+tell 'shop:work(5)' 5
+wait $feeding
+expect 'a reader that goes away ends in order' cat "$work/lines" <<'END'
+ok
+END
+tell 'code:is_loaded(tracehost_agent)' false
+
+begin shop sell
+until_so has_records 100
+kill -KILL "$(worker_of $feeding)" && wait $feeding 2>/dev/null
+expect 'a feeder that is killed' show_end <<'END'
+note node
+note clock
+line ok
+status 137
+END
+
+# is_clean: the agent has gone from the node.
+is_clean() {
+    serve shop sell for-ms=1 >"$work/records" 2>"$work/said_again"
+}
+check 'the node can be traced again' until_so is_clean
+tell 'code:is_loaded(tracehost_agent)' false
+
+tell 'register(traced,spawn(fun()->receive after infinity -> ok end end))' true
+tell 'erlang:trace(whereis(traced),true,[call,{tracer,whereis(init)}])' 1
+tell 'erlang:trace_pattern({shop,work,1},true,[local])' 1
+for wish in traced_by pattern_of_other; do
+    serve shop $wish >"$work/records" 2>>"$work/refused"
+    echo "$wish: $?" >>"$work/refused"
+done
+expect 'the tracing of others' cat "$work/refused" <<'END'
+error: the process PID is traced by PID already, and a process has one tracer: end that tracing, or choose other processes
+traced_by: 3
+error: somebody else has a trace pattern on shop:work/1 ({local,[]}): end that tracing, or choose other functions
+pattern_of_other: 3
+END
+begin shop sell for-ms=1
+tell 'erlang:trace_pattern({shop,work,1},false,[local])' 1
+expect 'a process that is left out' show_end <<'END'
+note node
+note clock
+line note: 1 process is not traced, as others trace it already: PID by PID
+line ok
+status 0
+END
+
+tell 'exit(whereis(traced),kill)' true
+
+# --- Names ------------------------------------------------------------------------------------------
+
+# clients COUNT: the expression that waits until COUNT clients are connected.
+clients() {
+    echo "(fun Wait() -> case length(nodes(hidden)) of $1 -> connected; _ -> timer:sleep(10), Wait() end end)()"
+}
+
+others=$nodes
+for number in 1 2 3 4 5 6 7 8; do
+    start_node tracehost$number -hidden -eval "true = net_kernel:connect_node('shop@$(hostname)')"
+    if [ $number = 1 ]; then
+        tell "$(clients 1)" connected
+        begin shop sell
+        tell "lists:member('tracehost2@$(hostname)', nodes(hidden))" true
+        kill -TERM "$(worker_of $feeding)"
+        wait $feeding
+        tell "$(clients 1)" connected
+    fi
+done
+tell "$(clients 8)" connected
+expect 'all names are taken' serve shop sell <<'END'
+-- stderr
+error: shop has connections under all names from tracehost1@HOST to tracehost8@HOST: end one of the commands that trace it
+-- status 3
+END
+# shellcheck disable=SC2086
+kill -9 ${nodes#"$others"}
+tell "$(clients 0)" connected
+
+# --- Peers that are no nodes ------------------------------------------------------------------------
+
+fakes() { python3 tests/node/feeder/fake_node.py "$driver" "$object" "$work/sell.wish" "$@"; }
+expect 'nonsense is refused' fakes table <tests/node/feeder/peers
+expect 'changed bytes end no feeder' fakes random 100 <<'END'
+statuses: 0 3 4
+END
+
+# --- A network that is cut --------------------------------------------------------------------------
+
+# A namespace with a network of its own, and the network between.
+space=feeder$$
+net=10.213.$(($$ / 64 % 256)).$(($$ % 64 * 4 + 1))
+if ip netns add $space 2>"$work/said" &&
+    ip link add node$$ type veth peer name client$$ netns $space 2>>"$work/said"; then
+    ip address add $net/30 dev node$$
+    ip link set node$$ up
+    ip netns exec $space ip address add "${net%.*}.$((${net##*.} + 1))/30" dev client$$
+    ip netns exec $space ip link set client$$ up
+    inside="ip netns exec $space"
+    begin shop@$net sell
+    inside=
+    tell 'shop:work(1000)' 1000
+    until_so has_sold_1000
+    ip link set node$$ down
+    expect 'a network that is cut' show_end <<END
+note node
+note clock
+sell 1 to 1000
+line ok
+line error: the network to shop@$net is cut: nothing was acknowledged for 6 seconds, after 1000 records
+status 4
+END
+    tell "$(clients 0)" connected
+    tell 'code:is_loaded(tracehost_agent)' false
+    ip link delete node$$
+else
+    skip 'a network that is cut' "$(head -n 1 "$work/said")"
+fi
+
+# --- The end of the node ----------------------------------------------------------------------------
+
+begin shop sell
+tell 'shop:work(1000)' 1000
+until_so has_sold_1000
+kill -STOP "$shop"
+kill -TERM "$(worker_of $feeding)"
+expect 'a node that is stopped while it is traced' show_end <<'END'
+note node
+note clock
+sell 1 to 1000
+line ok
+line error: shop does not end the tracing within 5 seconds: it is stopped or hangs, and ends the tracing when it runs again
+status 4
+END
+kill -CONT "$shop"
+check 'the node can be traced when it runs again' until_so is_clean
+
+begin shop sell
+tell 'shop:work(1000)' 1000
+until_so has_sold_1000
+kill -KILL "$shop"
+expect 'a node that is killed' show_end <<'END'
+note node
+note clock
+sell 1 to 1000
+line ok
+line error: the node shop went down after 1000 records
+status 4
+END
+
+finish
