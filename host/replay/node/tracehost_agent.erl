@@ -320,10 +320,16 @@ begin_tracing(State, Sample) ->
             erlang:raise(Class, Reason, Stack)
     end.
 
-set_pattern(false, Pattern, Kind, Spec) ->
-    erlang:trace_pattern(Pattern, Spec, [Kind]);
 set_pattern(Session, Pattern, Kind, Spec) ->
-    trace:function(Session, Pattern, Spec, [Kind]).
+    lists:sum([case Session of
+        false -> erlang:trace_pattern(MFA, Spec, [Kind]);
+        _ -> trace:function(Session, MFA, Spec, [Kind])
+    end || MFA <- accepted_patterns(Pattern)]).
+
+%% Returns PATTERN, or its functions if it has a name after a wildcard, which trace_pattern/3 does not accept.
+accepted_patterns({'_', F, A}) when F =/= '_'; A =/= '_' -> functions({'_', F, A});
+accepted_patterns({M, '_', A}) when A =/= '_' -> functions({M, '_', A});
+accepted_patterns(Pattern) -> [Pattern].
 
 set_messages(false, Tag, Spec) ->
     erlang:trace_pattern(Tag, Spec, []);
@@ -383,7 +389,7 @@ undo_pattern({M, F, A}, Kind, Spec) ->
     Own = [MFA || {MFA, true} <- There],
     case lists:keymember(other, 2, There) of
         _ when Own =:= [] -> ok;
-        false -> erlang:trace_pattern({M, F, A}, false, [Kind]);
+        false -> [erlang:trace_pattern(MFA, false, [Kind]) || MFA <- accepted_patterns({M, F, A})];
         true when M =:= '_' -> [undo_pattern({Module, F, A}, Kind, Spec) || Module <- lists:usort([X || {X, _, _} <- Own])];
         true -> [erlang:trace_pattern(MFA, false, [Kind]) || MFA <- Own]
     end.
@@ -430,11 +436,15 @@ controller(State) ->
 watch(State) ->
     #{agent := Agent, beat := Beat, dead := Dead} = State,
     Silent = now_ns() - Beat > Dead * 1000000,
-    case process_info(Agent, [message_queue_len, memory]) of
-        _ when Silent -> client_lost(State, true);
-        [_, {memory, Memory}] when Memory > 16777216 -> stop_tracing(State, memory);
-        [{message_queue_len, Queued}, _] -> controller(State#{queued := Queued});
-        undefined -> controller(State)
+    case process_info(Agent, [message_queue_len, memory, total_heap_size]) of
+        _ when Silent ->
+            client_lost(State, true);
+        [{_, Queued}, {_, Memory}, {_, Words}] when Memory - Words * 8 > 16777216; Words > 8388608 ->
+            stop_tracing(State#{queued := Queued}, memory);
+        [{_, Queued} | _] ->
+            controller(State#{queued := Queued});
+        undefined ->
+            controller(State)
     end.
 
 %% Orders the agent to end. An agent that stops reads first what has been traced until now.
