@@ -149,7 +149,7 @@ state() ->
         traced => [Found || P <- Processes ++ [new_processes, new_ports | erlang:ports()],
             Found <- [{P, erlang:trace_info(P, tracer), erlang:trace_info(P, flags)}],
             element(2, Found) =/= {tracer, []} orelse element(3, Found) =/= {flags, []}],
-        patterns => [{MFA, All} || M <- erlang:loaded(), {F, A} <- M:module_info(functions),
+        patterns => [{MFA, All} || M <- erlang:loaded(), {F, A} <- functions(M),
             MFA <- [{M, F, A}], {all, All} <- [erlang:trace_info(MFA, all)], All =/= false, All =/= undefined],
         on_load => erlang:trace_info(on_load, all),
         messages => [erlang:trace_info(Tag, match_spec) || Tag <- [send, 'receive']],
@@ -159,3 +159,7 @@ state() ->
             false -> none
         end,
         nodes => nodes(connected)}.
+
+%% A module may be gone by now.
+functions(Module) ->
+    try erlang:get_module_info(Module, functions) catch error:badarg -> [] end.

@@ -338,40 +338,27 @@ set_messages(Session, send, Spec) ->
 set_messages(Session, 'receive', Spec) ->
     trace:recv(Session, Spec, []).
 
-%% Sets FLAGS of WHO, but not of our own processes and connection. Returns the number of tracees.
-set_flags(Session, Agent, Own, Who, Flags, 0) ->
-    Count = trace_flags(Session, Agent, Who, true, Flags),
-    Count - length([Tracee || Tracee <- [Agent | Own], forget(Session, Agent, Tracee)]);
+%% Sets FLAGS of WHO. Returns the number of tracees. Existing processes are set one by one: so neither our own processes
+%% nor those of others are traced for a moment, and the node does not stand still.
 set_flags(Session, Agent, Own, Who, Flags, Sample) ->
-    Existing = case Who of
+    Tracees = case Who of
         existing_processes -> processes();
         existing_ports -> erlang:ports();
-        _ when is_atom(Who) -> [];
+        _ when is_atom(Who), Sample > 0 -> [];
         _ -> [Who]
     end,
-    lists:sum([try trace_flags(Session, Agent, Tracee, true, Flags) catch error:badarg -> 0 end ||
-        Tracee <- Existing, erlang:phash2(Tracee, Sample) =:= 0, not lists:member(Tracee, [Agent | Own]),
-        Session =/= false orelse traced_by_others(Tracee) =:= []]).
+    lists:sum([try trace_flags(Session, Agent, Tracee, Flags) catch error:badarg when Tracee =/= Who -> 0 end ||
+        Tracee <- Tracees, Sample =:= 0 orelse erlang:phash2(Tracee, Sample) =:= 0,
+        not lists:member(Tracee, [Agent | Own]), Session =/= false orelse not_traced_by_other(Tracee, Agent)]).
 
-trace_flags(false, Agent, Who, true, Flags) -> erlang:trace(Who, true, [{tracer, Agent} | Flags]);
-trace_flags(false, _, Who, false, Flags) -> erlang:trace(Who, false, Flags);
-trace_flags(Session, _, existing_processes, How, Flags) -> trace:process(Session, existing, How, Flags);
-trace_flags(Session, _, new_processes, How, Flags) -> trace:process(Session, new, How, Flags);
-trace_flags(Session, _, existing_ports, How, Flags) -> trace:port(Session, existing, How, Flags);
-trace_flags(Session, _, new_ports, How, Flags) -> trace:port(Session, new, How, Flags);
-trace_flags(Session, _, Who, How, Flags) when is_pid(Who) -> trace:process(Session, Who, How, Flags);
-trace_flags(Session, _, Who, How, Flags) -> trace:port(Session, Who, How, Flags).
+not_traced_by_other(Tracee, Agent) ->
+    lists:member(erlang:trace_info(Tracee, tracer), [{tracer, []}, {tracer, Agent}]).
 
-%% Removes the flags that AGENT set for TRACEE. Returns whether there were any.
-forget(false, Agent, Tracee) ->
-    erlang:trace_info(Tracee, tracer) =:= {tracer, Agent} andalso trace_flags(false, Agent, Tracee, false, [all]) =:= 1;
-forget(Session, Agent, Tracee) ->
-    try trace:info(Session, Tracee, flags) of
-        {flags, [_ | _]} -> trace_flags(Session, Agent, Tracee, false, [all]) =:= 1;
-        _ -> false
-    catch
-        error:badarg -> false
-    end.
+trace_flags(false, Agent, Who, Flags) -> erlang:trace(Who, true, [{tracer, Agent} | Flags]);
+trace_flags(Session, _, new_processes, Flags) -> trace:process(Session, new, true, Flags);
+trace_flags(Session, _, new_ports, Flags) -> trace:port(Session, new, true, Flags);
+trace_flags(Session, _, Who, Flags) when is_pid(Who) -> trace:process(Session, Who, true, Flags);
+trace_flags(Session, _, Who, Flags) -> trace:port(Session, Who, true, Flags).
 
 %% Removes what was set. The last pattern goes first, because a later pattern hides an earlier one of the same function.
 undo(#{session := false, patterns := Patterns, messages := Messages}) ->
@@ -557,10 +544,9 @@ leave(#{client := Client}, Connected) ->
 %% --- Agent ---
 
 agent_start(Plan) ->
-    #{sender := Sender, control := Control, own := Own, rate := Rate, bytes := Bytes, allowed := Allowed,
-        sample := Sample} = Plan,
-    Constant = #{sender => Sender, control => Control, own => maps:from_list([{Pid, own} || Pid <- [self() | Own]]),
-        event_ns => 1000000000 div Rate, most => Bytes, allowed => Allowed, sample => Sample, rate => Rate},
+    #{sender := Sender, control := Control, rate := Rate, bytes := Bytes, allowed := Allowed, sample := Sample} = Plan,
+    Constant = #{sender => Sender, control => Control, event_ns => 1000000000 div Rate, rate => Rate, most => Bytes,
+        allowed => Allowed, sample => Sample},
     Start = now_ns(),
     agent(Constant, [], 0, 0, Start, Start, 0, infinity).
 
@@ -573,8 +559,6 @@ agent(Constant, Batch, Count, Size, Rate, Bytes, Due, Wait) ->
             agent_stop(Constant, Batch, Count, Size, 0);
         {tracehost_order, 2} ->
             agent_exit(Constant, Batch, Count, Size, memory, 0);
-        Message when is_map_key(element(2, Message), map_get(own, Constant)) ->
-            agent(Constant, Batch, Count, Size, Rate, Bytes, Due, Wait);
         Message ->
             agent_event(Constant, Message, Batch, Count, Size, Rate, Bytes, Due)
     after Wait ->
@@ -638,8 +622,6 @@ agent_stop(Constant, Batch, Count, Size, Unread, Queued, End) ->
     receive
         {tracehost_order, _} ->
             agent_stop(Constant, Batch, Count, Size, 0, Queued - 1, End);
-        Message when is_map_key(element(2, Message), map_get(own, Constant)) ->
-            agent_stop(Constant, Batch, Count, Size, Unread, Queued - 1, End);
         Message ->
             Record = record(Message),
             agent_stop(Constant, [Record | Batch], Count + 1, Size + byte_size(Record), Unread, Queued - 1, End)
