@@ -10,6 +10,7 @@ main([Erl, Sources, Code, Beam | Names]) ->
     Cases = [Case || {Name, _} = Case <- cases(), Names =:= [] orelse lists:member(Name, Names)],
     warm_up(Context),
     lists:foldl(fun(Case, Now) -> tested(Case, Now) end, Context, Cases),
+    io:format("all cases were run~n"),
     halt(0, [{flush, true}]).
 
 cases() ->
@@ -535,8 +536,9 @@ dbg_session(#{worker := Worker, release := Release} = Context) ->
             {Records, {stopped, _}} = stopped(Context, Started),
             Same = until(fun() -> tracing(Context) =:= Before end),
             work(Context, Theirs, {big, 10}),
-            until(fun() -> 
-               io:format("~p~n", [in_node(Context, watched, received, [Collector])]),length(in_node(Context, watched, received, [Collector])) =:= 4 end),
+            %% Before OTP 27, tracees of all tracers share the patterns: dbg also sees the call of our function.
+            Seen = case Release < 27 of true -> 5; false -> 4 end,
+            until(fun() -> length(in_node(Context, watched, received, [Collector])) =:= Seen end),
             #{report := #{left_out := LeftOut}} = Started,
             Calls = length([call || {trace, Pid, call, _} <- Records, Pid =:= Theirs]),
             Expected = case Release < 27 of
