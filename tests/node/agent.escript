@@ -31,7 +31,7 @@ cases() ->
         {"a stop of the evaluated agent leaves nothing", fun(C) -> ends(C, evaluate, fun stop_client/2) end},
         {"a client that is killed leaves nothing", fun(C) -> ends(C, load, fun kill_client/2) end},
         {"a killed client of the evaluated agent leaves nothing", fun(C) -> ends(C, evaluate, fun kill_client/2) end},
-        {"a client that is stopped leaves nothing", fun(C) -> ends(C, load, fun suspend_client/2) end},
+        {"a client that is stopped leaves nothing", fun(C) -> ends(C, load, fun suspend_client/2, 2500) end},
         {"a client process that ends leaves nothing", fun(C) -> ends(C, load, fun end_client/2) end},
         {"a killed agent leaves nothing", fun(C) -> ends(C, load, fun kill_agent/2) end},
         {"a killed sender leaves nothing", fun(C) -> ends(C, load, fun kill_sender/2) end},
@@ -96,8 +96,12 @@ tested({Name, Case}, Context) ->
 %% Returns the state when nothing of ours is at work any more.
 settled(#{traced := Traced} = Context) ->
     case peer:call(Traced, watched, state, []) of
-        #{nodes := [], traced := []} = State -> State;
-        _ -> timer:sleep(20), settled(Context)
+        #{nodes := [], traced := [], modules := Modules} = State ->
+            lists:member(tracehost_agent, Modules) andalso error(module_left),
+            State;
+        _ ->
+            timer:sleep(20),
+            settled(Context)
     end.
 
 until_equal(Context, Before) ->
@@ -338,7 +342,7 @@ accepted(Context, Wish) ->
     {_, {stopped, _}} = stopped(Context, Started),
     ok.
 
-%% No such release is at hand, therefore the source is told that it is one.
+%% Such a release cannot be had here, therefore the source is told that the release is one.
 old_release(#{source := Source} = Context) ->
     Old = binary:replace(Source, <<"erlang:system_info(otp_release)">>, <<"\"23\"">>, [global]),
     {error, {old_release, "23"}} = start(Context#{source := Old}, evaluate, wish([], [])),
@@ -432,12 +436,15 @@ tracing(Context) ->
 
 %% Traces much in a node that is at work, and lets END end that.
 ends(Context, How, End) ->
+    ends(Context, How, End, 60000).
+
+ends(Context, How, End, Dead) ->
     Before = settled(Context),
     Steady = in_node(Context, watched, steady, []),
     {Victim, _} = start_node(Context#{erl := os:find_executable("erl")}, tracehost2),
     Pid = peer:call(Victim, os, getpid, []),
     try
-        Result = End(Context, (started_to_end(Context#{client := Victim}, How))#{os_pid => Pid}),
+        Result = End(Context, (started_to_end(Context#{client := Victim}, How, Dead))#{os_pid => Pid}),
         in_node(Context, erlang, exit, [Steady, kill]),
         {Result, until_equal(Context, Before)}
     of
@@ -448,13 +455,13 @@ ends(Context, How, End) ->
         os:cmd("kill -KILL " ++ Pid)
     end.
 
-started_to_end(Context, How) ->
+started_to_end(Context, How, Dead) ->
     Wish = wish([{processes, [call, procs, send, 'receive', set_on_spawn, timestamp]}, {ports, [ports, send]}],
         [{lists, '_', '_', true, [local]}, {lists, map, 2, [{'_', [], [{return_trace}]}], [local]},
             {watched, '_', '_', [{'_', [], [{exception_trace}]}], [local]}, {maps, '_', '_', true, [global]},
             {'_', '_', '_', true, [call_count]}, {'_', foldl, 3, true, [call_time]}, {string, '_', 2, true, [call_time]}]),
     {ok, Started} = start(Context, How,
-        Wish#{messages := [{send, [{'_', [], []}]}, {'receive', [{'_', [], []}]}], dead_ms := 2500, load := true}),
+        Wish#{messages := [{send, [{'_', [], []}]}, {'receive', [{'_', [], []}]}], dead_ms := Dead, load := true}),
     #{report := #{tracees := [{1, Count}, {2, _}], patterns := Patterns}} = Started,
     true = Count > 20,
     [] = [None || {_, 0} = None <- Patterns],

@@ -545,14 +545,15 @@ leave(#{client := Client}, Connected) ->
 
 agent_start(Plan) ->
     #{sender := Sender, control := Control, rate := Rate, bytes := Bytes, allowed := Allowed, sample := Sample} = Plan,
-    Constant = #{sender => Sender, control => Control, event_ns => 1000000000 div Rate, rate => Rate, most => Bytes,
-        allowed => Allowed, sample => Sample},
+    Constant = #{sender => Sender, control => Control, event_ns => 1000000000 div Rate, rate => Rate, bytes => Bytes,
+        largest => min(Bytes, 16#ffffffff), allowed => Allowed, sample => Sample},
     Start = now_ns(),
-    agent(Constant, [], 0, 0, Start, Start, 0, infinity).
+    agent(Constant, [], 0, 0, Start, Start, Start, infinity).
 
 %% BATCH: the records, the last one first, with COUNT events and SIZE bytes. RATE and BYTES: the times at which the
 %% allowance of events and of bytes is whole again. If such a time is more than a second ahead, the limit is exceeded.
-%% DUE: the time at which the batch goes to the sender. WAIT: the milliseconds until then.
+%% DUE: the time at which the batch goes to the sender, or a time that is over if the batch is empty. WAIT: the
+%% milliseconds until then.
 agent(Constant, Batch, Count, Size, Rate, Bytes, Due, Wait) ->
     receive
         {tracehost_order, 1} ->
@@ -565,30 +566,37 @@ agent(Constant, Batch, Count, Size, Rate, Bytes, Due, Wait) ->
         agent_flush(Constant, Batch, Count, Size, Rate, Bytes)
     end.
 
+%% Guards are not used here: erl_eval needs 10 us for each.
 agent_event(Constant, Message, Batch, Count, Size, Rate, Bytes, Due) ->
-    #{control := Control, event_ns := EventNs, most := Most} = Constant,
-    External = erlang:external_size(Message),
-    if
-        External > Most; External > 16#ffffffff ->
-            agent_exit(Constant, Batch, Count, Size, max_bytes, 1);
+    case erlang:external_size(Message) > map_get(largest, Constant) of
         true ->
+            agent_exit(Constant, Batch, Count, Size, max_bytes, 1);
+        false ->
             Record = term_to_binary(Message),
-            RecordSize = byte_size(Record),
-            More = [Record, <<0, RecordSize:32>> | Batch],
-            MoreSize = Size + RecordSize + 5,
             Now = now_ns(),
-            NextRate = max(Rate, Now) + EventNs,
-            NextBytes = max(Bytes, Now) + (RecordSize + 5) * 1000000000 div Most,
-            Order = atomics:get(Control, 1),
-            if
-                NextRate - Now > 1000000000 -> agent_exit(Constant, More, Count + 1, MoreSize, max_rate, 0);
-                NextBytes - Now > 1000000000 -> agent_exit(Constant, More, Count + 1, MoreSize, max_bytes, 0);
-                Order =:= 1 -> agent_stop(Constant, More, Count + 1, MoreSize, -1);
-                Order =:= 2 -> agent_exit(Constant, More, Count + 1, MoreSize, memory, -1);
-                Count =:= 0 -> agent(Constant, More, 1, MoreSize, NextRate, NextBytes, Now + 10000000, 10);
-                MoreSize > 32768; Now >= Due -> agent_flush(Constant, More, Count + 1, MoreSize, NextRate, NextBytes);
-                true -> agent(Constant, More, Count + 1, MoreSize, NextRate, NextBytes, Due, (Due - Now) div 1000000 + 1)
+            NextRate = max(Rate, Now) + map_get(event_ns, Constant),
+            NextBytes = max(Bytes, Now) + (byte_size(Record) + 5) * 1000000000 div map_get(bytes, Constant),
+            case max(NextRate, NextBytes) - Now > 1000000000 orelse Now >= Due orelse Size > 32768 orelse
+                atomics:get(map_get(control, Constant), 1) =/= 0 of
+                false ->
+                    agent(Constant, [Record, <<0, (byte_size(Record)):32>> | Batch], Count + 1, Size + byte_size(Record) + 5,
+                        NextRate, NextBytes, Due, (Due - Now) div 1000000 + 1);
+                true ->
+                    agent_turn(Constant, [Record, <<0, (byte_size(Record)):32>> | Batch], Count + 1,
+                        Size + byte_size(Record) + 5, NextRate, NextBytes, Now)
             end
+    end.
+
+%% Decides after an event with which a batch begins or is full, a limit is exceeded, or the controller gives an order.
+agent_turn(Constant, Batch, Count, Size, Rate, Bytes, Now) ->
+    Order = atomics:get(map_get(control, Constant), 1),
+    if
+        Rate - Now > 1000000000 -> agent_exit(Constant, Batch, Count, Size, max_rate, 0);
+        Bytes - Now > 1000000000 -> agent_exit(Constant, Batch, Count, Size, max_bytes, 0);
+        Order =:= 1 -> agent_stop(Constant, Batch, Count, Size, -1);
+        Order =:= 2 -> agent_exit(Constant, Batch, Count, Size, memory, -1);
+        Count =:= 1 -> agent(Constant, Batch, Count, Size, Rate, Bytes, Now + 10000000, 10);
+        true -> agent_flush(Constant, Batch, Count, Size, Rate, Bytes)
     end.
 
 agent_flush(Constant, Batch, Count, Size, Rate, Bytes) ->
@@ -596,7 +604,7 @@ agent_flush(Constant, Batch, Count, Size, Rate, Bytes) ->
     #{control := Control, allowed := Allowed} = Constant,
     case atomics:get(Control, 2) > Allowed of
         true -> agent_exit(Constant, [], 0, 0, backlog, 0);
-        false -> agent(Constant, [], 0, 0, Rate, Bytes, 0, infinity)
+        false -> agent(Constant, [], 0, 0, Rate, Bytes, now_ns(), infinity)
     end.
 
 agent_give(#{sender := Sender, control := Control}, Batch, Count, Size) ->
@@ -604,30 +612,32 @@ agent_give(#{sender := Sender, control := Control}, Batch, Count, Size) ->
     atomics:add(Control, 4, Size),
     give(Sender, Control, iolist_to_binary(lists:reverse(Batch))).
 
-%% Takes the messages that wait now, for 200 ms at the longest. UNREAD: -1 if the order itself is among them.
+%% Takes what was traced before the order, for 200 ms at the longest. Trace messages can come tens of milliseconds after
+%% their event, and process_info/2 does not count these; therefore the queue has to be empty for 30 ms. UNREAD: -1 if
+%% the order itself is in the queue.
 agent_stop(Constant, Batch, Count, Size, Unread) ->
-    {message_queue_len, Queued} = process_info(self(), message_queue_len),
-    agent_stop(Constant, Batch, Count, Size, Unread, Queued, now_ns() + 200000000).
+    agent_stop(Constant, Batch, Count, Size, Unread, now_ns() + 200000000).
 
-agent_stop(Constant, Batch, Count, Size, _, 0, _) ->
+agent_stop(Constant, Batch, Count, Size, Unread, End) when Size > 32768 ->
     agent_give(Constant, Batch, Count, Size),
-    exit({tracehost, stopped});
-agent_stop(Constant, Batch, Count, Size, Unread, Queued, End) when Size > 32768 ->
-    agent_give(Constant, Batch, Count, Size),
-    case now_ns() > End of
-        true -> agent_exit(Constant, [], 0, 0, stopped, Unread);
-        false -> agent_stop(Constant, [], 0, 0, Unread, Queued, End)
-    end;
-agent_stop(Constant, Batch, Count, Size, Unread, Queued, End) ->
+    agent_stop(Constant, [], 0, 0, Unread, End);
+agent_stop(Constant, Batch, Count, Size, Unread, End) ->
     receive
         {tracehost_order, _} ->
-            agent_stop(Constant, Batch, Count, Size, 0, Queued - 1, End);
+            agent_stop(Constant, Batch, Count, Size, 0, End);
         Message ->
             Record = record(Message),
-            agent_stop(Constant, [Record | Batch], Count + 1, Size + byte_size(Record), Unread, Queued - 1, End)
+            case now_ns() > End of
+                true -> agent_exit(Constant, [Record | Batch], Count + 1, Size + byte_size(Record), stopped, Unread);
+                false -> agent_stop(Constant, [Record | Batch], Count + 1, Size + byte_size(Record), Unread, End)
+            end
+    after 30 ->
+        agent_give(Constant, Batch, Count, Size),
+        exit({tracehost, stopped})
     end.
 
-%% Ends with REASON. UNREAD: the number to add to the length of the queue for the number of dropped events.
+%% Ends with REASON. UNREAD: the number to add to the length of the queue for the number of dropped events. Events that
+%% arrive until the process has ended are not counted: the number is a lower bound.
 agent_exit(Constant, Batch, Count, Size, Reason, Unread) ->
     #{sender := Sender, control := Control, sample := Sample} = Constant,
     agent_give(Constant, Batch, Count, Size),
@@ -644,7 +654,7 @@ agent_exit(Constant, Batch, Count, Size, Reason, Unread) ->
     exit({tracehost, Reason}).
 
 limit(max_rate, #{rate := Rate}) -> <<(integer_to_binary(Rate))/binary, " events a second">>;
-limit(max_bytes, #{most := Most}) -> <<(integer_to_binary(Most))/binary, " bytes a second">>;
+limit(max_bytes, #{bytes := Bytes}) -> <<(integer_to_binary(Bytes))/binary, " bytes a second">>;
 limit(backlog, #{allowed := Allowed}) -> <<(integer_to_binary(Allowed))/binary, " bytes wait for the client">>;
 limit(memory, _) -> <<"the agent's queue needs more than 16 MiB">>.
 
