@@ -2,16 +2,16 @@
 %%
 %% 1. The client calls start/2 by RPC. The controller looks at what others trace, refuses or leaves that out, and sets
 %%    what the client wishes: patterns first, flags last. From OTP 27 on all is set in a trace session of its own.
-%% 2. The agent is the tracer. It encodes each trace message as a record of a trace port and collects records in batches.
-%%    The agent applies the limits, because no other process knows the rate in time. If a limit is exceeded, the agent
+%% 2. The agent is the tracer. The agent encodes each trace message as a record of a trace port and collects records in
+%%    batches. The agent applies the limits, because no other process knows the rate in time. If a limit is exceeded, the agent
 %%    ends. The end of a tracer removes its flags from all tracees at once.
 %% 3. The sender sends batches to the client, at most WINDOW bytes that are not acknowledged. A send can neither suspend
 %%    the sender nor make a connection, because a connection that is cut or full must not hold anything up here.
 %% 4. The controller never sends to the client. The controller ends the tracing if the client asks for it, is silent for
 %%    DEAD_MS, or is gone, and if the agent or the sender ends. It removes the patterns, one kind after the other and
 %%    only where they are still its own, lets the sender finish, cuts the connection and removes this module.
-%% 5. If the controller is killed, the agent dies by its link, and the sender does what step 4 says. Therefore the sender
-%%    is sent the list of what is to be removed before anything is set.
+%% 5. If the controller is killed, the agent dies by its link, and the sender does step 4. Therefore the controller sends
+%%    the list of what is to be removed to the sender before anything is set.
 %%
 %% Priority: all three processes have priority high. Process signals, such as the question for the length of the agent's
 %% queue or an exit signal, are handled by the process that they are sent to, when that is scheduled. With priority
@@ -114,9 +114,8 @@ set_up(Client, Wish, Caller) ->
     Plan = #{tracees => Parts, patterns => Patterns, messages => Messages, sessions => Sessions,
         rate => bound(maps:get(max_rate, Wish)), bytes => bound(maps:get(max_bytes, Wish)),
         sample => maps:get(sample, Wish), allowed => Window + Backlog, control => Control},
-    {Sender, SenderMonitor} = spawn_opt(fun() ->
-        sender_start(#{client => Client, control => Control, window => Window, names => Names, dead => Dead}, Controller)
-    end, [monitor]),
+    Constant = #{client => Client, control => Control, window => Window, names => Names, dead => Dead},
+    {Sender, SenderMonitor} = spawn_opt(fun() -> sender_start(Constant, Controller) end, [monitor]),
     Own = [Controller, Sender, Caller | connection(node(Client))],
     State = #{plan => Plan#{own => Own}, sender => Sender, sender_monitor => SenderMonitor, dead => Dead, queued => 0},
     try begin_tracing(State, 0) of
@@ -268,7 +267,8 @@ refuse_pattern_of_other({M, F, A}, Kind) ->
         false ->
             ok;
         There ->
-            refuse({pattern_of_other, lists:flatten(io_lib:format("~tw:~tw/~w", [M, F, A])), binary_to_list(text(There))})
+            Function = lists:flatten(io_lib:format("~tw:~tw/~w", [M, F, A])),
+            refuse({pattern_of_other, Function, binary_to_list(text(There))})
     end.
 
 %% Returns false, or the pattern that a function has: {local or global, MatchSpec} or {Counter, Value}. Patterns local
@@ -377,7 +377,8 @@ undo_pattern({M, F, A}, Kind, Spec) ->
     case lists:keymember(other, 2, There) of
         _ when Own =:= [] -> ok;
         false -> [erlang:trace_pattern(MFA, false, [Kind]) || MFA <- accepted_patterns({M, F, A})];
-        true when M =:= '_' -> [undo_pattern({Module, F, A}, Kind, Spec) || Module <- lists:usort([X || {X, _, _} <- Own])];
+        true when M =:= '_' ->
+            [undo_pattern({Module, F, A}, Kind, Spec) || Module <- lists:usort([X || {X, _, _} <- Own])];
         true -> [erlang:trace_pattern(MFA, false, [Kind]) || MFA <- Own]
     end.
 
@@ -579,8 +580,8 @@ agent_event(Constant, Message, Batch, Count, Size, Rate, Bytes, Due) ->
             case max(NextRate, NextBytes) - Now > 1000000000 orelse Now >= Due orelse Size > 32768 orelse
                 atomics:get(map_get(control, Constant), 1) =/= 0 of
                 false ->
-                    agent(Constant, [Record, <<0, (byte_size(Record)):32>> | Batch], Count + 1, Size + byte_size(Record) + 5,
-                        NextRate, NextBytes, Due, (Due - Now) div 1000000 + 1);
+                    agent(Constant, [Record, <<0, (byte_size(Record)):32>> | Batch], Count + 1,
+                        Size + byte_size(Record) + 5, NextRate, NextBytes, Due, (Due - Now) div 1000000 + 1);
                 true ->
                     agent_turn(Constant, [Record, <<0, (byte_size(Record)):32>> | Batch], Count + 1,
                         Size + byte_size(Record) + 5, NextRate, NextBytes, Now)
@@ -680,7 +681,7 @@ first_notes(Names, Own) ->
     end].
 
 registered_names(Own) ->
-    [{Found, Name} || Name <- registered(), Found <- [whereis(Name)], Found =/= undefined, not lists:member(Found, Own)].
+    [{Found, Name} || Name <- registered(), Found <- [whereis(Name)], not lists:member(Found, [undefined | Own])].
 
 initial_calls(Own) ->
     [{Pid, case Call of
