@@ -1,7 +1,7 @@
 %% A client of tracehost_agent, as the program is one: loads or evaluates the module in a node by RPC, starts it, takes
 %% and acknowledges batches, sends beats. The functions are called in a hidden node of their own.
 -module(client).
--export([start/4, go/1, quiet/1, stop/1, taken/1, await/2, await_ended/1, gone/1, rpc/4]).
+-export([start/4, go/1, stop/1, die/1, acknowledge/1, taken/1, await/2, await_ended/1, gone/1, rpc/4]).
 
 %% Starts tracing in NODE. HOW is {load, Beam} or {evaluate, Evaluator, Source}. Returns {ok, Client, Answer}, or the
 %% error. OPTIONS: ack (false: nothing is acknowledged), beat (false: no beats).
@@ -23,8 +23,11 @@ client(Caller, Node, How, Wish, Options) ->
             self() ! beat,
             monitor_node(Node, true),
             loop(#{controller => Controller, sender => Sender, data => [], ended => false, waiting => [], node => Node,
-                ack => maps:get(ack, Options, true), beat => maps:get(beat, Options, true), down => false});
+                owed => 0, ack => maps:get(ack, Options, true), beat => maps:get(beat, Options, true), down => false});
+        {error, {busy, _}} = Error ->
+            Caller ! {self(), Error};
         Error ->
+            erlang:disconnect_node(Node),
             Caller ! {self(), Error}
     end.
 
@@ -57,23 +60,25 @@ set_up_there(Node, {evaluate, Evaluator, Source}, Wish) ->
     rpc(Node, erl_eval, expr, [Expression, Bindings, none, none, value]).
 
 loop(State) ->
-    #{controller := Controller, sender := Sender, data := Data, ack := Ack, beat := Beat, waiting := Waiting} = State,
+    #{controller := Controller, sender := Sender, data := Data, ack := Ack, beat := Beat, waiting := Waiting,
+        owed := Owed} = State,
     receive
         {data, Batch} ->
             Ack andalso (Sender ! {ack, byte_size(Batch)}),
-            loop(answer(State#{data := [Batch | Data]}));
+            loop(answer(State#{data := [Batch | Data], owed := Owed + case Ack of true -> 0; false -> byte_size(Batch) end}));
         {ended, Reason, Stats} ->
             Controller ! bye,
             Sender ! bye,
-            loop(answer(State#{ended := {Reason, Stats}}));
+            loop(answer(State#{ended := {Reason, Stats}, beat := false}));
         {nodedown, _} ->
-            loop(answer(State#{down := true}));
+            loop(answer(State#{down := true, beat := false}));
         beat when Beat ->
             Controller ! beat,
             erlang:send_after(1000, self(), beat),
             loop(State);
-        {set, Changes} ->
-            loop(maps:merge(State, Changes));
+        acknowledge ->
+            Sender ! {ack, Owed},
+            loop(State#{ack := true, owed := 0});
         {send, Who, Message} ->
             maps:get(Who, State) ! Message,
             loop(State);
@@ -125,8 +130,9 @@ ask(Client, Condition) ->
 
 go(Client) -> Client ! {send, sender, go}.
 stop(Client) -> Client ! {send, controller, stop}.
-%% Acknowledges nothing from now on.
-quiet(Client) -> Client ! {set, #{ack => false}}.
+die(Client) -> Client ! die.
+%% Acknowledges all that came and that comes.
+acknowledge(Client) -> Client ! acknowledge.
 %% Returns {records so far, false or {Reason, Stats}}.
 taken(Client) -> ask(Client, now).
 await(Client, {Count, Text}) -> ask(Client, {text, Count, Text}).

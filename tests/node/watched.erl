@@ -1,12 +1,12 @@
 %% Runs in the node that is traced: workloads, a plain tracer to compare with, and the node's state.
 -module(watched).
--export([state/0, worker/0, work/2, called/1, fails/1, serve/0, burn/1, burst/1, busy/1, plain/3, collect/1, own/2, dump/1,
-    suspended/1, exists/1]).
+-export([state/0, worker/0, finish/1, work/2, called/1, fails/1, serve/0, steady/0, busy/1, plain/3, collect/1, other/0, received/1,
+    dbg_session/1, suspend/1]).
 
 %% Starts a worker. The worker and its echo are not linked to the caller, which ends.
 worker() ->
     Echo = spawn(fun serve/0),
-    register(watched_echo, Echo),
+    is_pid(whereis(watched_echo)) orelse register(watched_echo, Echo),
     spawn(fun() -> worker_loop(Echo) end).
 
 worker_loop(Echo) ->
@@ -18,6 +18,10 @@ worker_loop(Echo) ->
         stop ->
             Echo ! stop
     end.
+
+%% Ends workers and their echoes.
+finish(Workers) ->
+    [Worker ! stop || Worker <- Workers].
 
 work(Worker, What) ->
     Worker ! {work, self(), What},
@@ -62,26 +66,24 @@ serve() ->
             serve()
     end.
 
-%% Starts COUNT processes that call without end; killed by exit/2.
+%% Starts a process that calls, sends and makes processes about a thousand times a second.
+steady() ->
+    spawn(fun steady_loop/0).
+
+steady_loop() ->
+    calls(10),
+    spawn(fun() -> ok end),
+    self() ! tick,
+    receive tick -> ok end,
+    receive stop -> ok after 10 -> steady_loop() end.
+
+%% Starts COUNT processes that call without end.
 busy(Count) ->
     [spawn(fun() -> burn(1) end) || _ <- lists:seq(1, Count)].
 
 burn(N) ->
     watched:called(N),
     burn(N).
-
-%% Calls until the time that is given in milliseconds is over. Returns the number of calls.
-burst(Time) ->
-    End = erlang:monotonic_time(millisecond) + Time,
-    burst(End, 0).
-
-burst(End, Count) ->
-    case Count rem 1000 =:= 0 andalso erlang:monotonic_time(millisecond) >= End of
-        true -> Count;
-        false ->
-            watched:called(Count),
-            burst(End, Count + 1)
-    end.
 
 %% Starts a plain tracer of WORKER with the patterns and flags of a wish. collect/1 ends it.
 plain(Worker, Flags, Patterns) ->
@@ -103,24 +105,36 @@ collect(Tracer) ->
     Tracer ! {give, self()},
     receive {records, Records} -> Records end.
 
-%% Somebody else's trace: HOW is pattern, process, new, send or session.
-own(pattern, Spec) ->
-    erlang:trace_pattern({watched, called, 1}, Spec, [local]);
-own(Who, true) ->
-    Tracer = spawn(fun() -> tracer([]) end),
-    erlang:trace(Who, true, [{tracer, Tracer}, call]),
-    Tracer.
+%% Somebody else's tracer. received/1 returns what it got.
+other() ->
+    spawn(fun() -> other([]) end).
 
-dump(Tracer) ->
+other(Records) ->
+    receive
+        {give, Caller} ->
+            Caller ! {records, lists:reverse(Records)},
+            other(Records);
+        Record ->
+            other([Record | Records])
+    end.
+
+received(Tracer) ->
     Tracer ! {give, self()},
     receive {records, Records} -> Records end.
 
-exists(Process) ->
-    is_process_alive(Process).
+%% Traces the calls of fails/1 in WORKER with dbg. Returns the process that gets the messages.
+dbg_session(Worker) ->
+    Collector = other(),
+    {ok, _} = dbg:tracer(process, {fun(Message, Process) -> Process ! Message, Process end, Collector}),
+    {ok, _} = dbg:p(Worker, [call]),
+    {ok, _} = dbg:tpl(watched, fails, 1, x),
+    Collector.
 
-suspended(Process) ->
-    erlang:suspend_process(Process),
-    receive stop -> ok end.
+suspend(Process) ->
+    spawn(fun() ->
+        erlang:suspend_process(Process),
+        receive stop -> ok end
+    end).
 
 %% Returns what must be as before after a trace: see the keys. The process that asks and those of the node itself that
 %% come and go are not in it.
@@ -135,7 +149,7 @@ state() ->
         traced => [Found || P <- Processes ++ [new_processes, new_ports | erlang:ports()],
             Found <- [{P, erlang:trace_info(P, tracer), erlang:trace_info(P, flags)}],
             element(2, Found) =/= {tracer, []} orelse element(3, Found) =/= {flags, []}],
-        patterns => [{MFA, All} || M <- erlang:loaded(), {F, A} <- M:module_info(functions),
+        patterns => [{MFA, All} || M <- erlang:loaded(), {F, A} <- functions(M),
             MFA <- [{M, F, A}], {all, All} <- [erlang:trace_info(MFA, all)], All =/= false, All =/= undefined],
         on_load => erlang:trace_info(on_load, all),
         messages => [erlang:trace_info(Tag, match_spec) || Tag <- [send, 'receive']],
@@ -145,3 +159,7 @@ state() ->
             false -> none
         end,
         nodes => nodes(connected)}.
+
+%% A module may be gone by now.
+functions(Module) ->
+    try erlang:get_module_info(Module, functions) catch error:badarg -> [] end.

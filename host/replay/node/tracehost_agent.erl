@@ -2,16 +2,16 @@
 %%
 %% 1. The client calls start/2 by RPC. The controller looks at what others trace, refuses or leaves that out, and sets
 %%    what the client wishes: patterns first, flags last. From OTP 27 on all is set in a trace session of its own.
-%% 2. The agent is the tracer. It encodes each trace message as a record of a trace port and collects records in batches.
-%%    The agent applies the limits, because no other process knows the rate in time. If a limit is exceeded, the agent
+%% 2. The agent is the tracer. The agent encodes each trace message as a record of a trace port and collects records in
+%%    batches. The agent applies the limits, because no other process knows the rate in time. If a limit is exceeded, the agent
 %%    ends. The end of a tracer removes its flags from all tracees at once.
 %% 3. The sender sends batches to the client, at most WINDOW bytes that are not acknowledged. A send can neither suspend
 %%    the sender nor make a connection, because a connection that is cut or full must not hold anything up here.
 %% 4. The controller never sends to the client. The controller ends the tracing if the client asks for it, is silent for
 %%    DEAD_MS, or is gone, and if the agent or the sender ends. It removes the patterns, one kind after the other and
 %%    only where they are still its own, lets the sender finish, cuts the connection and removes this module.
-%% 5. If the controller is killed, the agent dies by its link, and the sender does what step 4 says. Therefore the sender
-%%    is sent the list of what is to be removed before anything is set.
+%% 5. If the controller is killed, the agent dies by its link, and the sender does step 4. Therefore the controller sends
+%%    the list of what is to be removed to the sender before anything is set.
 %%
 %% Priority: all three processes have priority high. Process signals, such as the question for the length of the agent's
 %% queue or an exit signal, are handled by the process that they are sent to, when that is scheduled. With priority
@@ -114,9 +114,8 @@ set_up(Client, Wish, Caller) ->
     Plan = #{tracees => Parts, patterns => Patterns, messages => Messages, sessions => Sessions,
         rate => bound(maps:get(max_rate, Wish)), bytes => bound(maps:get(max_bytes, Wish)),
         sample => maps:get(sample, Wish), allowed => Window + Backlog, control => Control},
-    {Sender, SenderMonitor} = spawn_opt(fun() ->
-        sender_start(#{client => Client, control => Control, window => Window, names => Names, dead => Dead}, Controller)
-    end, [monitor]),
+    Constant = #{client => Client, control => Control, window => Window, names => Names, dead => Dead},
+    {Sender, SenderMonitor} = spawn_opt(fun() -> sender_start(Constant, Controller) end, [monitor]),
     Own = [Controller, Sender, Caller | connection(node(Client))],
     State = #{plan => Plan#{own => Own}, sender => Sender, sender_monitor => SenderMonitor, dead => Dead, queued => 0},
     try begin_tracing(State, 0) of
@@ -268,7 +267,8 @@ refuse_pattern_of_other({M, F, A}, Kind) ->
         false ->
             ok;
         There ->
-            refuse({pattern_of_other, lists:flatten(io_lib:format("~tw:~tw/~w", [M, F, A])), binary_to_list(text(There))})
+            Function = lists:flatten(io_lib:format("~tw:~tw/~w", [M, F, A])),
+            refuse({pattern_of_other, Function, binary_to_list(text(There))})
     end.
 
 %% Returns false, or the pattern that a function has: {local or global, MatchSpec} or {Counter, Value}. Patterns local
@@ -320,10 +320,16 @@ begin_tracing(State, Sample) ->
             erlang:raise(Class, Reason, Stack)
     end.
 
-set_pattern(false, Pattern, Kind, Spec) ->
-    erlang:trace_pattern(Pattern, Spec, [Kind]);
 set_pattern(Session, Pattern, Kind, Spec) ->
-    trace:function(Session, Pattern, Spec, [Kind]).
+    lists:sum([case Session of
+        false -> erlang:trace_pattern(MFA, Spec, [Kind]);
+        _ -> trace:function(Session, MFA, Spec, [Kind])
+    end || MFA <- accepted_patterns(Pattern)]).
+
+%% Returns PATTERN, or its functions if it has a name after a wildcard, which trace_pattern/3 does not accept.
+accepted_patterns({'_', F, A}) when F =/= '_'; A =/= '_' -> functions({'_', F, A});
+accepted_patterns({M, '_', A}) when A =/= '_' -> functions({M, '_', A});
+accepted_patterns(Pattern) -> [Pattern].
 
 set_messages(false, Tag, Spec) ->
     erlang:trace_pattern(Tag, Spec, []);
@@ -332,40 +338,27 @@ set_messages(Session, send, Spec) ->
 set_messages(Session, 'receive', Spec) ->
     trace:recv(Session, Spec, []).
 
-%% Sets FLAGS of WHO, but not of our own processes and connection. Returns the number of tracees.
-set_flags(Session, Agent, Own, Who, Flags, 0) ->
-    Count = trace_flags(Session, Agent, Who, true, Flags),
-    Count - length([Tracee || Tracee <- [Agent | Own], forget(Session, Agent, Tracee)]);
+%% Sets FLAGS of WHO. Returns the number of tracees. Existing processes are set one by one: so neither our own processes
+%% nor those of others are traced for a moment, and the node does not stand still.
 set_flags(Session, Agent, Own, Who, Flags, Sample) ->
-    Existing = case Who of
+    Tracees = case Who of
         existing_processes -> processes();
         existing_ports -> erlang:ports();
-        _ when is_atom(Who) -> [];
+        _ when is_atom(Who), Sample > 0 -> [];
         _ -> [Who]
     end,
-    lists:sum([try trace_flags(Session, Agent, Tracee, true, Flags) catch error:badarg -> 0 end ||
-        Tracee <- Existing, erlang:phash2(Tracee, Sample) =:= 0, not lists:member(Tracee, [Agent | Own]),
-        Session =/= false orelse traced_by_others(Tracee) =:= []]).
+    lists:sum([try trace_flags(Session, Agent, Tracee, Flags) catch error:badarg when Tracee =/= Who -> 0 end ||
+        Tracee <- Tracees, Sample =:= 0 orelse erlang:phash2(Tracee, Sample) =:= 0,
+        not lists:member(Tracee, [Agent | Own]), Session =/= false orelse not_traced_by_other(Tracee, Agent)]).
 
-trace_flags(false, Agent, Who, true, Flags) -> erlang:trace(Who, true, [{tracer, Agent} | Flags]);
-trace_flags(false, _, Who, false, Flags) -> erlang:trace(Who, false, Flags);
-trace_flags(Session, _, existing_processes, How, Flags) -> trace:process(Session, existing, How, Flags);
-trace_flags(Session, _, new_processes, How, Flags) -> trace:process(Session, new, How, Flags);
-trace_flags(Session, _, existing_ports, How, Flags) -> trace:port(Session, existing, How, Flags);
-trace_flags(Session, _, new_ports, How, Flags) -> trace:port(Session, new, How, Flags);
-trace_flags(Session, _, Who, How, Flags) when is_pid(Who) -> trace:process(Session, Who, How, Flags);
-trace_flags(Session, _, Who, How, Flags) -> trace:port(Session, Who, How, Flags).
+not_traced_by_other(Tracee, Agent) ->
+    lists:member(erlang:trace_info(Tracee, tracer), [{tracer, []}, {tracer, Agent}]).
 
-%% Removes the flags that AGENT set for TRACEE. Returns whether there were any.
-forget(false, Agent, Tracee) ->
-    erlang:trace_info(Tracee, tracer) =:= {tracer, Agent} andalso trace_flags(false, Agent, Tracee, false, [all]) =:= 1;
-forget(Session, Agent, Tracee) ->
-    try trace:info(Session, Tracee, flags) of
-        {flags, [_ | _]} -> trace_flags(Session, Agent, Tracee, false, [all]) =:= 1;
-        _ -> false
-    catch
-        error:badarg -> false
-    end.
+trace_flags(false, Agent, Who, Flags) -> erlang:trace(Who, true, [{tracer, Agent} | Flags]);
+trace_flags(Session, _, new_processes, Flags) -> trace:process(Session, new, true, Flags);
+trace_flags(Session, _, new_ports, Flags) -> trace:port(Session, new, true, Flags);
+trace_flags(Session, _, Who, Flags) when is_pid(Who) -> trace:process(Session, Who, true, Flags);
+trace_flags(Session, _, Who, Flags) -> trace:port(Session, Who, true, Flags).
 
 %% Removes what was set. The last pattern goes first, because a later pattern hides an earlier one of the same function.
 undo(#{session := false, patterns := Patterns, messages := Messages}) ->
@@ -383,8 +376,9 @@ undo_pattern({M, F, A}, Kind, Spec) ->
     Own = [MFA || {MFA, true} <- There],
     case lists:keymember(other, 2, There) of
         _ when Own =:= [] -> ok;
-        false -> erlang:trace_pattern({M, F, A}, false, [Kind]);
-        true when M =:= '_' -> [undo_pattern({Module, F, A}, Kind, Spec) || Module <- lists:usort([X || {X, _, _} <- Own])];
+        false -> [erlang:trace_pattern(MFA, false, [Kind]) || MFA <- accepted_patterns({M, F, A})];
+        true when M =:= '_' ->
+            [undo_pattern({Module, F, A}, Kind, Spec) || Module <- lists:usort([X || {X, _, _} <- Own])];
         true -> [erlang:trace_pattern(MFA, false, [Kind]) || MFA <- Own]
     end.
 
@@ -430,11 +424,15 @@ controller(State) ->
 watch(State) ->
     #{agent := Agent, beat := Beat, dead := Dead} = State,
     Silent = now_ns() - Beat > Dead * 1000000,
-    case process_info(Agent, [message_queue_len, memory]) of
-        _ when Silent -> client_lost(State, true);
-        [_, {memory, Memory}] when Memory > 16777216 -> stop_tracing(State, memory);
-        [{message_queue_len, Queued}, _] -> controller(State#{queued := Queued});
-        undefined -> controller(State)
+    case process_info(Agent, [message_queue_len, memory, total_heap_size]) of
+        _ when Silent ->
+            client_lost(State, true);
+        [{_, Queued}, {_, Memory}, {_, Words}] when Memory - Words * 8 > 16777216; Words > 8388608 ->
+            stop_tracing(State#{queued := Queued}, memory);
+        [{_, Queued} | _] ->
+            controller(State#{queued := Queued});
+        undefined ->
+            controller(State)
     end.
 
 %% Orders the agent to end. An agent that stops reads first what has been traced until now.
@@ -547,54 +545,59 @@ leave(#{client := Client}, Connected) ->
 %% --- Agent ---
 
 agent_start(Plan) ->
-    #{sender := Sender, control := Control, own := Own, rate := Rate, bytes := Bytes, allowed := Allowed,
-        sample := Sample} = Plan,
-    Constant = #{sender => Sender, control => Control, own => maps:from_list([{Pid, own} || Pid <- [self() | Own]]),
-        event_ns => 1000000000 div Rate, most => Bytes, allowed => Allowed, sample => Sample, rate => Rate},
+    #{sender := Sender, control := Control, rate := Rate, bytes := Bytes, allowed := Allowed, sample := Sample} = Plan,
+    Constant = #{sender => Sender, control => Control, event_ns => 1000000000 div Rate, rate => Rate, bytes => Bytes,
+        largest => min(Bytes, 16#ffffffff), allowed => Allowed, sample => Sample},
     Start = now_ns(),
-    agent(Constant, [], 0, 0, Start, Start, 0, infinity).
+    agent(Constant, [], 0, 0, Start, Start, Start, infinity).
 
 %% BATCH: the records, the last one first, with COUNT events and SIZE bytes. RATE and BYTES: the times at which the
 %% allowance of events and of bytes is whole again. If such a time is more than a second ahead, the limit is exceeded.
-%% DUE: the time at which the batch goes to the sender. WAIT: the milliseconds until then.
+%% DUE: the time at which the batch goes to the sender, or a time that is over if the batch is empty. WAIT: the
+%% milliseconds until then.
 agent(Constant, Batch, Count, Size, Rate, Bytes, Due, Wait) ->
     receive
         {tracehost_order, 1} ->
             agent_stop(Constant, Batch, Count, Size, 0);
         {tracehost_order, 2} ->
             agent_exit(Constant, Batch, Count, Size, memory, 0);
-        Message when is_map_key(element(2, Message), map_get(own, Constant)) ->
-            agent(Constant, Batch, Count, Size, Rate, Bytes, Due, Wait);
         Message ->
             agent_event(Constant, Message, Batch, Count, Size, Rate, Bytes, Due)
     after Wait ->
         agent_flush(Constant, Batch, Count, Size, Rate, Bytes)
     end.
 
+%% Guards are not used here: erl_eval needs 10 us for each.
 agent_event(Constant, Message, Batch, Count, Size, Rate, Bytes, Due) ->
-    #{control := Control, event_ns := EventNs, most := Most} = Constant,
-    External = erlang:external_size(Message),
-    if
-        External > Most; External > 16#ffffffff ->
-            agent_exit(Constant, Batch, Count, Size, max_bytes, 1);
+    case erlang:external_size(Message) > map_get(largest, Constant) of
         true ->
+            agent_exit(Constant, Batch, Count, Size, max_bytes, 1);
+        false ->
             Record = term_to_binary(Message),
-            RecordSize = byte_size(Record),
-            More = [Record, <<0, RecordSize:32>> | Batch],
-            MoreSize = Size + RecordSize + 5,
             Now = now_ns(),
-            NextRate = max(Rate, Now) + EventNs,
-            NextBytes = max(Bytes, Now) + (RecordSize + 5) * 1000000000 div Most,
-            Order = atomics:get(Control, 1),
-            if
-                NextRate - Now > 1000000000 -> agent_exit(Constant, More, Count + 1, MoreSize, max_rate, 0);
-                NextBytes - Now > 1000000000 -> agent_exit(Constant, More, Count + 1, MoreSize, max_bytes, 0);
-                Order =:= 1 -> agent_stop(Constant, More, Count + 1, MoreSize, -1);
-                Order =:= 2 -> agent_exit(Constant, More, Count + 1, MoreSize, memory, -1);
-                Count =:= 0 -> agent(Constant, More, 1, MoreSize, NextRate, NextBytes, Now + 10000000, 10);
-                MoreSize > 32768; Now >= Due -> agent_flush(Constant, More, Count + 1, MoreSize, NextRate, NextBytes);
-                true -> agent(Constant, More, Count + 1, MoreSize, NextRate, NextBytes, Due, (Due - Now) div 1000000 + 1)
+            NextRate = max(Rate, Now) + map_get(event_ns, Constant),
+            NextBytes = max(Bytes, Now) + (byte_size(Record) + 5) * 1000000000 div map_get(bytes, Constant),
+            case max(NextRate, NextBytes) - Now > 1000000000 orelse Now >= Due orelse Size > 32768 orelse
+                atomics:get(map_get(control, Constant), 1) =/= 0 of
+                false ->
+                    agent(Constant, [Record, <<0, (byte_size(Record)):32>> | Batch], Count + 1,
+                        Size + byte_size(Record) + 5, NextRate, NextBytes, Due, (Due - Now) div 1000000 + 1);
+                true ->
+                    agent_turn(Constant, [Record, <<0, (byte_size(Record)):32>> | Batch], Count + 1,
+                        Size + byte_size(Record) + 5, NextRate, NextBytes, Now)
             end
+    end.
+
+%% Decides after an event with which a batch begins or is full, a limit is exceeded, or the controller gives an order.
+agent_turn(Constant, Batch, Count, Size, Rate, Bytes, Now) ->
+    Order = atomics:get(map_get(control, Constant), 1),
+    if
+        Rate - Now > 1000000000 -> agent_exit(Constant, Batch, Count, Size, max_rate, 0);
+        Bytes - Now > 1000000000 -> agent_exit(Constant, Batch, Count, Size, max_bytes, 0);
+        Order =:= 1 -> agent_stop(Constant, Batch, Count, Size, -1);
+        Order =:= 2 -> agent_exit(Constant, Batch, Count, Size, memory, -1);
+        Count =:= 1 -> agent(Constant, Batch, Count, Size, Rate, Bytes, Now + 10000000, 10);
+        true -> agent_flush(Constant, Batch, Count, Size, Rate, Bytes)
     end.
 
 agent_flush(Constant, Batch, Count, Size, Rate, Bytes) ->
@@ -602,7 +605,7 @@ agent_flush(Constant, Batch, Count, Size, Rate, Bytes) ->
     #{control := Control, allowed := Allowed} = Constant,
     case atomics:get(Control, 2) > Allowed of
         true -> agent_exit(Constant, [], 0, 0, backlog, 0);
-        false -> agent(Constant, [], 0, 0, Rate, Bytes, 0, infinity)
+        false -> agent(Constant, [], 0, 0, Rate, Bytes, now_ns(), infinity)
     end.
 
 agent_give(#{sender := Sender, control := Control}, Batch, Count, Size) ->
@@ -610,32 +613,32 @@ agent_give(#{sender := Sender, control := Control}, Batch, Count, Size) ->
     atomics:add(Control, 4, Size),
     give(Sender, Control, iolist_to_binary(lists:reverse(Batch))).
 
-%% Takes the messages that wait now, for 200 ms at the longest. UNREAD: -1 if the order itself is among them.
+%% Takes what was traced before the order, for 200 ms at the longest. Trace messages can come tens of milliseconds after
+%% their event, and process_info/2 does not count these; therefore the queue has to be empty for 30 ms. UNREAD: -1 if
+%% the order itself is in the queue.
 agent_stop(Constant, Batch, Count, Size, Unread) ->
-    {message_queue_len, Queued} = process_info(self(), message_queue_len),
-    agent_stop(Constant, Batch, Count, Size, Unread, Queued, now_ns() + 200000000).
+    agent_stop(Constant, Batch, Count, Size, Unread, now_ns() + 200000000).
 
-agent_stop(Constant, Batch, Count, Size, _, 0, _) ->
+agent_stop(Constant, Batch, Count, Size, Unread, End) when Size > 32768 ->
     agent_give(Constant, Batch, Count, Size),
-    exit({tracehost, stopped});
-agent_stop(Constant, Batch, Count, Size, Unread, Queued, End) when Size > 32768 ->
-    agent_give(Constant, Batch, Count, Size),
-    case now_ns() > End of
-        true -> agent_exit(Constant, [], 0, 0, stopped, Unread);
-        false -> agent_stop(Constant, [], 0, 0, Unread, Queued, End)
-    end;
-agent_stop(Constant, Batch, Count, Size, Unread, Queued, End) ->
+    agent_stop(Constant, [], 0, 0, Unread, End);
+agent_stop(Constant, Batch, Count, Size, Unread, End) ->
     receive
         {tracehost_order, _} ->
-            agent_stop(Constant, Batch, Count, Size, 0, Queued - 1, End);
-        Message when is_map_key(element(2, Message), map_get(own, Constant)) ->
-            agent_stop(Constant, Batch, Count, Size, Unread, Queued - 1, End);
+            agent_stop(Constant, Batch, Count, Size, 0, End);
         Message ->
             Record = record(Message),
-            agent_stop(Constant, [Record | Batch], Count + 1, Size + byte_size(Record), Unread, Queued - 1, End)
+            case now_ns() > End of
+                true -> agent_exit(Constant, [Record | Batch], Count + 1, Size + byte_size(Record), stopped, Unread);
+                false -> agent_stop(Constant, [Record | Batch], Count + 1, Size + byte_size(Record), Unread, End)
+            end
+    after 30 ->
+        agent_give(Constant, Batch, Count, Size),
+        exit({tracehost, stopped})
     end.
 
-%% Ends with REASON. UNREAD: the number to add to the length of the queue for the number of dropped events.
+%% Ends with REASON. UNREAD: the number to add to the length of the queue for the number of dropped events. Events that
+%% arrive until the process has ended are not counted: the number is a lower bound.
 agent_exit(Constant, Batch, Count, Size, Reason, Unread) ->
     #{sender := Sender, control := Control, sample := Sample} = Constant,
     agent_give(Constant, Batch, Count, Size),
@@ -652,7 +655,7 @@ agent_exit(Constant, Batch, Count, Size, Reason, Unread) ->
     exit({tracehost, Reason}).
 
 limit(max_rate, #{rate := Rate}) -> <<(integer_to_binary(Rate))/binary, " events a second">>;
-limit(max_bytes, #{most := Most}) -> <<(integer_to_binary(Most))/binary, " bytes a second">>;
+limit(max_bytes, #{bytes := Bytes}) -> <<(integer_to_binary(Bytes))/binary, " bytes a second">>;
 limit(backlog, #{allowed := Allowed}) -> <<(integer_to_binary(Allowed))/binary, " bytes wait for the client">>;
 limit(memory, _) -> <<"the agent's queue needs more than 16 MiB">>.
 
@@ -678,7 +681,7 @@ first_notes(Names, Own) ->
     end].
 
 registered_names(Own) ->
-    [{Found, Name} || Name <- registered(), Found <- [whereis(Name)], Found =/= undefined, not lists:member(Found, Own)].
+    [{Found, Name} || Name <- registered(), Found <- [whereis(Name)], not lists:member(Found, [undefined | Own])].
 
 initial_calls(Own) ->
     [{Pid, case Call of
