@@ -92,8 +92,8 @@ struct th_stream_stats {
     uint64_t lost;  /* events that these records count as dropped */
     uint64_t other; /* records that are neither trace messages nor notes */
     uint64_t calls;
-    int64_t offset;       /* nanoseconds from monotonic to system time; 0: no note tells it */
-    struct th_buffer off; /* why the node traced no more, or less; empty: it did not end */
+    int64_t offset;        /* nanoseconds from monotonic to system time; 0: no note tells it */
+    struct th_buffer told; /* lines of notes for users */
     struct th_stream_stats_row *rows;
     size_t row_count, row_capacity, row_last;
     struct th_table functions, tracees; /* values: counts */
@@ -177,7 +177,8 @@ static enum th_status add_event(struct th_stream_stats *stats, struct th_event *
     } else if (th_trace_note(event, env, &note)) {
         count_row(stats, event, note.key);
         th_trace_note_offset(&note, &stats->offset);
-        th_trace_note_off(&note, &stats->off);
+        if (th_trace_note_told(&note, &stats->told))
+            th_buffer_add_byte(&stats->told, '\n');
     } else {
         struct th_span *span = &stats->spans[event->time.kind];
         bool has_tracee = event->kind != TH_EVENT_SEQ_TRACE;
@@ -327,8 +328,10 @@ static void print_text(const struct info *info, struct th_stream_stats *stats,
     if (reader->gaps)
         printf("lost        an unknown number of events in %llu place%s\n",
                (unsigned long long)reader->gaps, th_log_plural(reader->gaps));
-    if (stats->off.size)
-        printf("ended       %s\n", th_buffer_text(&stats->off));
+    th_buffer_text(&stats->told);
+    for (char *line = (char *)stats->told.data, *end; line && (end = strchr(line, '\n'));
+         line = end + 1)
+        printf("note        %.*s\n", (int)(end - line), line);
     if (stats->other)
         printf("other       %llu record%s of another kind than trace messages\n",
                (unsigned long long)stats->other, th_log_plural(stats->other));
@@ -420,8 +423,8 @@ static void print_json(struct th_stream_stats *stats, const struct th_stream *st
                        json_list("mfa", &stats->function_list, info_print_function),
                        "tracees_distinct", (json_int_t)stats->tracee_list.count, "tracees",
                        json_list("id", &stats->tracee_list, th_text_print)));
-    if (stats->off.size)
-        json_object_set_new(all, "ended", json_string(th_buffer_text(&stats->off)));
+    if (stats->told.size)
+        json_object_set_new(all, "notes", json_string(th_buffer_text(&stats->told)));
     th_cli_command_print_json(all, JSON_INDENT(2));
 }
 
@@ -461,7 +464,7 @@ int th_cli_command_info(int argc, char **argv)
     th_free(stats.function_list.items);
     th_free(stats.tracee_list.items);
     th_free(stats.rows);
-    th_buffer_free(&stats.off);
+    th_buffer_free(&stats.told);
     th_hash_table_free(&stats.functions);
     th_hash_table_free(&stats.tracees);
     return th_cli_command_finish("info", status);

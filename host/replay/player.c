@@ -197,7 +197,7 @@ static void play_note(struct th_player *player, const struct th_note *note)
     struct th_buffer text = {0};
 
     th_trace_note_play(player->tracing, note);
-    if (th_trace_note_off(note, &text) && options->notice &&
+    if (th_trace_note_told(note, &text) && options->notice &&
         player->event.position >= player->options->begin_at)
         options->notice(options->context, th_buffer_text(&text));
     th_buffer_free(&text);

@@ -80,6 +80,8 @@ enum {
     X(tracehost, "tracehost")                                       \
     X(clock, "clock")                                               \
     X(names, "names")                                               \
+    X(sampled, "sampled")                                           \
+    X(notice, "notice")                                             \
     X(counts, "counts")                                             \
     X(off, "off")                                                   \
     X(send, "send")                                                 \

@@ -79,16 +79,23 @@ bool th_trace_note_offset(const struct th_note *note, int64_t *ns)
            th_get_int64(times[1], &system) && !__builtin_sub_overflow(system, monotonic, ns);
 }
 
-bool th_trace_note_off(const struct th_note *note, struct th_buffer *text)
+bool th_trace_note_told(const struct th_note *note, struct th_buffer *text)
 {
-    const unsigned char *data;
-    size_t bytes;
+    bool triple = th_is_tuple(note->value) && th_tuple_arity(note->value) == 3;
+    const th_term third = triple ? th_tuple_elements(note->value)[2] : TH_NONE;
+    const unsigned char *data = NULL;
+    size_t bytes = 0;
+    uint64_t processes;
 
-    if (note->key != TH_AM(off) || !th_is_tuple(note->value) || th_tuple_arity(note->value) != 3 ||
-        !th_get_bytes(th_tuple_elements(note->value)[2], &data, &bytes))
+    if (note->key == TH_AM(sampled) && triple && th_get_uint64(third, &processes)) {
+        th_buffer_printf(text, "beyond a limit, the node goes on with one of %llu processes",
+                         (unsigned long long)processes);
+        return true;
+    }
+    if (note->key == TH_AM(off) && triple && th_get_bytes(third, &data, &bytes))
+        th_buffer_add_text(text, "the node has ended the tracing: ");
+    else if (note->key != TH_AM(notice) || !th_get_bytes(note->value, &data, &bytes))
         return false;
-    if (text->size)
-        th_buffer_add_text(text, "; ");
     for (size_t i = 0; i < bytes; i++)
         th_buffer_add_byte(text, data[i] < ' ' || data[i] > '~' ? '?' : (char)data[i]);
     return true;

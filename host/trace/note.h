@@ -11,8 +11,12 @@
  *     {tracehost, initial_calls, [{Pid, {M, F, A}}]}     first functions of processes, likewise
  *     {tracehost, off, {Reason, Events, Text}}           from here on the node traces nothing, or
  *                                                        less; Text, a binary, says why
+ *     {tracehost, sampled, {Reason, Events, N}}          from here on the node traces one of N
+ *                                                        processes, for the same reasons
  *     {tracehost, counts, [{{M, F, A}, Kind, Value}]}    counts of breakpoints in the node, as
  *                                                        erlang:trace_info/2 returns them
+ *
+ *     {tracehost, notice, Text}                          Text, a binary, is for the user
  *
  * A note with another key is kept and means nothing.
  */
@@ -33,9 +37,9 @@ bool th_trace_note(struct th_event *event, th_env *env, struct th_note *note);
 /* Returns whether NOTE tells the clocks; *NS is the offset from monotonic to system time then. */
 bool th_trace_note_offset(const struct th_note *note, int64_t *ns);
 
-/* Appends to TEXT, for users, why the node traces no more, or less. Returns false if NOTE does not
- * tell that. */
-bool th_trace_note_off(const struct th_note *note, struct th_buffer *text);
+/* Appends to TEXT what NOTE tells users: a notice, or that the node traces no more, or less. Returns
+ * false if NOTE is no such. */
+bool th_trace_note_told(const struct th_note *note, struct th_buffer *text);
 
 /* Returns what a note tells of WORD: the name of a pid or port, or the owner of a name, when the
  * recording began; TH_NONE: nothing. th_trace_note_forget() forgets all.

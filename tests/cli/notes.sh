@@ -25,7 +25,7 @@ stream      notes.trace (trace-port)
 node        nonode@nohost
 records     9, 806 bytes
 time        0.000001 s by monotonic_timestamp, from 2026-11-28 17:46:28 UTC
-ended       more than 10000 events a second
+note        the node has ended the tracing: more than 10000 events a second
 
    records  tag
          2  trace_ts call/5
@@ -57,7 +57,7 @@ for stream in notes.trace notes.jsonl; do
 0.000000 <0.9.0>    call lists:sort([1,2])
 0.000001 <0.9.0>    return lists:sort/1 -> [1,2]
 0.000001 <0.77.0>   call lists:map(f,[])
-tracehost replay: $stream: more than 10000 events a second
+tracehost replay: $stream: the node has ended the tracing: more than 10000 events a second
 EOF
     expect "replay of $stream: a name of a note names a process" \
         sh -c '"$1" replay --processes=shop "$2" 2>/dev/null' sh "$tracehost" $stream <<'EOF'
@@ -67,13 +67,13 @@ EOF
 done
 expect 'replay --isolate tells once that tracing ended' \
     sh -c '"$1" replay --isolate -t count,output=/dev/null -t text,output=/dev/null notes.trace 2>&1' sh "$tracehost" <<'EOF'
-tracehost replay: notes.trace: more than 10000 events a second
+tracehost replay: notes.trace: the node has ended the tracing: more than 10000 events a second
 EOF
 { sed -n 1,4p notes.jsonl; sed -n 8p notes.jsonl; sed -n 5,7p notes.jsonl; } >early.jsonl
 "$tracehost" convert early.jsonl early.trace
 expect 'each share knows the clocks that a note tells, and one of them tells that tracing ended' \
     sh -c '"$1" replay --shards=3 -t text,time=absolute early.trace 2>&1' sh "$tracehost" <<'EOF'
-tracehost replay: early.trace: more than 10000 events a second
+tracehost replay: early.trace: the node has ended the tracing: more than 10000 events a second
 2026-11-28T17:46:28.299881Z <0.9.0>    call lists:sort([1,2])
 2026-11-28T17:46:28.299882Z <0.9.0>    return lists:sort/1 -> [1,2]
 2026-11-28T17:46:28.299882Z <0.77.0>   call lists:map(f,[])

@@ -322,9 +322,9 @@ END
 begin shop sell for-ms=1
 tell 'erlang:trace_pattern({shop,work,1},false,[local])' 1
 expect 'a process that is left out' show_end <<'END'
+note notice
 note node
 note clock
-line note: 1 process is not traced, as others trace it already: PID by PID
 line ok
 status 0
 END

@@ -185,17 +185,17 @@ static bool say_no_connection(const struct th_node_client *client)
     bool given = client->request->cookie != NULL;
 
     if (heard->size >= 2 && heard->bytes[0] == TLS_ALERT && heard->bytes[1] == TLS_MAJOR)
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "the distribution of %s is encrypted (-proto_dist inet_tls), which "
                            "tracehost does not speak: record in the node, with dbg:trace_port",
                            node);
     if (heard_status(heard, "not_allowed"))
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "%s does not allow connections from here: call net_kernel:allow(['%s']) "
                            "in the node",
                            node, ei_thisnodename(&client->self));
     if (heard_status(heard, "ok") && heard->size > STATUS_AT + 2 && heard->closed)
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "%s refuses the %scookie%s%s: give the node's cookie with "
                            "--cookie=COOKIE, or its file with --cookie-file=FILE",
                            node, given ? "given " : "", given ? "" : " of ",
@@ -203,23 +203,21 @@ static bool say_no_connection(const struct th_node_client *client)
                            : file ? file
                                   : "~/.erlang.cookie");
     if (client->connect_error == EINTR || client->connect_error == ECANCELED)
-        return th_node_say(client, "error", "ended by a signal");
+        return th_node_say(client, "ended by a signal");
     if (client->connect_error)
-        return th_node_say(client, "error",
-                           "cannot connect to %s at port %u of %s, which epmd gave: %s", node,
-                           client->port, client->host,
+        return th_node_say(client, "cannot connect to %s at port %u of %s, which epmd gave: %s",
+                           node, client->port, client->host,
                            client->connect_error == ETIMEDOUT ? "no answer within 5 seconds"
                                                               : strerror(client->connect_error));
     if (heard->timed_out)
-        return th_node_say(client, "error",
-                           "%s does not answer within %d seconds: it is stopped or hangs", node,
-                           HANDSHAKE_SECONDS);
+        return th_node_say(client, "%s does not answer within %d seconds: it is stopped or hangs",
+                           node, HANDSHAKE_SECONDS);
     if (heard->size == 0 && heard->closed)
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "%s closed the connection at once: it is going down, or "
                            "it accepts other hosts only",
                            node);
-    return th_node_say(client, "error",
+    return th_node_say(client,
                        "port %u of %s, which epmd gave for %s, does not answer as a node does",
                        client->port, client->host, client->alive);
 }
@@ -259,7 +257,7 @@ bool th_node_connect(struct th_node_client *client)
         if (!heard_status(&client->heard, "alive") && !heard_status(&client->heard, "nok"))
             return say_no_connection(client);
     }
-    return th_node_say(client, "error",
+    return th_node_say(client,
                        "%s has connections under all names from tracehost1@%s to tracehost%d@%s: "
                        "end one of the commands that trace it",
                        client->request->node, host, NAMES, host);

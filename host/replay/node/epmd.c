@@ -129,10 +129,9 @@ static bool say_names(const struct th_node_client *client)
             of_names += (size_t)sprintf(names + of_names, ", ...");
     }
     if (of_names == 0)
-        return th_node_say(client, "error",
-                           "epmd of %s knows no node: start the node with -sname %s", client->host,
-                           client->alive);
-    return th_node_say(client, "error", "epmd of %s knows no node %s, it knows %s", client->host,
+        return th_node_say(client, "epmd of %s knows no node: start the node with -sname %s",
+                           client->host, client->alive);
+    return th_node_say(client, "epmd of %s knows no node %s, it knows %s", client->host,
                        client->alive, names);
 }
 
@@ -141,24 +140,23 @@ static bool say_epmd_error(const struct th_node_client *client, int error)
     const char *host = client->host;
 
     if (error == EINTR)
-        return th_node_say(client, "error", "ended by a signal");
+        return th_node_say(client, "ended by a signal");
     if (error == ECONNREFUSED)
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "no epmd listens at %s:%u: no node that has a name runs there, or "
                            "ERL_EPMD_PORT is another port",
                            host, epmd_port());
     if (error == EPROTO)
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "the answer from %s:%u is not that of an epmd: set ERL_EPMD_PORT to the "
                            "port of epmd",
                            host, epmd_port());
     if (error == ETIMEDOUT)
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "epmd does not answer at %s:%u within 5 seconds: does a firewall block "
                            "the port?",
                            host, epmd_port());
-    return th_node_say(client, "error", "cannot ask epmd at %s:%u: %s", host, epmd_port(),
-                       strerror(error));
+    return th_node_say(client, "cannot ask epmd at %s:%u: %s", host, epmd_port(), strerror(error));
 }
 
 bool th_node_find(struct th_node_client *client)
@@ -168,8 +166,7 @@ bool th_node_find(struct th_node_client *client)
     int error = getaddrinfo(client->host, NULL, &hints, &found);
 
     if (error != 0)
-        return th_node_say(client, "error", "the host %s has no IPv4 address here: %s",
-                           client->host,
+        return th_node_say(client, "the host %s has no IPv4 address here: %s", client->host,
                            error == EAI_SYSTEM ? strerror(errno) : gai_strerror(error));
     for (const struct addrinfo *to = found; to; to = to->ai_next) {
         memcpy(&client->address, to->ai_addr, sizeof client->address);

@@ -18,10 +18,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { RECORD_MESSAGE = 0, RECORD_DROP = 1, RECORD_HEAD = 5, ACK_SIZE = 64 };
+enum { ACK_SIZE = 64 };
 
 static const int64_t BEAT_NS = 1000000000;
 static const int64_t END_NS = 5000000000; /* longest silence of the node after `stop` */
+static const int64_t PART_NS = 2000000000;
 static const unsigned SEND_MS = 5000;
 static const size_t MOST_WAITING = 512 << 20; /* many times what a node sends unacknowledged */
 
@@ -30,7 +31,6 @@ enum feed_state { FEED_GOES_ON, FEED_ENDED, FEED_LOST };
 struct feed {
     struct th_node_client *client;
     const struct th_node_agent *agent;
-    int out;
     struct th_node_bytes waiting; /* records for OUT */
     size_t taken;                 /* bytes that are to be acknowledged */
     unsigned long long records;   /* received, without notes */
@@ -51,27 +51,27 @@ static void feed_lost(struct feed *feed, int error)
 
     feed->state = FEED_LOST;
     if (error == ETIMEDOUT)
-        th_node_say(feed->client, "error",
+        th_node_say(feed->client,
                     "the network to %s is cut: nothing was acknowledged for 6 seconds, after %llu "
                     "record%s",
                     node, feed->records, plural);
     else if (error != ENOTCONN && error != ECONNRESET && error != EPIPE)
-        th_node_say(feed->client, "error", "the connection to %s failed after %llu record%s: %s",
-                    node, feed->records, plural, strerror(error));
+        th_node_say(feed->client, "the connection to %s failed after %llu record%s: %s", node,
+                    feed->records, plural, strerror(error));
     else if (th_node_listens(feed->client))
-        th_node_say(feed->client, "error",
+        th_node_say(feed->client,
                     "the node %s closed the connection after %llu record%s, and still runs", node,
                     feed->records, plural);
     else
-        th_node_say(feed->client, "error", "the node %s went down after %llu record%s", node,
-                    feed->records, plural);
+        th_node_say(feed->client, "the node %s went down after %llu record%s", node, feed->records,
+                    plural);
 }
 
 static void feed_send(struct feed *feed, const erlang_pid *to, char *term, int size)
 {
     erlang_pid process = *to;
 
-    if (feed->state == FEED_GOES_ON &&
+    if (feed->state != FEED_LOST &&
         ei_send_tmo(feed->client->socket, &process, term, size, SEND_MS) < 0)
         feed_lost(feed, erl_errno == EIO ? ENOTCONN : erl_errno);
 }
@@ -91,7 +91,7 @@ static void feed_acknowledge(struct feed *feed)
     char term[ACK_SIZE];
     int size = 0;
 
-    if (feed->taken == 0)
+    if (feed->taken == 0 || feed->state != FEED_GOES_ON)
         return;
     ei_encode_version(term, &size);
     ei_encode_tuple_header(term, &size, 2);
@@ -119,14 +119,14 @@ static bool count_whole_records(const unsigned char *bytes, size_t size,
 {
     const unsigned char *end = bytes + size;
 
-    while (end - bytes >= RECORD_HEAD && bytes[0] <= RECORD_DROP) {
-        struct th_node_place term = {bytes + RECORD_HEAD + 1, end};
+    while (end - bytes >= TH_NODE_RECORD_HEAD && bytes[0] <= TH_NODE_DROP) {
+        struct th_node_place term = {bytes + TH_NODE_RECORD_HEAD + 1, end};
         uint32_t length = (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 |
                           (uint32_t)bytes[3] << 8 | bytes[4];
         size_t arity;
-        if (bytes[0] == RECORD_DROP)
+        if (bytes[0] == TH_NODE_DROP)
             length = 0;
-        bytes += RECORD_HEAD;
+        bytes += TH_NODE_RECORD_HEAD;
         if (length > (size_t)(end - bytes))
             return false;
         *records += length == 0 || !th_node_read_tuple(&term, &arity) ||
@@ -147,12 +147,11 @@ static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t
     }
     if (!count_whole_records(bytes, size, &feed->records)) {
         feed->state = FEED_LOST;
-        th_node_say(feed->client, "error", "%s sent bytes that are no records", node);
+        th_node_say(feed->client, "%s sent bytes that are no records", node);
     } else if (feed->waiting.size - feed->waiting.taken + size > MOST_WAITING ||
                !(room = th_node_bytes_room(&feed->waiting, size))) {
         feed->state = FEED_LOST;
-        th_node_say(feed->client, "error", "%s sent more than it may before it is acknowledged",
-                    node);
+        th_node_say(feed->client, "%s sent more than it may before it is acknowledged", node);
     } else {
         memcpy(room, bytes, size);
         feed->waiting.size += size;
@@ -171,8 +170,7 @@ static void feed_take_end(struct feed *feed, struct th_node_place *reason)
         if (th_node_read_atom(reason, KNOWN[i]))
             return;
     th_node_text(reason, text, sizeof text);
-    th_node_say(feed->client, "note", "%s ended the tracing: %s", feed->client->request->node,
-                text);
+    th_node_say(feed->client, "%s ended the tracing: %s", feed->client->request->node, text);
 }
 
 static void feed_take_messages(struct feed *feed)
@@ -196,7 +194,7 @@ static void feed_take_messages(struct feed *feed)
     }
     if (got < 0) {
         feed->state = FEED_LOST;
-        th_node_say(feed->client, "error", "%s %s", feed->client->request->node, wrong);
+        th_node_say(feed->client, "%s %s", feed->client->request->node, wrong);
     } else if (feed->state == FEED_GOES_ON && error && error != EAGAIN) {
         feed_lost(feed, error);
     }
@@ -217,8 +215,8 @@ static void feed_write(struct feed *feed)
     struct th_node_bytes *waiting = &feed->waiting;
 
     while (waiting->taken < waiting->size) {
-        ssize_t written =
-            write(feed->out, waiting->bytes + waiting->taken, waiting->size - waiting->taken);
+        ssize_t written = write(feed->client->out, waiting->bytes + waiting->taken,
+                                waiting->size - waiting->taken);
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0) {
@@ -249,7 +247,7 @@ static int feed_by_time(struct feed *feed)
     if (feed->stopping && !waits && now >= feed->progress + END_NS && feed->state == FEED_GOES_ON) {
         feed->state = FEED_LOST;
         th_node_say(
-            feed->client, "error",
+            feed->client,
             "%s does not end the tracing within 5 seconds: it is stopped or hangs, and ends "
             "the tracing when it runs again",
             feed->client->request->node);
@@ -274,7 +272,7 @@ static void feed_step(struct feed *feed)
     bool waits = feed->waiting.taken < feed->waiting.size;
     bool goes_on = feed->state == FEED_GOES_ON;
     struct pollfd polled[] = {
-        {.fd = feed->no_reader ? -1 : feed->out, .events = waits ? POLLOUT : 0},
+        {.fd = feed->no_reader ? -1 : feed->client->out, .events = waits ? POLLOUT : 0},
         {.fd = goes_on ? feed->client->socket : -1, .events = POLLIN},
         {.fd = goes_on ? feed->client->signals : -1, .events = POLLIN},
     };
@@ -294,13 +292,27 @@ static void feed_step(struct feed *feed)
     feed_acknowledge(feed);
 }
 
-int th_node_feed(struct th_node_client *client, const struct th_node_agent *agent, int out)
+/* Lets the node remove what is left of us. The node closes the connection after that. */
+static void feed_part(struct feed *feed)
+{
+    struct pollfd closed = {.fd = feed->client->socket, .events = POLLIN};
+    int64_t limit = th_node_now() + PART_NS, left;
+    char rest[4096];
+
+    feed_send_atom(feed, &feed->agent->controller, "bye");
+    feed_send_atom(feed, &feed->agent->sender, "bye"); /* if the controller was killed */
+    while ((left = limit - th_node_now()) > 0)
+        if (poll(&closed, 1, (int)(left / 1000000) + 1) > 0 &&
+            read(closed.fd, rest, sizeof rest) <= 0)
+            return;
+}
+
+int th_node_feed(struct th_node_client *client, const struct th_node_agent *agent)
 {
     int64_t now = th_node_now(), limit = client->request->for_ns;
     struct feed feed = {
         .client = client,
         .agent = agent,
-        .out = out,
         .next_beat = now,
         .stop_at = limit > 0 && limit < INT64_MAX - now ? now + limit : INT64_MAX,
     };
@@ -310,6 +322,8 @@ int th_node_feed(struct th_node_client *client, const struct th_node_agent *agen
     feed_send_atom(&feed, &agent->sender, "go");
     while (feed.state == FEED_GOES_ON || feed.waiting.taken < feed.waiting.size)
         feed_step(&feed);
+    if (feed.state == FEED_ENDED)
+        feed_part(&feed);
     free(feed.waiting.bytes);
     return feed.state == FEED_ENDED ? TH_NODE_DONE : TH_NODE_LOST;
 }

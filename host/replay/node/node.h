@@ -36,8 +36,8 @@ struct tracehost_node_request {
  * the call returns when they are written or OUT has no reader. OUT becomes non-blocking.
  *
  * STATUS gets lines. Before the tracing: `ok` when the node traces, or the reason why it does not, as
- * lines `error: TEXT`, outermost first. Later: `note: TEXT` for the user, and the lines `error: TEXT`
- * if the stream does not end in order, as when the node goes down.
+ * lines `error: TEXT`, outermost first. Later: the lines `error: TEXT` if the stream does not end in
+ * order, as when the node goes down.
  *
  * The tracing ends in order if OUT has no reader any more, after SIGTERM, SIGINT or SIGHUP, or after
  * for_ns: the node then undoes everything, and sends the records that it still has.

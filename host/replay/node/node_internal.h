@@ -11,6 +11,9 @@
 enum { TH_NODE_DONE = 0, TH_NODE_FAILED = 1, TH_NODE_REFUSED = 3, TH_NODE_LOST = 4 };
 
 /* Bytes in a queue: those from TAKEN to SIZE. */
+/* Records: a byte, four bytes of size, the term of a message; a drop has a number for the size. */
+enum { TH_NODE_MESSAGE = 0, TH_NODE_DROP = 1, TH_NODE_RECORD_HEAD = 5 };
+
 struct th_node_bytes {
     unsigned char *bytes;
     size_t taken;
@@ -32,6 +35,7 @@ struct th_node_client {
     char host[256];  /* host to connect to */
     char cookie[EI_MAX_COOKIE_SIZE + 1];
     int status;                 /* gets lines */
+    int out;                    /* gets records */
     int signals;                /* signalfd; readable: the feeder is to end */
     struct sockaddr_in address; /* of the host */
     unsigned short port;        /* of the node */
@@ -45,10 +49,14 @@ struct th_node_client {
 
 /* --- serve.c: lines for the user, time, queues ---------------------------------------------------- */
 
-/* Writes "KIND: " and the text to STATUS, as a line. Bytes that are not printable become '?'.
+/* Writes "error: " and the text to STATUS, as a line. Bytes that are not printable become '?'.
  * Returns false. */
-__attribute__((format(printf, 3, 4))) bool th_node_say(const struct th_node_client *client,
-                                                       const char *kind, const char *format, ...);
+__attribute__((format(printf, 2, 3))) bool th_node_say(const struct th_node_client *client,
+                                                       const char *format, ...);
+
+/* Writes the text to OUT, as a record {tracehost, notice, Text} for the user. Before other records. */
+__attribute__((format(printf, 2, 3))) void th_node_tell(const struct th_node_client *client,
+                                                        const char *format, ...);
 
 /* Returns the monotonic time in ns. */
 int64_t th_node_now(void);
@@ -134,6 +142,6 @@ bool th_node_say_refusal(const struct th_node_client *client, struct th_node_pla
 /* --- feed.c --------------------------------------------------------------------------------------- */
 
 /* Lets the node send, copies its records to OUT, and ends the tracing. Returns the exit status. */
-int th_node_feed(struct th_node_client *client, const struct th_node_agent *agent, int out);
+int th_node_feed(struct th_node_client *client, const struct th_node_agent *agent);
 
 #endif

@@ -34,8 +34,8 @@ bool th_node_say_refusal(const struct th_node_client *client, struct th_node_pla
             if (th_node_read_atom(reason, REFUSALS[i].name)) {
                 for (size_t text = 0; text < MOST_TEXTS && text + 1 < arity; text++)
                     th_node_text(reason, texts[text], sizeof texts[text]);
-                return th_node_say(client, "error", REFUSALS[i].words, texts[0], texts[1]);
+                return th_node_say(client, REFUSALS[i].words, texts[0], texts[1]);
             }
     th_node_text(&whole, texts[0], sizeof texts[0]);
-    return th_node_say(client, "error", "the node cannot trace: %s", texts[0]);
+    return th_node_say(client, "the node cannot trace: %s", texts[0]);
 }

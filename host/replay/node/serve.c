@@ -14,28 +14,58 @@
 #include <time.h>
 #include <unistd.h>
 
-bool th_node_say(const struct th_node_client *client, const char *kind, const char *format, ...)
+/* Makes TEXT printable. */
+static void make_printable(char *text)
 {
-    char line[1024];
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
+/* Writes all of DATA, unless nobody reads. */
+static void write_whole(int to, const char *data, size_t size)
+{
+    for (size_t at = 0; at < size;) {
+        ssize_t written = write(to, data + at, size - at);
+        if (written < 0 && errno != EINTR)
+            return;
+        at += written > 0 ? (size_t)written : 0;
+    }
+}
+
+bool th_node_say(const struct th_node_client *client, const char *format, ...)
+{
+    char line[1024] = "error: ";
+    size_t size = strlen(line);
     va_list arguments;
-    size_t size = (size_t)snprintf(line, sizeof line, "%s: ", kind);
-    ssize_t written;
 
     va_start(arguments, format);
     vsnprintf(line + size, sizeof line - size - 1, format, arguments);
     va_end(arguments);
-    for (; line[size]; size++)
-        if ((unsigned char)line[size] < ' ' || line[size] == 0x7f)
-            line[size] = '?';
-    line[size++] = '\n';
-    for (size_t at = 0; at < size; at += (size_t)written) {
-        written = write(client->status, line + at, size - at);
-        if (written < 0 && errno == EINTR)
-            written = 0;
-        if (written < 0)
-            break; /* nobody reads */
-    }
+    make_printable(line + size);
+    strcat(line, "\n");
+    write_whole(client->status, line, strlen(line));
     return false;
+}
+
+void th_node_tell(const struct th_node_client *client, const char *format, ...)
+{
+    char text[1000], record[sizeof text + 100] = {TH_NODE_MESSAGE};
+    int size = TH_NODE_RECORD_HEAD;
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    make_printable(text);
+    ei_encode_version(record, &size);
+    ei_encode_tuple_header(record, &size, 3);
+    ei_encode_atom(record, &size, "tracehost");
+    ei_encode_atom(record, &size, "notice");
+    ei_encode_binary(record, &size, text, (long)strlen(text));
+    for (int i = 0; i < 4; i++)
+        record[1 + i] = (char)((size - TH_NODE_RECORD_HEAD) >> (24 - 8 * i));
+    write_whole(client->out, record, (size_t)size);
 }
 
 int64_t th_node_now(void)
@@ -92,22 +122,21 @@ static bool read_cookie_file(struct th_node_client *client, const char *path)
     size_t size;
 
     if (!file)
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "cannot read the cookie: %s: %s: give the node's cookie with "
                            "--cookie=COOKIE, or its file with --cookie-file=FILE",
                            path, strerror(errno));
     size = fread(text, 1, sizeof text - 1, file);
     text[size] = 0;
     if (ferror(file)) {
-        th_node_say(client, "error", "cannot read the cookie: %s: %s", path, strerror(errno));
+        th_node_say(client, "cannot read the cookie: %s: %s", path, strerror(errno));
         fclose(file);
         return false;
     }
     fclose(file);
     text[strcspn(text, " \r\n")] = 0;
     if (!text[0] || strlen(text) >= sizeof client->cookie)
-        return th_node_say(client, "error",
-                           "%s has no cookie: a cookie is one line of 1 to %d bytes", path,
+        return th_node_say(client, "%s has no cookie: a cookie is one line of 1 to %d bytes", path,
                            EI_MAX_COOKIE_SIZE);
     strcpy(client->cookie, text);
     return true;
@@ -122,7 +151,7 @@ static bool find_cookie(struct th_node_client *client)
 
     if (request->cookie) {
         if (!request->cookie[0] || strlen(request->cookie) >= sizeof client->cookie)
-            return th_node_say(client, "error", "a cookie has 1 to %d bytes", EI_MAX_COOKIE_SIZE);
+            return th_node_say(client, "a cookie has 1 to %d bytes", EI_MAX_COOKIE_SIZE);
         strcpy(client->cookie, request->cookie);
         return true;
     }
@@ -141,9 +170,8 @@ static bool split_name(struct th_node_client *client)
     const char *host = node[length] ? node + length + 1 : "localhost";
 
     if (length == 0 || !host[0] || strchr(host, '@') || strlen(node) >= sizeof client->alive)
-        return th_node_say(client, "error",
-                           "%s is no name of a node: NAME@HOST, or NAME for a node of this host",
-                           node);
+        return th_node_say(
+            client, "%s is no name of a node: NAME@HOST, or NAME for a node of this host", node);
     memcpy(client->alive, node, length);
     strcpy(client->host, host);
     return true;
@@ -170,18 +198,18 @@ static int take_signals(void)
 int tracehost_node_serve(const struct tracehost_node_request *request, int out, int status)
 {
     struct th_node_client client = {
-        .request = request, .status = status, .signals = take_signals(), .socket = -1};
+        .request = request, .status = status, .out = out, .signals = take_signals(), .socket = -1};
     struct th_node_agent agent;
     struct pollfd ended = {.fd = client.signals, .events = POLLIN};
     int result = TH_NODE_REFUSED;
 
     if (client.signals < 0 || ei_init() != 0 ||
         fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK) != 0) {
-        th_node_say(&client, "error", "cannot begin: %s", strerror(errno));
+        th_node_say(&client, "cannot begin: %s", strerror(errno));
         result = TH_NODE_FAILED;
     } else if (split_name(&client) && find_cookie(&client) && th_node_find(&client) &&
                th_node_connect(&client) && th_node_start(&client, &agent)) {
-        result = th_node_feed(&client, &agent, out);
+        result = th_node_feed(&client, &agent);
     } else if (poll(&ended, 1, 0) > 0) {
         result = TH_NODE_FAILED;
     }

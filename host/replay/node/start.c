@@ -28,16 +28,16 @@ static bool say_no_answer(const struct th_node_client *client, int error, const 
     const char *node = client->request->node;
 
     if (error == EINTR)
-        return th_node_say(client, "error", "ended by a signal");
+        return th_node_say(client, "ended by a signal");
     if (error == EPROTO)
-        return th_node_say(client, "error", "%s %s", node, wrong);
+        return th_node_say(client, "%s %s", node, wrong);
     if (error == ENOTCONN || error == ECONNRESET)
-        return th_node_say(client, "error", "%s closed the connection before it traced", node);
+        return th_node_say(client, "%s closed the connection before it traced", node);
     if (error == ETIMEDOUT)
-        return th_node_say(client, "error",
+        return th_node_say(client,
                            "%s does not answer a call within %d seconds: it is stopped or hangs",
                            node, CALL_SECONDS);
-    return th_node_say(client, "error", "lost the connection to %s: %s", node, strerror(error));
+    return th_node_say(client, "lost the connection to %s: %s", node, strerror(error));
 }
 
 /* Waits for {rex, Result}. Result is valid until the next call. */
@@ -72,8 +72,7 @@ static bool say_bad_call(const struct th_node_client *client, struct th_node_pla
     if (!th_node_read_tuple(&result, &arity) || arity != 2 || !th_node_read_atom(&result, "badrpc"))
         return false;
     th_node_text(&result, text, sizeof text);
-    th_node_say(client, "error", "%s cannot call %s:%s: %s", client->request->node, module,
-                function, text);
+    th_node_say(client, "%s cannot call %s:%s: %s", client->request->node, module, function, text);
     return true;
 }
 
@@ -88,7 +87,7 @@ static bool call(struct th_node_client *client, const char *module, const char *
     if (arguments->buff)
         ei_x_free(arguments);
     if (!sent)
-        return th_node_say(client, "error", "lost the connection to %s: it takes no call of %s:%s",
+        return th_node_say(client, "lost the connection to %s: it takes no call of %s:%s",
                            client->request->node, module, function);
     return wait_for_answer(client, result) && !say_bad_call(client, *result, module, function);
 }
@@ -125,8 +124,7 @@ static bool check_release(struct th_node_client *client)
         return false;
     th_node_text(&result, release, sizeof release);
     return atoi(release) >= OLDEST_RELEASE ||
-           th_node_say(client, "error",
-                       "%s runs OTP %s: tracehost traces nodes of OTP %d and later",
+           th_node_say(client, "%s runs OTP %s: tracehost traces nodes of OTP %d and later",
                        client->request->node, release, OLDEST_RELEASE);
 }
 
@@ -141,7 +139,7 @@ static bool check_not_loaded(struct th_node_client *client)
     if (!call(client, "code", "is_loaded", &arguments, &result))
         return false;
     return th_node_read_atom(&result, "false") ||
-           th_node_say(client, "error",
+           th_node_say(client,
                        "another tracehost traces %s (its module is " AGENT "): end that one first",
                        client->request->node);
 }
@@ -185,7 +183,7 @@ static bool load_and_start(struct th_node_client *client, struct th_node_place *
     ei_x_encode_empty_list(&arguments);
     return call(client, "lists", "zipwith3", &arguments, result) &&
            ((th_node_read_list(result, &length) && length == 2 && th_node_skip(result)) ||
-            th_node_say(client, "error", "%s does not load the agent", client->request->node));
+            th_node_say(client, "%s does not load the agent", client->request->node));
 }
 
 /* Takes the second element of the tuple {TAG, Element, ...} in RESULT. */
@@ -195,8 +193,7 @@ static bool take_element(const struct th_node_client *client, struct th_node_pla
     size_t arity;
 
     return (th_node_read_tuple(result, &arity) && arity >= 2 && th_node_read_atom(result, tag)) ||
-           th_node_say(client, "error",
-                       "%s cannot evaluate the agent (erl_scan, erl_parse, erl_eval)",
+           th_node_say(client, "%s cannot evaluate the agent (erl_scan, erl_parse, erl_eval)",
                        client->request->node);
 }
 
@@ -276,10 +273,9 @@ static void say_left_out(const struct th_node_client *client, struct th_node_pla
             arity == 2) {
             th_node_text(report, process, sizeof process);
             th_node_text(report, tracer, sizeof tracer);
-            th_node_say(client, "note",
-                        "%zu process%s not traced, as others trace %s already: %s by %s%s", count,
-                        count == 1 ? " is" : "es are", count == 1 ? "it" : "them", process, tracer,
-                        count == 1 ? "" : ", ...");
+            th_node_tell(client, "%zu process%s not traced, as others trace %s already: %s by %s%s",
+                         count, count == 1 ? " is" : "es are", count == 1 ? "it" : "them", process,
+                         tracer, count == 1 ? "" : ", ...");
             return;
         }
         if ((!found && !th_node_skip(report)) || !th_node_skip(report))
@@ -295,7 +291,7 @@ bool th_node_start(struct th_node_client *client, struct th_node_agent *agent)
     size_t arity;
 
     if (request->wish_size < 2 || !th_node_skip(&wish) || wish.at != wish.end)
-        return th_node_say(client, "error", "the wish is no term in external format");
+        return th_node_say(client, "the wish is no term in external format");
     if (!check_release(client) || (!request->no_load && !check_not_loaded(client)) ||
         !(request->no_load ? evaluate_and_start(client, &result) : load_and_start(client, &result)))
         return false;
@@ -310,7 +306,7 @@ bool th_node_start(struct th_node_client *client, struct th_node_agent *agent)
     if (!th_node_read_tuple(&result, &arity) || arity != 4 || !th_node_read_atom(&result, "ok") ||
         !th_node_read_pid(&result, &agent->controller) ||
         !th_node_read_pid(&result, &agent->sender))
-        return th_node_say(client, "error", "%s does not start the agent", request->node);
+        return th_node_say(client, "%s does not start the agent", request->node);
     say_left_out(client, &result);
     return true;
 }
