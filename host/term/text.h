@@ -70,6 +70,9 @@ bool th_text_elixir_alias(struct th_buffer *out, th_term atom);
 /* Appends the function, with `_` for TH_NONE. */
 void th_text_elixir_function(struct th_buffer *out, th_term module, th_term function);
 
+/* Returns the module whose alias is the first BYTES bytes of a string; TH_NONE: they are no alias. */
+th_term th_text_elixir_module(const char *text, size_t bytes);
+
 /* Reads a function, in which `_` gives TH_NONE, and moves *TEXT behind it. Returns false if there is
  * none; *TEXT is undefined then. */
 bool th_text_elixir_take(const char **text, th_term *module, th_term *function);

@@ -174,20 +174,30 @@ static bool take_elixir_name(const char **text, size_t size, th_term *name)
     return *name != TH_NONE;
 }
 
+th_term th_text_elixir_module(const char *text, size_t bytes)
+{
+    struct th_buffer name = {0};
+    th_term module;
+
+    if (bytes == 0 || alias_size(text) != bytes)
+        return TH_NONE;
+    th_buffer_add_text(&name, is_whole_name(text) ? "" : prefix);
+    th_buffer_add(&name, text, bytes);
+    module = th_atom_utf8((const char *)name.data, name.size);
+    th_buffer_free(&name);
+    return module;
+}
+
 static bool take_elixir_module(const char **text, th_term *module)
 {
     size_t size = alias_size(*text);
-    struct th_buffer name = {0};
 
     if (**text == ':') {
         ++*text;
         return take_elixir_name(text, word_size(*text, strlen(*text), true), module);
     }
-    th_buffer_add_text(&name, is_whole_name(*text) ? "" : prefix);
-    th_buffer_add(&name, *text, size);
-    *module = size > 0 ? th_atom_utf8((const char *)name.data, name.size) : TH_NONE;
+    *module = th_text_elixir_module(*text, size);
     *text += size;
-    th_buffer_free(&name);
     return *module != TH_NONE;
 }
 

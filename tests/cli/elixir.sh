@@ -47,6 +47,10 @@ expect 'a pattern without effect asks for names as they are shown' "$tracehost" 
 tracehost replay: warning: -p MyApp.Cart.valid/1: no such function was called; did you mean 'MyApp.Cart.valid?/1'?
 EOF
 
+expect 'a process may be named by the alias of a module' "$tracehost" replay -p :lists._ --processes=MyApp.Repo shop.jsonl <<'EOF'
+0.000001 <0.9.0>    call lists:sort([3,1,2])
+EOF
+
 # elixir COMMAND ARGUMENT...
 elixir() {
     command=$1

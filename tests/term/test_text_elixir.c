@@ -105,6 +105,10 @@ static void other_forms_are_read(void **state)
     th_term module, function;
 
     (void)state;
+    assert_true(th_text_elixir_module("MyApp.Repo,x", 10) == atom_of("Elixir.MyApp.Repo"));
+    assert_true(th_text_elixir_module("MyApp.repo", 10) == TH_NONE);
+    assert_true(th_text_elixir_module("MyApp", 4) == TH_NONE);
+    assert_true(th_text_elixir_module("", 0) == TH_NONE);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *at = others[i].text;
         assert_true(th_text_elixir_take(&at, &module, &function));
