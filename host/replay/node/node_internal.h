@@ -50,6 +50,9 @@ struct th_node_client {
 __attribute__((format(printf, 3, 4))) bool th_node_say(const struct th_node_client *client,
                                                        const char *kind, const char *format, ...);
 
+/* Finds the node and the cookie, and connects. Says the reason if that fails. */
+bool th_node_reach(struct th_node_client *client);
+
 /* Returns the monotonic time in ns. */
 int64_t th_node_now(void);
 
