@@ -38,7 +38,7 @@ extern "C" {
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
  *   3  th_output_buffer() and its companions, th_output_continued(), th_share_file(),
- *      th_recorded_name(), th_recorded_owner()
+ *      th_recorded_name(), th_recorded_owner(), th_elixir_name()
  *
  * th_host_present(), behind the functions, shows how a library checks which functions a host has.
  */
@@ -264,6 +264,18 @@ TH_MODULE_API int th_recorded_unique(ErlNifEnv *env, ErlNifSInt64 *unique);
  * that does not depend on the user, use enif_snprintf("%T").
  * Thread: any. */
 TH_MODULE_API size_t th_show_term(char *text, size_t size, ERL_NIF_TERM term);
+
+/** Writes the function MODULE:FUNCTION to TEXT as Elixir writes it, such as Enum.sort or :lists.sort,
+ * in UTF-8, if the user has asked for such names (`--names=elixir`). If FUNCTION is 0, writes the name
+ * MODULE alone, without the prefix "Elixir.": for modules, and for processes that have the name of a
+ * module. Writes at most SIZE bytes, the last of which is a 0; returns the bytes of the whole text, as
+ * snprintf() does.
+ * Since: 3; see th_host_present().
+ * Thread: any.
+ * Errors: 0, and nothing is written, if the names are to be those of Erlang, MODULE or FUNCTION is no
+ * atom, or a name alone is no module of Elixir: then write it as any term. */
+TH_MODULE_API size_t th_elixir_name(char *text, size_t size, ERL_NIF_TERM module,
+                                    ERL_NIF_TERM function);
 
 /** Marks the file PATH, which the tracer has made, as useless until it is complete (UNFINISHED 1):
  * if the program exits first, for example for want of memory, the host removes the file.

@@ -544,8 +544,8 @@ enum tracehost_kind {
 struct tracehost_pattern {
     size_t size;
     /* The function, as text or as a term. Text: M:F/A, M:F/_, M:_/_ or _:_/_, with atoms as in
-     * Erlang. Term: {M,F,A}, with '_' in the same places, or the atom on_load, which means '_' for
-     * all with `on_load` set. */
+     * Erlang; or as in Elixir, M.F/A, M.F/_ or M._/_. Term: {M,F,A}, with '_' in the same places, or
+     * the atom on_load, which means '_' for all with `on_load` set. */
     const char *function;
     ERL_NIF_TERM function_term;
     /* The match specification, as text or as a term; without any it is true. Text: Erlang text, or

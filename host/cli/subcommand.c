@@ -394,7 +394,7 @@ size_t th_cli_command_supervise_several(const char *command, size_t count,
     return th_crash_supervise_several(supervised_name(command), count, policy);
 }
 
-/* --- The encoding of text for people ---------------------------------------------------------- */
+/* --- Encoding and names of text for people ---------------------------------------------------- */
 
 static enum th_status take_encoding(const struct th_argument *argument, const char *value,
                                     void *input)
@@ -409,11 +409,28 @@ static enum th_status take_encoding(const struct th_argument *argument, const ch
     return status;
 }
 
+static enum th_status take_language(const struct th_argument *argument, const char *value,
+                                    void *input)
+{
+    int64_t number;
+    enum th_status status = th_control_argument_number(argument, value, &number);
+
+    (void)input;
+    if (status == TH_OK)
+        th_text_show_names(number == 0 ? TH_TEXT_ERLANG : TH_TEXT_ELIXIR);
+    return status;
+}
+
 const struct th_argument th_cli_encoding_arguments[] = {
     TH_OPTION("encoding", "ENCODING", CHOICE, OUTPUT,
               "Characters of atoms, strings and binaries that are printed unescaped, as with `erl "
               "+pc`: latin1 or unicode (default: unicode if the locale is UTF-8)",
               .how = TH_ARGUMENT_RARE, .words = TH_WORDS("latin1", "unicode"),
               .take = take_encoding),
+    TH_OPTION("names", "LANGUAGE", CHOICE, OUTPUT,
+              "Names of functions and modules: erlang (default), 'Elixir.Enum':sort/1, or elixir, "
+              "Enum.sort/1",
+              .how = TH_ARGUMENT_RARE, .words = TH_WORDS("erlang", "elixir"),
+              .take = take_language),
     {0},
 };

@@ -46,7 +46,7 @@ static enum th_status read_pattern_function(const struct tracehost_pattern *give
         return th_error_raise(TH_USAGE, "a pattern needs either `function` or `function_term`");
     if (given->function ? !th_trace_pattern_parse(given->function, pattern)
                         : !read_function_term(given->function_term, pattern))
-        return th_error_raise(TH_USAGE, "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
+        return th_error_raise(TH_USAGE, "a pattern must be " TH_PATTERN_FORMS);
     pattern->on_load |= given->on_load;
     return TH_OK;
 }

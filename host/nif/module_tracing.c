@@ -127,20 +127,38 @@ int th_recorded_unique(ErlNifEnv *env, ErlNifSInt64 *unique)
     return is_there;
 }
 
+/* Moves WHOLE to TEXT, cut off to SIZE bytes. Returns the bytes of WHOLE. */
+static size_t module_tracing_give(char *text, size_t size, struct th_buffer *whole)
+{
+    size_t length = whole->size, kept = length < size ? length : size - 1;
+
+    if (size > 0 && length > 0) {
+        memcpy(text, whole->data, kept);
+        text[kept] = '\0';
+    }
+    th_buffer_free(whole);
+    return length;
+}
+
 size_t th_show_term(char *text, size_t size, ERL_NIF_TERM term)
 {
     struct th_buffer whole = {0};
-    size_t length, kept;
 
     th_text_show(&whole, term);
-    length = whole.size;
-    kept = length < size ? length : size - 1;
-    if (size > 0) {
-        memcpy(text, whole.data, kept);
-        text[kept] = '\0';
-    }
-    th_buffer_free(&whole);
-    return length;
+    return module_tracing_give(text, size, &whole);
+}
+
+size_t th_elixir_name(char *text, size_t size, ERL_NIF_TERM module, ERL_NIF_TERM function)
+{
+    struct th_buffer whole = {0};
+
+    if (th_text_shown_names() != TH_TEXT_ELIXIR || !th_is_atom(module))
+        return 0;
+    if (function == 0)
+        th_text_elixir_alias(&whole, module);
+    else if (th_is_atom(function))
+        th_text_elixir_function(&whole, module, function);
+    return module_tracing_give(text, size, &whole);
 }
 
 /* --- User probes, for any code of a library --------------------------------------------------- */

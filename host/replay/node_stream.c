@@ -43,21 +43,24 @@ bool th_replay_node_is_name(const char *name)
 
 /* --- Opening ---------------------------------------------------------------------------------- */
 
-/* Finds the function of the shared object, which stays open. Errors: TH_MALFORMED. */
-static enum th_status find_serve(serve_function **serve)
+const char *th_replay_node_of(const char *name)
+{
+    return name + sizeof SCHEME - 1;
+}
+
+enum th_status th_replay_node_symbol(const char *name, void **found)
 {
     char *path = th_library_search_beside(OBJECT);
     void *object = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    void *found = object ? dlsym(object, "tracehost_node_serve") : NULL;
     enum th_status status = TH_OK;
 
-    memcpy(serve, &found, sizeof found); /* ISO C has no conversion to a function */
-    if (!found && path && access(path, F_OK) != 0)
+    *found = object ? dlsym(object, name) : NULL;
+    if (!*found && path && access(path, F_OK) != 0)
         status = th_error_raise(TH_MALFORMED,
                                 "there is no file %s: this tracehost was built "
                                 "without erlang-dev",
                                 path);
-    else if (!found)
+    else if (!*found)
         status = th_error_raise(TH_MALFORMED, "%s",
                                 path ? dlerror()
                                      : "the place of the program "
@@ -169,9 +172,10 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
                                    const volatile int *stop, struct th_node_feeder **feeder,
                                    int *fd)
 {
-    struct tracehost_node_request request = {.node = name + sizeof SCHEME - 1};
+    struct tracehost_node_request request = {.node = th_replay_node_of(name)};
     struct th_node_feeder *made;
     serve_function *serve;
+    void *found;
     enum th_status status;
 
     *feeder = NULL;
@@ -183,9 +187,10 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
     request.wish_size = options->wish_size;
     request.no_load = options->evaluated;
     request.for_ns = options->for_ns;
-    status = find_serve(&serve);
+    status = th_replay_node_symbol("tracehost_node_serve", &found);
     if (status != TH_OK)
         return status;
+    memcpy(&serve, &found, sizeof found); /* ISO C has no conversion to a function */
     made = th_alloc_zero(sizeof *made);
     made->process = -1;
     status = fork_feeder(serve, &request, made, fd);

@@ -13,6 +13,7 @@
 #include "host/term/etf.h"
 
 struct th_event;
+struct th_mfa;
 struct th_reader;
 
 enum {
@@ -77,6 +78,14 @@ enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node)
  * NAME is nothing else. */
 bool th_replay_tcp_is_address(const char *name);
 bool th_replay_node_is_name(const char *name);
+
+/* Calls VISIT for each module that the running node NAME has loaded, with function and arity 0, or,
+ * unless MODULE is TH_NONE, for each function of MODULE, if that is loaded. The order is the node's.
+ * Visits none if the node cannot be asked, for any reason, or takes longer than *LEFT_MS; *LEFT_MS is
+ * reduced by the time that has passed. The node loads nothing. For the completion of command lines. */
+void th_replay_node_list(const char *name, const struct th_node_options *options, th_term module,
+                         int *left_ms, void (*visit)(void *context, const struct th_mfa *found),
+                         void *context);
 static inline bool th_replay_is_connection(const char *name)
 {
     return th_replay_tcp_is_address(name) || th_replay_node_is_name(name);

@@ -279,6 +279,12 @@ void th_replay_connection_free(struct th_connection *connection);
 
 struct th_node_feeder;
 
+/* Returns the name of the node in NAME, for which th_replay_node_is_name() is true. */
+const char *th_replay_node_of(const char *name);
+
+/* Finds the function NAME of the shared object, which stays open. Errors: TH_MALFORMED. */
+enum th_status th_replay_node_symbol(const char *name, void **found);
+
 /* Lets the node NAME trace. *FD becomes a pipe of trace-port records.
  * Owner: th_replay_node_close() frees *FEEDER, after *FD was closed.
  * Errors: TH_MALFORMED with the cause, without NAME; TH_FAILED; TH_END, without a cause, when *STOP

@@ -55,6 +55,39 @@ void th_text_show_atom(struct th_buffer *out, th_term atom);
 void th_text_show_in(enum th_text_encoding encoding);
 
 /*
+ * Names as Elixir writes them. For these functions an alias is the name of a module of Elixir without
+ * its prefix: Enum for 'Elixir.Enum'.
+ *
+ *     Enum.sort             the function sort of the module 'Elixir.Enum'
+ *     :lists.sort           sort of the module lists
+ *     Kernel.+              an operator
+ *     Shop."-add/2-fun-0-"  a name that Elixir does not read without quotes
+ */
+
+/* Appends the alias of ATOM. Returns false, with nothing appended, if ATOM is no module of Elixir. */
+bool th_text_elixir_alias(struct th_buffer *out, th_term atom);
+
+/* Appends the function, with `_` for TH_NONE. */
+void th_text_elixir_function(struct th_buffer *out, th_term module, th_term function);
+
+/* Returns the module whose alias is the first BYTES bytes of a string; TH_NONE: they are no alias. */
+th_term th_text_elixir_module(const char *text, size_t bytes);
+
+/* Reads a function, in which `_` gives TH_NONE, and moves *TEXT behind it. Returns false if there is
+ * none; *TEXT is undefined then. */
+bool th_text_elixir_take(const char **text, th_term *module, th_term *function);
+
+/* Sets the names that the functions above show to people; TH_TEXT_ERLANG at first. With
+ * TH_TEXT_ELIXIR, aliases take the place of atoms that are modules of Elixir, also in terms.
+ * Order: before other threads show terms. */
+enum th_text_names { TH_TEXT_ERLANG, TH_TEXT_ELIXIR };
+void th_text_show_names(enum th_text_names names);
+enum th_text_names th_text_shown_names(void);
+
+/* Appends Module:Function, or Module.Function of Elixir, as names are shown; `_` for TH_NONE. */
+void th_text_show_function(struct th_buffer *out, th_term module, th_term function);
+
+/*
  * Reads one term from LENGTH bytes of UTF-8; a full stop and white space may follow; %-comments are
  * white space.
  * Errors: TH_MALFORMED with line, column, the expected and the actual text; TH_FAILED if the system

@@ -15,6 +15,7 @@ struct printer {
     bool cut;   /* a part was left out */
     bool exact; /* leaves out terms that the parser does not read back */
     enum th_text_encoding encoding;
+    enum th_text_names names;
     struct th_text_walk walk;
 };
 
@@ -103,7 +104,8 @@ static void text_print_begin(struct printer *p, th_term t)
     if (th_is_small(t)) {
         th_text_leaf_integer(p->out, t, room);
     } else if (th_is_atom(t)) {
-        th_text_leaf_atom(p->out, t, p->encoding);
+        if (p->names == TH_TEXT_ERLANG || !th_text_elixir_alias(p->out, t))
+            th_text_leaf_atom(p->out, t, p->encoding);
     } else if (th_is_boxed(t)) {
         begin_boxed(p, t, room);
     } else if (th_is_list(t)) {
@@ -120,7 +122,7 @@ static void text_print_begin(struct printer *p, th_term t)
 
 /* Prints at most LIMIT bytes, or some more. False: a part was left out. */
 static bool text_print_print(struct th_buffer *out, th_term t, size_t limit,
-                             enum th_text_encoding encoding, bool exact)
+                             enum th_text_encoding encoding, enum th_text_names names, bool exact)
 {
     size_t end = limit < SIZE_MAX - out->size ? out->size + limit : SIZE_MAX;
     struct printer p; /* not cleared: most of it is frames */
@@ -130,6 +132,7 @@ static bool text_print_print(struct th_buffer *out, th_term t, size_t limit,
     p.cut = false;
     p.exact = exact;
     p.encoding = encoding;
+    p.names = names;
     th_text_walk_begin(&p.walk, out, " => ");
     text_print_begin(&p, t);
     while (p.walk.stack.depth > 0 && !p.cut) {
@@ -146,18 +149,18 @@ static bool text_print_print(struct th_buffer *out, th_term t, size_t limit,
 
 void th_text_print(struct th_buffer *out, th_term t)
 {
-    text_print_print(out, t, SIZE_MAX, TH_TEXT_LATIN1, false);
+    text_print_print(out, t, SIZE_MAX, TH_TEXT_LATIN1, TH_TEXT_ERLANG, false);
 }
 
 void th_text_print_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    text_print_print(out, t, limit, TH_TEXT_LATIN1, false);
+    text_print_print(out, t, limit, TH_TEXT_LATIN1, TH_TEXT_ERLANG, false);
 }
 
 bool th_text_print_exact(struct th_buffer *out, th_term t)
 {
     size_t before = out->size;
-    bool exact = text_print_print(out, t, SIZE_MAX, TH_TEXT_LATIN1, true);
+    bool exact = text_print_print(out, t, SIZE_MAX, TH_TEXT_LATIN1, TH_TEXT_ERLANG, true);
 
     if (!exact)
         out->size = before;
@@ -169,7 +172,9 @@ void th_text_print_atom(struct th_buffer *out, th_term atom)
     th_text_leaf_atom(out, atom, TH_TEXT_LATIN1);
 }
 
-static enum th_text_encoding shown_in; /* written before other threads show terms */
+/* Written before other threads show terms. */
+static enum th_text_encoding shown_in;
+static enum th_text_names shown_names;
 
 void th_text_show_in(enum th_text_encoding encoding)
 {
@@ -178,17 +183,47 @@ void th_text_show_in(enum th_text_encoding encoding)
 
 void th_text_show(struct th_buffer *out, th_term t)
 {
-    text_print_print(out, t, SIZE_MAX, shown_in, false);
+    text_print_print(out, t, SIZE_MAX, shown_in, shown_names, false);
 }
 
 void th_text_show_limited(struct th_buffer *out, th_term t, size_t limit)
 {
-    text_print_print(out, t, limit, shown_in, false);
+    text_print_print(out, t, limit, shown_in, shown_names, false);
+}
+
+void th_text_show_names(enum th_text_names names)
+{
+    shown_names = names;
+}
+
+enum th_text_names th_text_shown_names(void)
+{
+    return shown_names;
 }
 
 void th_text_show_atom(struct th_buffer *out, th_term atom)
 {
-    th_text_leaf_atom(out, atom, shown_in);
+    if (shown_names == TH_TEXT_ERLANG || !th_text_elixir_alias(out, atom))
+        th_text_leaf_atom(out, atom, shown_in);
+}
+
+static void show_part(struct th_buffer *out, th_term atom)
+{
+    if (atom == TH_NONE)
+        th_buffer_add_byte(out, '_');
+    else
+        th_text_leaf_atom(out, atom, shown_in);
+}
+
+void th_text_show_function(struct th_buffer *out, th_term module, th_term function)
+{
+    if (shown_names == TH_TEXT_ELIXIR && module != TH_NONE) {
+        th_text_elixir_function(out, module, function);
+        return;
+    }
+    show_part(out, module);
+    th_buffer_add_byte(out, ':');
+    show_part(out, function);
 }
 
 const char *th_text_fit(char *text, size_t size, th_term t)

@@ -228,23 +228,18 @@ th_term th_trace_event_to_tuple(const struct th_event *event, th_env *env)
 
 /* --- functions --- */
 
-static void event_print_function(struct th_buffer *out, const struct th_mfa *function,
-                                 void (*print)(struct th_buffer *out, th_term atom))
-{
-    print(out, function->module);
-    th_buffer_add_byte(out, ':');
-    print(out, function->function);
-    th_buffer_printf(out, "/%u", function->arity);
-}
-
 void th_trace_function_print(struct th_buffer *out, const struct th_mfa *function)
 {
-    event_print_function(out, function, th_text_print_atom);
+    th_text_print_atom(out, function->module);
+    th_buffer_add_byte(out, ':');
+    th_text_print_atom(out, function->function);
+    th_buffer_printf(out, "/%u", function->arity);
 }
 
 void th_trace_function_show(struct th_buffer *out, const struct th_mfa *function)
 {
-    event_print_function(out, function, th_text_show_atom);
+    th_text_show_function(out, function->module, function->function);
+    th_buffer_printf(out, "/%u", function->arity);
 }
 
 bool th_trace_tag_has_function(enum th_tracer_tag tag)

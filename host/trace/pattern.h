@@ -94,15 +94,20 @@ struct th_pattern {
     bool on_load;             /* for functions that come later, none that are present */
 };
 
-/* Reads M:F/A, M:F/_, M:_/_ or _:_/_, with atoms quoted as in Erlang; without an arity any matches.
- * False if TEXT is none of these. */
+/* The forms of th_trace_pattern_parse(), for messages. */
+#define TH_PATTERN_FORMS \
+    "M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1"
+
+/* Reads M:F/A, M:F/_, M:_/_ or _:_/_, with atoms quoted as in Erlang; or M.F/A, M.F/_ or M._/_, as
+ * Elixir writes functions (term/text.h): a text that begins with a capital letter or a colon. Without
+ * an arity any matches. False if TEXT is none of these. */
 bool th_trace_pattern_parse(const char *text, struct th_pattern *pattern);
 
 /* Appends PATTERN as text, with `_` for any name or arity; "on_load" if PATTERN is for all
  * functions that come later. */
 void th_trace_pattern_print(struct th_buffer *out, const struct th_pattern *pattern);
 
-/* As th_trace_pattern_print(), in the encoding of users (term/text.h). */
+/* As th_trace_pattern_print(), in the encoding and with the names of users (term/text.h). */
 void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *pattern);
 
 /*

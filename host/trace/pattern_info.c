@@ -1,5 +1,5 @@
 /* Returns the patterns that a session has set, and their results; reads and prints patterns as
- * text: M:F/A, with _ for any. */
+ * text: M:F/A or M.F/A, with _ for any. */
 
 #include "pattern.h"
 #include "pattern_internal.h"
@@ -269,35 +269,46 @@ static bool pattern_info_take_arity(const char *text, int *arity)
 
 bool th_trace_pattern_parse(const char *text, struct th_pattern *pattern)
 {
+    bool good;
+
     *pattern = (struct th_pattern){.arity = TH_ANY_ARITY};
-    if (!take_atom(&text, &pattern->module) || *text++ != ':' ||
-        !take_atom(&text, &pattern->function))
+    if ((*text >= 'A' && *text <= 'Z') || *text == ':')
+        good = th_text_elixir_take(&text, &pattern->module, &pattern->function);
+    else
+        good = take_atom(&text, &pattern->module) && *text++ == ':' &&
+               take_atom(&text, &pattern->function);
+    if (!good || (*text && *text != '/'))
         return false;
     if (*text == '/' && (!text[1] || !pattern_info_take_arity(text + 1, &pattern->arity)))
         return false;
-    return *text != ':' && (pattern->module != TH_NONE || pattern->function == TH_NONE) &&
+    return (pattern->module != TH_NONE || pattern->function == TH_NONE) &&
            (pattern->function != TH_NONE || pattern->arity == TH_ANY_ARITY);
 }
 
-static void print_part(struct th_buffer *out, th_term atom,
-                       void (*print)(struct th_buffer *out, th_term atom))
+static void print_part(struct th_buffer *out, th_term atom)
 {
     if (atom == TH_NONE)
         th_buffer_add_byte(out, '_');
     else
-        print(out, atom);
+        th_text_print_atom(out, atom);
+}
+
+static void print_plainly(struct th_buffer *out, th_term module, th_term function)
+{
+    print_part(out, module);
+    th_buffer_add_byte(out, ':');
+    print_part(out, function);
 }
 
 static void pattern_info_print_pattern(struct th_buffer *out, const struct th_pattern *pattern,
-                                       void (*print)(struct th_buffer *out, th_term atom))
+                                       void (*print)(struct th_buffer *out, th_term module,
+                                                     th_term function))
 {
     if (pattern->on_load && pattern->module == TH_NONE) {
         th_buffer_printf(out, "on_load");
         return;
     }
-    print_part(out, pattern->module, print);
-    th_buffer_add_byte(out, ':');
-    print_part(out, pattern->function, print);
+    print(out, pattern->module, pattern->function);
     if (pattern->arity == TH_ANY_ARITY)
         th_buffer_printf(out, "/_");
     else
@@ -306,10 +317,10 @@ static void pattern_info_print_pattern(struct th_buffer *out, const struct th_pa
 
 void th_trace_pattern_print(struct th_buffer *out, const struct th_pattern *pattern)
 {
-    pattern_info_print_pattern(out, pattern, th_text_print_atom);
+    pattern_info_print_pattern(out, pattern, print_plainly);
 }
 
 void th_trace_pattern_show(struct th_buffer *out, const struct th_pattern *pattern)
 {
-    pattern_info_print_pattern(out, pattern, th_text_show_atom);
+    pattern_info_print_pattern(out, pattern, th_text_show_function);
 }

@@ -80,6 +80,7 @@ tracehost dump - => ( nospace )
     --max-events=
     --max-memory=
     --max-records=
+    --names=
     --output=
     --progress=
     --reconnect

@@ -303,7 +303,7 @@ tracehost ctl: cannot set -p bank:open/2
 EOF
 wrong 'a malformed pattern is refused' pattern bank <<'EOF'
 -- stderr
-tracehost ctl: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'bank'
+tracehost ctl: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1, or on_load, send or receive, not 'bank'
 -- status 2
 EOF
 wrong 'attach to an unknown process is refused' attach count --processes='<0.99.4096>' <<'EOF'

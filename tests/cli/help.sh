@@ -302,6 +302,8 @@ Output:
                          Characters of atoms, strings and binaries that are
                          printed unescaped, as with `erl +pc`: latin1 or
                          unicode (default: unicode if the locale is UTF-8)
+      --names=LANGUAGE   Names of functions and modules: erlang (default),
+                         'Elixir.Enum':sort/1, or elixir, Enum.sort/1
 
 Limits and exit status:
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams

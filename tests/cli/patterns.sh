@@ -391,27 +391,27 @@ tracehost replay: --max-frames must be from 2 to 1000000000, not '1'
 EOF
 
 expect 'a pattern without a colon is refused' refused -p nix <<'EOF'
-tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'nix'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1, or on_load, send or receive, not 'nix'
 -- status 2
 EOF
 expect 'a pattern whose module is not an atom is refused' refused -p Enum:map/2 <<'EOF'
-tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'Enum:map/2'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1, or on_load, send or receive, not 'Enum:map/2'
 -- status 2
 EOF
 expect 'a pattern M:_/1 is refused' refused -p 'lists:_/1' <<'EOF'
-tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:_/1'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1, or on_load, send or receive, not 'lists:_/1'
 -- status 2
 EOF
 expect 'a pattern _:F/1 is refused' refused -p '_:f/1' <<'EOF'
-tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '_:f/1'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1, or on_load, send or receive, not '_:f/1'
 -- status 2
 EOF
 expect 'an arity that is not a number is refused' refused -p lists:map/many <<'EOF'
-tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/many'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1, or on_load, send or receive, not 'lists:map/many'
 -- status 2
 EOF
 expect 'an arity above 255 is refused' refused -p lists:map/256 <<'EOF'
-tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not 'lists:map/256'
+tracehost replay: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1, or on_load, send or receive, not 'lists:map/256'
 -- status 2
 EOF
 expect '--return before any pattern is refused' refused --return -p lists:_ <<'EOF'

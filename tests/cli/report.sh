@@ -139,7 +139,7 @@ information.
 EOF
 expect 'a pattern that is not M:F/A is refused' "$tracehost" report -p '1' "$calls" <<'EOF'
 -- stderr
-tracehost report: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or on_load, send or receive, not '1'
+tracehost report: -p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1 or Elixir's Enum.sort/1, or on_load, send or receive, not '1'
 Try `tracehost report --help' or `tracehost report --usage' for more
 information.
 -- status 2

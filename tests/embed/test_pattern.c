@@ -132,15 +132,15 @@ static void each_kind_of_breakpoint_is_listed(void **state)
 
 static void invalid_patterns_are_refused(void **state)
 {
+    static const char forms[] = "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_, such as "
+                                "lists:reverse/1 or Elixir's Enum.sort/1";
     size_t matched = 77;
 
     (void)state;
-    misused(set("lists", NULL, 0, &matched), "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
-    misused(set("_:map/2", NULL, 0, &matched), "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
-    misused(set_terms("{lists,map}", "true", &matched),
-            "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
-    misused(set_terms("{lists,map,256}", "true", &matched),
-            "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_");
+    misused(set("lists", NULL, 0, &matched), forms);
+    misused(set("_:map/2", NULL, 0, &matched), forms);
+    misused(set_terms("{lists,map}", "true", &matched), forms);
+    misused(set_terms("{lists,map,256}", "true", &matched), forms);
     misused(set(NULL, NULL, 0, &matched), "a pattern needs either `function` or `function_term`");
     assert_int_equal(set("a:b/1", "[{", 0, &matched), TRACEHOST_MALFORMED);
     assert_string_equal(tracehost_error_link(0), "cannot parse the match specification");

@@ -365,6 +365,64 @@ static void a_session_returns_the_breakpoints_of_a_function(void **state)
     th_breakpoint_info_free(&info);
 }
 
+/* --- Patterns as text ------------------------------------------------------------------------- */
+
+/* Parses TEXT, and returns the pattern as it is printed; NULL: it is none. */
+static const char *parsed(struct th_buffer *out, const char *text)
+{
+    struct th_pattern pattern;
+
+    out->size = 0;
+    if (!th_trace_pattern_parse(text, &pattern))
+        return NULL;
+    th_trace_pattern_print(out, &pattern);
+    return th_buffer_text(out);
+}
+
+static void a_pattern_is_read_as_erlang_or_elixir_writes_it(void **state)
+{
+    static const char *const pairs[][2] = {
+        {"lists:sort/1", "lists:sort/1"},
+        {"lists:sort", "lists:sort/_"},
+        {"_:_", "_:_/_"},
+        {"'Elixir.Enum':sort/1", "'Elixir.Enum':sort/1"},
+        {"Enum.sort/1", "'Elixir.Enum':sort/1"},
+        {"Enum.sort", "'Elixir.Enum':sort/_"},
+        {"Enum.sort/_", "'Elixir.Enum':sort/_"},
+        {"Enum._", "'Elixir.Enum':_/_"},
+        {"Enum._/_", "'Elixir.Enum':_/_"},
+        {"MyApp.Shop.Cart.valid?/2", "'Elixir.MyApp.Shop.Cart':'valid?'/2"},
+        {"Enum.\"odd/1 name\"/1", "'Elixir.Enum':'odd/1 name'/1"},
+        {"Kernel.+/2", "'Elixir.Kernel':'+'/2"},
+        {"Kernel.//2", "'Elixir.Kernel':'/'/2"},
+        {"Kernel./", "'Elixir.Kernel':'/'/_"},
+        {":lists.sort/1", "lists:sort/1"},
+        {"Enum", NULL},
+        {"Enum.Sort/1", NULL},
+        {"Enum.sort/", NULL},
+        {"Enum.sort/x", NULL},
+        {"Enum.sort/256", NULL},
+        {"Enum.sort/1/2", NULL},
+        {"Enum.sort:a", NULL},
+        {"Enum._/1", NULL},
+        {"Enum:sort/1", NULL},
+        {":lists:sort/1", NULL},
+        {"_.sort/1", NULL},
+        {"lists.sort/1", NULL},
+        {"a:b:c", NULL},
+    };
+    struct th_buffer out = {0};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const char *text = parsed(&out, pairs[i][0]);
+        assert_int_equal(!text, !pairs[i][1]);
+        if (text)
+            assert_string_equal(text, pairs[i][1]);
+    }
+    th_buffer_free(&out);
+}
+
 /* --- Senseless patterns ----------------------------------------------------------------------- */
 
 static void invalid_patterns_are_refused(void **state)
@@ -395,6 +453,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
+        TEST(a_pattern_is_read_as_erlang_or_elixir_writes_it),
         TEST(calls_without_patterns_are_traced_as_recorded),
         TEST(a_pattern_passes_calls_of_the_named_function),
         TEST(wildcards_apply_to_functions_seen_later),

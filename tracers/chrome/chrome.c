@@ -42,7 +42,7 @@ static void write_call(struct process *process, char kind, const struct mfa *mfa
         return;
     }
     line_start(&name);
-    line_add(&name, "%#T:%#T/%u", mfa->module, mfa->function, mfa->arity);
+    line_add_function(&name, mfa->module, mfa->function, mfa->arity);
     write_slice(process, kind, "call", name.text);
     line_drop(&name);
 }

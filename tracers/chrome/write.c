@@ -6,12 +6,13 @@ static void add_time(struct line *line, int64_t time)
     line_add(line, "%s%lld.%03lld", time < 0 ? "-" : "", llabs(time) / 1000, llabs(time) % 1000);
 }
 
-static void add_term(struct line *line, const char *format, ERL_NIF_TERM term)
+/* Adds a process or a name. */
+static void add_term(struct line *line, ERL_NIF_TERM term)
 {
     struct line text;
 
     line_start(&text);
-    line_add(&text, format, term);
+    line_add_name(&text, term);
     line_add_json(line, text.text, text.used, NAME_MOST);
     line_drop(&text);
 }
@@ -52,10 +53,10 @@ void write_name(struct process *process)
     begin(process->chrome, &line, "M", process->tid);
     line_add(&line, ",\"name\":\"thread_name\",\"args\":{\"name\":\"");
     if (process->tracee.name) {
-        add_term(&line, "%#T", process->tracee.name);
+        add_term(&line, process->tracee.name);
         line_add(&line, " ");
     }
-    add_term(&line, "%#T", process->tracee.term);
+    add_term(&line, process->tracee.term);
     line_add(&line, "\"}");
     end(process->chrome, &line);
 }
@@ -111,7 +112,7 @@ void write_counter(struct process *process, const char *name, int64_t time, cons
     line_add(&line, ",\"ts\":");
     add_time(&line, time);
     line_add(&line, ",\"name\":\"%s ", name);
-    add_term(&line, "%#T", process->tracee.term);
+    add_term(&line, process->tracee.term);
     line_add(&line, "\",\"args\":{\"%s\":%llu}", first, (unsigned long long)value);
     end(process->chrome, &line);
 }

@@ -195,6 +195,7 @@ static void name_of(ErlNifEnv *env, const struct count *count, int for_people, s
 
     line_start(line);
     line->for_people = for_people;
+    line->for_programs = !for_people;
     if (count->module)
         line_add_function(line, count->module, count->function, count->arity);
     else if (enif_get_atom(env, count->function, tag, sizeof tag, ERL_NIF_LATIN1))

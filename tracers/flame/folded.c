@@ -20,12 +20,15 @@ struct folded {
 void node_name(struct line *line, const struct node *node)
 {
     line_start(line);
-    if (!node->parent && node->mfa.function)
-        line_add(line, "%#T %#T", node->mfa.function, node->mfa.module);
-    else if (!node->parent)
-        line_add(line, "%#T", node->mfa.module);
-    else
-        line_add(line, "%#T:%#T/%u", node->mfa.module, node->mfa.function, node->mfa.arity);
+    if (node->parent) {
+        line_add_function(line, node->mfa.module, node->mfa.function, node->mfa.arity);
+        return;
+    }
+    if (node->mfa.function) {
+        line_add_name(line, node->mfa.function);
+        line_add(line, " ");
+    }
+    line_add(line, "%#T", node->mfa.module);
 }
 
 /* Formats a name without semicolons and line ends, which belong to the format. */

@@ -25,6 +25,7 @@ struct line {
     size_t used, size;
     int short_of_memory; /* a part was left out */
     int for_people;      /* terms in the user's encoding; else in the same for all users */
+    int for_programs;    /* names as Erlang writes them, whatever the user has asked for */
     char first[2000];
 };
 
@@ -35,6 +36,7 @@ static inline void line_start(struct line *line)
     line->size = sizeof line->first;
     line->short_of_memory = 0;
     line->for_people = 0;
+    line->for_programs = 0;
 }
 
 /* Marks the line as incomplete: no memory for a part of it. */
@@ -97,12 +99,43 @@ static inline void line_add_term(struct line *line, ERL_NIF_TERM term)
     line->used += length < room ? length : strlen(line->text + line->used);
 }
 
-static inline void line_add_function(struct line *line, ERL_NIF_TERM module, ERL_NIF_TERM function,
-                                     unsigned arity)
+/* Adds the name in Elixir's form; see th_elixir_name(). False, with nothing added, if it is to be
+ * written as Erlang writes it. */
+static inline int line_add_elixir(struct line *line, ERL_NIF_TERM module, ERL_NIF_TERM function)
 {
+    size_t length, room;
+
+    if (line->for_programs || !TH_HAS(th_elixir_name))
+        return 0;
+    do {
+        room = line->size - line->used;
+        length = th_elixir_name(line->text + line->used, room, module, function);
+    } while (length >= room && line_grow(line, length));
+    line->used += length < room ? length : strlen(line->text + line->used);
+    return length > 0;
+}
+
+/* Adds the name of a module or process. */
+static inline void line_add_name(struct line *line, ERL_NIF_TERM name)
+{
+    if (!line_add_elixir(line, name, 0))
+        line_add_term(line, name);
+}
+
+/* Adds a function without its arity. */
+static inline void line_add_called(struct line *line, ERL_NIF_TERM module, ERL_NIF_TERM function)
+{
+    if (line_add_elixir(line, module, function))
+        return;
     line_add_term(line, module);
     line_add(line, ":");
     line_add_term(line, function);
+}
+
+static inline void line_add_function(struct line *line, ERL_NIF_TERM module, ERL_NIF_TERM function,
+                                     unsigned arity)
+{
+    line_add_called(line, module, function);
     line_add(line, "/%u", arity);
 }
 

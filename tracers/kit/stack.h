@@ -49,6 +49,7 @@
 #ifndef TRACER_STACK_H
 #define TRACER_STACK_H
 
+#include "line.h"
 #include "loss.h"
 #include "mfa.h"
 
@@ -614,11 +615,15 @@ static inline void stack_past(struct stack *stack, const struct th_past_call *ca
 static inline void stack_tell_doubts(const char *tracer, const struct repairs *repairs)
 {
     const struct mfa *mfa = &repairs->doubted;
+    struct line name;
 
-    if (repairs->doubtful)
-        enif_fprintf(stderr, "%s: %s: %lu, the first to %#T:%#T/%u; %s\n", tracer, STACK_DOUBTFUL,
-                     (unsigned long)repairs->doubtful, mfa->module, mfa->function, mfa->arity,
-                     STACK_CURE);
+    if (!repairs->doubtful)
+        return;
+    line_start(&name);
+    line_add_function(&name, mfa->module, mfa->function, mfa->arity);
+    fprintf(stderr, "%s: %s: %lu, the first to %s; %s\n", tracer, STACK_DOUBTFUL,
+            (unsigned long)repairs->doubtful, name.text, STACK_CURE);
+    line_drop(&name);
 }
 
 static inline void stack_free(struct stack *stack)

@@ -30,7 +30,9 @@ TH_TRACER_TRACE(send)
     if (!output || !enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &receiver))
         return;
     line_start(&line);
-    line_add(&line, "%#T -> %#T%s", tracee, receiver, gone);
+    line_add(&line, "%#T -> ", tracee);
+    line_add_name(&line, receiver);
+    line_add(&line, "%s", gone);
     line_end(&line, output->file);
 }
 

@@ -179,7 +179,7 @@ static void add_name(struct line *line, const struct mfa *mfa)
     struct line text;
 
     line_start(&text);
-    line_add(&text, "%#T:%#T/%u", mfa->module, mfa->function, mfa->arity);
+    line_add_function(&text, mfa->module, mfa->function, mfa->arity);
     add(line, ",\"name\":\"");
     line_add_json(line, text.text, text.used, SIZE_MAX);
     add(line, "\"");

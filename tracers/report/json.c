@@ -44,10 +44,7 @@ void write_function(FILE *file, ERL_NIF_TERM module, ERL_NIF_TERM function, unsi
 
     line_start(&line);
     line.for_people = 1;
-    line_add_term(&line, module);
-    line_add(&line, ":");
-    line_add_term(&line, function);
-    line_add(&line, "/%u", arity);
+    line_add_function(&line, module, function, arity);
     write_text(file, line.text, line.used);
     line_drop(&line);
 }

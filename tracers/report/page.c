@@ -186,7 +186,8 @@ static void write_doubts(FILE *file, const char *effect, const struct repairs *r
 
     line_start(&line);
     line_add(&line, STACK_DOUBTFUL ", so that %s (the first is to ", effect);
-    line_add(&line, "%#T:%#T/%u; %s)", mfa->module, mfa->function, mfa->arity, STACK_CURE);
+    line_add_function(&line, mfa->module, mfa->function, mfa->arity);
+    line_add(&line, "; %s)", STACK_CURE);
     fputs("\n[", file);
     write_text(file, line.text, line.used);
     fprintf(file, ",%" PRIu64 "]", repairs->doubtful);

@@ -163,10 +163,12 @@ void diagram_name(const struct diagram *diagram, uint32_t column, struct line *l
         line_add(line, "others (%u)", diagram->merged);
     else if (participant->text)
         line_add(line, "%s", participant->text);
-    else if (participant->name && !participant_is_name(participant))
-        line_add(line, "%#T %#T", participant->name, participant->term);
-    else
-        line_add(line, "%#T", participant->term);
+    else if (participant->name && !participant_is_name(participant)) {
+        line_add_name(line, participant->name);
+        line_add(line, " %#T", participant->term);
+    } else {
+        line_add_name(line, participant->term);
+    }
 }
 
 void message_text(const struct message *message, char text[TEXT_KEPT])

@@ -30,8 +30,7 @@ static void print_function(struct event *event, ERL_NIF_TERM mfa)
         print(event, "", mfa);
         return;
     }
-    print(event, "", elements[0]);
-    print(event, ":", elements[1]);
+    line_add_called(&event->line, elements[0], elements[1]);
     if (!enif_is_list(event->env, elements[2])) {
         print(event, "/", elements[2]);
         return;

@@ -67,6 +67,7 @@ static void print_row(struct table *table, struct figures *figures, uint64_t own
     line_start(&name);
     line_start(&process);
     name.for_people = table->document->format == TABLE_TEXT;
+    name.for_programs = !name.for_people;
     line_add_function(&name, figures->module, figures->function, figures->arity);
     if (figures->process)
         line_add(&process, "%#T", figures->process);

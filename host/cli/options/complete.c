@@ -100,7 +100,7 @@ static void complete_offer(struct th_typed_word *typed, const char *text)
     const struct th_completion *c = (struct th_completion *)typed;
     const char *begun = typed->word + typed->begin;
     size_t length = strlen(text), before = typed->begin, left = c->line.kept;
-    bool part = length > 0 && strchr("=:", text[length - 1]);
+    bool part = length > 0 && strchr("=:.", text[length - 1]);
     struct th_buffer out = {0}, kept = {0};
     char *head;
 
@@ -190,7 +190,17 @@ static void complete_note(struct th_texts *texts, const char *text)
     texts->items[texts->count++] = text;
 }
 
-/* Collects arguments and folders from the complete words. Returns true if no option can follow.
+static void note_value(struct th_completion *c, const struct th_argument *option, const char *value)
+{
+    if (option->type == TH_ARGUMENT_FOLDER)
+        complete_note(&c->folders, value);
+    else if (option->name && strcmp(option->name, "cookie") == 0)
+        c->cookie = value;
+    else if (option->name && strcmp(option->name, "cookie-file") == 0)
+        c->cookie_file = value;
+}
+
+/* Collects arguments, folders and the cookie from the complete words. Returns true if no option can follow.
  * *WANTING gets the option whose value is the last word; NULL: none. */
 static bool note_words(struct th_completion *c, const struct th_argument_row **wanting)
 {
@@ -215,8 +225,8 @@ static bool note_words(struct th_completion *c, const struct th_argument_row **w
                 option = NULL;
             }
         }
-        if (option && option->argument->type == TH_ARGUMENT_FOLDER)
-            complete_note(&c->folders, value);
+        if (option)
+            note_value(c, option->argument, value);
     }
     return plain;
 }

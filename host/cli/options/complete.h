@@ -8,7 +8,7 @@
  * text to put before the candidate, separated by the character 0x1f.
  *
  *     word     a complete word: a blank may follow
- *     part     an incomplete word, which ends in = or :
+ *     part     an incomplete word, which ends in =, : or .
  *     files    any file whose path begins with the text
  *     folders  any folder whose path begins with the text
  *     sockets  likewise, and folders that may contain sockets
@@ -48,11 +48,12 @@ struct th_shell_line {
 struct th_completion {
     struct th_typed_word typed; /* must be the first member */
     struct th_shell_line line;
-    const struct th_usage *usage;    /* of the command */
-    struct th_argument_rows rows;    /* all arguments */
-    struct th_argument_rows options; /* those that are options */
-    struct th_texts folders;         /* of -L */
-    struct th_texts arguments;       /* words that are no options */
+    const struct th_usage *usage;     /* of the command */
+    struct th_argument_rows rows;     /* all arguments */
+    struct th_argument_rows options;  /* those that are options */
+    struct th_texts folders;          /* of -L */
+    struct th_texts arguments;        /* words that are no options */
+    const char *cookie, *cookie_file; /* values of --cookie and --cookie-file; NULL: not given */
 };
 
 /* Offers files, folders or sockets, according to KIND, without comparing names: the shell does. */
@@ -61,6 +62,9 @@ void th_options_completion_add_files(struct th_completion *completion, const cha
 /* Offers values of ROW. */
 void th_options_completion_add_value(struct th_completion *completion,
                                      const struct th_argument_row *row);
+
+/* Offers patterns for the modules and functions that the running node NODE has loaded. */
+void th_options_completion_add_node(struct th_completion *completion, const char *node);
 
 /* Offers words of a `tracehost ctl` command. The first of c->arguments is the host's socket. */
 void th_options_completion_add_ctl(struct th_completion *completion);

@@ -10,6 +10,7 @@
 #include "host/library/find.h"
 #include "host/library/load.h"
 #include "host/probe/probe.h"
+#include "host/replay/reader.h"
 #include "host/trace/named_tracer.h"
 
 #include <string.h>
@@ -147,8 +148,8 @@ static bool add_functions_of(struct th_completion *c, const struct th_search *se
     return is_it;
 }
 
-/* Offers functions of libraries; recordings are too long to be searched. The libraries are those
- * given as arguments, or else the plugin with the module's name. */
+/* Offers functions of libraries and of a running node; recordings are too long to be searched. The
+ * libraries are those given as arguments, or else the plugin with the module's name. */
 static void add_patterns(struct th_completion *c)
 {
     const char *value = c->typed.word + c->typed.begin, *colon = strchr(value, ':');
@@ -159,6 +160,11 @@ static void add_patterns(struct th_completion *c)
     complete_value_add(c, "on_load");
     complete_value_add(c, "send");
     complete_value_add(c, "receive");
+    for (size_t i = 0; i < c->arguments.count && !live && !found; i++) {
+        found = th_replay_node_is_name(c->arguments.items[i]);
+        if (found)
+            th_options_completion_add_node(c, c->arguments.items[i]);
+    }
     if (live && colon) {
         module = th_printf("%.*s", (int)(colon - value), value);
         th_library_search_init(&search, TH_SEARCH_PLUGINS, c->folders.items, c->folders.count);

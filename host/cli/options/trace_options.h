@@ -17,7 +17,8 @@
     "If only one of --processes and --ports is given, events of the other tracees are not "        \
     "delivered. In a recording, existing tracees are those that existed when the recording "       \
     "began, new ones were spawned or opened in it.\n\n"                                            \
-    "PATTERN is M:F/A, M:F/_, M:_/_ or _:_/_; /_ may be left out. With a PATTERN of functions, "   \
+    "PATTERN is M:F/A, M:F/_, M:_/_ or _:_/_, or as in Elixir, Enum.sort/1; /_ may be left out. "  \
+    "With a PATTERN of functions, "                                                                \
     "only calls are delivered unless --flags is given. on_load stands for all functions that are " \
     "loaded later. With send or receive, only messages that match --match-spec are delivered. "    \
     "SPEC is Erlang text, or c (caller), x (exceptions), cx (both), r (returns); false clears "    \

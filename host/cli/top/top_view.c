@@ -26,7 +26,7 @@ void th_top_model_add(struct th_top_model *model, const struct th_mfa *function,
 
     if (!row) {
         struct th_buffer name = {0};
-        th_trace_function_print(&name, function);
+        th_trace_function_show(&name, function);
         row = th_alloc_zero(sizeof *row);
         row->name = th_buffer_take_text(&name);
         th_hash_table_set(&model->by_function, key, row);

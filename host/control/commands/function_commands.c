@@ -204,8 +204,7 @@ static enum th_status read_pattern(struct th_pattern *pattern, const char *text)
 {
     if (th_trace_pattern_parse(text, pattern))
         return TH_OK;
-    return th_error_raise(TH_USAGE, "a pattern must be M:F/A, M:F/_, M:_/_ or _:_/_, not '%.60s'",
-                          text);
+    return th_error_raise(TH_USAGE, "a pattern must be " TH_PATTERN_FORMS ", not '%.60s'", text);
 }
 
 static const struct th_argument *const functions_arguments[] = {

@@ -27,7 +27,7 @@ enum th_status th_control_pattern_take(const char *value,
     TH_ARRAY_GROW(options->items, options->count, options->capacity);
     option = &options->items[options->count++];
     *option = (struct th_control_pattern_option){.text = value};
-    if (strcmp(value, "send") == 0) /* a pattern of functions contains a colon */
+    if (strcmp(value, "send") == 0) /* a pattern of functions contains a colon or a dot */
         option->object = TH_PATTERN_SEND;
     else if (strcmp(value, "receive") == 0 || strcmp(value, "'receive'") == 0)
         option->object = TH_PATTERN_RECEIVE;
@@ -38,9 +38,7 @@ enum th_status th_control_pattern_take(const char *value,
     else if (option->object == TH_PATTERN_FUNCTIONS &&
              !th_trace_pattern_parse(value, &option->pattern))
         return th_error_raise(
-            TH_USAGE,
-            "-p must be M:F/A, M:F/_, M:_/_ or _:_/_, such as lists:reverse/1, or "
-            "on_load, send or receive, not '%s'",
+            TH_USAGE, "-p must be " TH_PATTERN_FORMS ", or on_load, send or receive, not '%s'",
             value);
     return TH_OK;
 }

@@ -97,6 +97,9 @@ static bool parse_chosen(const char *text, size_t length, bool port,
             chosen->group += i;
             return true;
         }
+    chosen->one = th_text_elixir_module(text, length);
+    if (chosen->one != TH_NONE)
+        return true;
     th_env_init(&env, TH_ENV_PLAIN);
     good = th_text_parse(&env, text, length, &chosen->one) == TH_OK;
     th_env_release(&env); /* a valid term is an immediate */

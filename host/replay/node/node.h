@@ -3,8 +3,8 @@
  *
  * The feeder speaks the distribution protocol of Erlang, with libei. Few users need it, so it is a
  * shared object of its own: lib/tracehost/tracehost_node.so, beside the folders of tracers and
- * plugins. It needs no symbol of the host. The host forks a process for each node, and calls the one
- * function of the shared object there:
+ * plugins. It needs no symbol of the host. The host forks a process for each node, and calls a function
+ * of the shared object there: tracehost_node_serve() feeds, tracehost_node_list() (list.c) reads names.
  *
  *     host (reader) <-- OUT, pipe of trace-port records -- feeder <== distribution ==> node
  *
@@ -49,5 +49,18 @@ struct tracehost_node_request {
  */
 __attribute__((visibility("default"))) int
 tracehost_node_serve(const struct tracehost_node_request *request, int out, int status);
+
+/*
+ * Writes the names of the modules that the node of REQUEST has loaded to OUT, or, if MODULE is not NULL,
+ * its functions as NAME/ARITY, also local ones; none if it is not loaded. Names are in UTF-8, and each
+ * ends with a 0. Only the node and the cookie of REQUEST are used. Nothing is loaded into the node.
+ *
+ * Returns the exit status: 0 done; 1 failed here; 3 the node does not answer, or not within a second
+ * after it was connected.
+ *
+ * Thread: any.
+ */
+__attribute__((visibility("default"))) int
+tracehost_node_list(const struct tracehost_node_request *request, const char *module, int out);
 
 #endif

@@ -58,6 +58,9 @@ __attribute__((format(printf, 2, 3))) bool th_node_say(const struct th_node_clie
 __attribute__((format(printf, 2, 3))) void th_node_tell(const struct th_node_client *client,
                                                         const char *format, ...);
 
+/* Finds the node and the cookie, and connects. Says the reason if that fails. */
+bool th_node_reach(struct th_node_client *client);
+
 /* Returns the monotonic time in ns. */
 int64_t th_node_now(void);
 

@@ -195,6 +195,12 @@ static int take_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+bool th_node_reach(struct th_node_client *client)
+{
+    return split_name(client) && find_cookie(client) && th_node_find(client) &&
+           th_node_connect(client);
+}
+
 int tracehost_node_serve(const struct tracehost_node_request *request, int out, int status)
 {
     struct th_node_client client = {
@@ -207,8 +213,7 @@ int tracehost_node_serve(const struct tracehost_node_request *request, int out, 
         fcntl(out, F_SETFL, fcntl(out, F_GETFL) | O_NONBLOCK) != 0) {
         th_node_say(&client, "cannot begin: %s", strerror(errno));
         result = TH_NODE_FAILED;
-    } else if (split_name(&client) && find_cookie(&client) && th_node_find(&client) &&
-               th_node_connect(&client) && th_node_start(&client, &agent)) {
+    } else if (th_node_reach(&client) && th_node_start(&client, &agent)) {
         result = th_node_feed(&client, &agent);
     } else if (poll(&ended, 1, 0) > 0) {
         result = TH_NODE_FAILED;

@@ -25,10 +25,11 @@ function processName(report, index, others = 'others') {
   return index === REST ? others : report.processNames[index];
 }
 
-/* The module of "m:f/1" or "'odd:m':f/1", quotes and all. */
+/* The module of "m:f/1" or "'odd:m':f/1", of "M.P.f/1" or ":\"odd.m\".f/1" in Elixir, quotes and all. */
 function moduleOf(name) {
-  const end = name.startsWith("'") ? name.search(/[^\\]':/) + 2 : name.indexOf(':');
-  return end > 1 ? name.slice(0, end) : name;
+  const elixir = /^(:"(?:\\.|[^"\\])*"|:[^."]+|[A-Z]\w*(?:\.[A-Z]\w*)*)\./.exec(name);
+  const erlang = /^('(?:\\.|[^'\\])*'|[^':]+):/.exec(name);
+  return elixir ? elixir[1] : erlang ? erlang[1] : name;
 }
 
 /* True if one of the texts contains the search words, which are in lower case. */
