@@ -73,25 +73,46 @@ expect 'options are completed' completions 'tracehost dump -' \
     'tracehost nothing -' <<'EOF'
 tracehost dump - => ( nospace )
     --allow-partial
+    --caller
+    --caller-line
+    --cookie-file=
+    --cookie=
     --encoding=
+    --exception
+    --explain
+    --flags=
+    --for=
     --format=
     --help
     --help=
+    --load
+    --match-spec=
+    --max-bytes=
     --max-events=
     --max-memory=
+    --max-rate=
     --max-records=
     --names=
+    --no-load
     --output=
+    --pattern=
+    --ports=
+    --processes=
     --progress=
     --reconnect
     --reconnect=
+    --return
+    --sample=
     --scheduler-id
     --usage
     --version
     -V
     -\?
     -o
+    -p
 tracehost dump --f => ( nospace )
+    --flags=
+    --for=
     --format=
 tracehost replay --re => ( nospace )
     --reconnect
@@ -105,6 +126,7 @@ tracehost dump -- - => ( filenames )
 tracehost dump x --r => ( nospace )
     --reconnect
     --reconnect=
+    --return
 tracehost ctl a_socket - =>
 tracehost --stats  =>
 tracehost nothing - =>
@@ -476,6 +498,7 @@ EOF
 
 expect 'a word is completed at a cursor inside the line' env CURSOR=20 "$completed" 'tracehost dump --forx --format=jsonl' <<'EOF'
 tracehost dump --forx --format=jsonl => ( nospace )
+    --for=
     --format=
 EOF
 

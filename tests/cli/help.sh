@@ -40,8 +40,8 @@ done
 expect 'replay --help' cat "$work/replay" <<'EOF'
 Usage: tracehost replay [OPTION...] STREAM...
 Plays recorded event streams into tracers, one stream after the other.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, or
-tcp://HOST:PORT of a running node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
+node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
@@ -85,6 +85,7 @@ Limits and exit status:
       --max-events=N     Stop after N events that were delivered to a tracer
       --max-records=N    Stop after N records of each stream
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
+      --for=T            Trace node:NAME@HOST for the time T
       --fail-on-loss     Exit with 4 if events were dropped or calls forgotten
 
 Other:
@@ -101,8 +102,8 @@ EOF
 expect 'report --help' cat "$work/report" <<'EOF'
 Usage: tracehost report [OPTION...] STREAM...
 Makes an HTML page of recorded event streams, parts of one recording.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, or
-tcp://HOST:PORT of a running node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
+node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
@@ -135,6 +136,7 @@ Limits and exit status:
       --max-events=N     Stop after N events that were delivered to a tracer
       --max-records=N    Stop after N records of each stream
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
+      --for=T            Trace node:NAME@HOST for the time T
 
 Other:
   -?, --help[=all]       Show this help; all: with all options
@@ -148,15 +150,38 @@ EOF
 expect 'dump --help' cat "$work/dump" <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM
 Prints every record of a recorded stream.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, or
-tcp://HOST:PORT of a running node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
+node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
+Events:
+      --flags=LIST       Deliver only these events: flags of erlang:trace/3
+                         such as call,procs (default: all recorded)
+      --processes=LIST   Deliver only events of these processes: all, existing,
+                         new, pids, registered names (default: all recorded)
+      --ports=LIST       Likewise for ports
+
+Patterns (options apply to the -p before them):
+  -p, --pattern=PATTERN  Deliver only calls of M:F/A, M:F, M:_ or _:_ (and
+                         events of --flags); send, receive: filter messages
+      --match-spec=SPEC  Deliver only calls or messages that match SPEC: Erlang
+                         text, or c, x, cx, r
+      --return           Also deliver returns
+      --exception        Also deliver returns and exceptions
+      --caller           Add the caller to each call
+      --caller-line      Add the caller, and file and line if they are known
+
+Output:
       --format=FORMAT    term (default): one Erlang term a line, as by
                          io:format("~0p.~n"); jsonl: one JSON object a line
   -o, --output=FILE      Write to FILE, which appears once the output is
                          complete
+
+Limits and exit status:
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --max-records=N    Stop after N records
+      --for=T            Trace node:NAME@HOST for the time T
+
+Other:
   -?, --help[=all]       Show this help; all: with all options
 
 Examples:
@@ -168,13 +193,36 @@ EOF
 expect 'convert --help' cat "$work/convert" <<'EOF'
 Usage: tracehost convert [OPTION...] IN OUT
 Converts a recorded stream between trace-port format and JSON lines.
-IN and OUT are files, or - for stdin and stdout. IN may be tcp://HOST:PORT of a
-running node.
+IN and OUT are files, or - for stdin and stdout. IN may be node:NAME@HOST, a
+running node, or tcp://HOST:PORT, its trace port.
 
+Events:
+      --flags=LIST       Deliver only these events: flags of erlang:trace/3
+                         such as call,procs (default: all recorded)
+      --processes=LIST   Deliver only events of these processes: all, existing,
+                         new, pids, registered names (default: all recorded)
+      --ports=LIST       Likewise for ports
+
+Patterns (options apply to the -p before them):
+  -p, --pattern=PATTERN  Deliver only calls of M:F/A, M:F, M:_ or _:_ (and
+                         events of --flags); send, receive: filter messages
+      --match-spec=SPEC  Deliver only calls or messages that match SPEC: Erlang
+                         text, or c, x, cx, r
+      --return           Also deliver returns
+      --exception        Also deliver returns and exceptions
+      --caller           Add the caller to each call
+      --caller-line      Add the caller, and file and line if they are known
+
+Output:
       --to=FORMAT        jsonl or trace (default: by the suffix of OUT, which
                          is .jsonl, .json, .trace, .log or .dat)
+
+Limits and exit status:
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --max-records=N    Stop after N records
+      --for=T            Trace node:NAME@HOST for the time T
+
+Other:
   -?, --help[=all]       Show this help; all: with all options
 
 Examples:
@@ -186,14 +234,37 @@ EOF
 expect 'info --help' cat "$work/info" <<'EOF'
 Usage: tracehost info [OPTION...] STREAM
 Counts the records of a stream: by tag, by tracee and by called function.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, or
-tcp://HOST:PORT of a running node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
+node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
+Events:
+      --flags=LIST       Deliver only these events: flags of erlang:trace/3
+                         such as call,procs (default: all recorded)
+      --processes=LIST   Deliver only events of these processes: all, existing,
+                         new, pids, registered names (default: all recorded)
+      --ports=LIST       Likewise for ports
+
+Patterns (options apply to the -p before them):
+  -p, --pattern=PATTERN  Deliver only calls of M:F/A, M:F, M:_ or _:_ (and
+                         events of --flags); send, receive: filter messages
+      --match-spec=SPEC  Deliver only calls or messages that match SPEC: Erlang
+                         text, or c, x, cx, r
+      --return           Also deliver returns
+      --exception        Also deliver returns and exceptions
+      --caller           Add the caller to each call
+      --caller-line      Add the caller, and file and line if they are known
+
+Output:
       --format=FORMAT    text (default) or json
       --top=N            Show the N most frequent functions and tracees; 0: all
                          (default: 20 as text, all as json)
+
+Limits and exit status:
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --max-records=N    Stop after N records
+      --for=T            Trace node:NAME@HOST for the time T
+
+Other:
   -?, --help[=all]       Show this help; all: with all options
 
 Examples:
@@ -280,8 +351,8 @@ expect '--help fits 80 columns and 60 lines; --help=all has all options' \
 expect 'dump --help=all' "$tracehost" dump --help=all <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM
 Prints every record of a recorded stream.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, or
-tcp://HOST:PORT of a running node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
+node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
 Input:
       --reconnect[=T]    If the connection of tcp://HOST:PORT ends, try for the
@@ -289,6 +360,39 @@ Input:
       --scheduler-id     The stream was recorded with the flag scheduler_id:
                          read an ambiguous integer as a scheduler, not as a
                          result of a match specification
+
+Running nodes:
+      --cookie=COOKIE    The cookie of node:NAME@HOST
+      --cookie-file=FILE
+                         The file with the cookie (default: ~/.erlang.cookie)
+      --max-rate=N       End the tracing when the node has more than N events a
+                         second (default: 10000; 0: no limit)
+      --max-bytes=BYTES  The same for bytes of events a second
+      --sample=N         Beyond these limits, go on with one of N processes
+                         instead of ending
+      --load             Let the node load modules that -p names and that are
+                         not loaded
+      --no-load          Load no module of tracehost into the node; the node
+                         evaluates its text, which is slower
+      --explain          Print what the node would be asked for, and what is
+                         decided here, and end
+
+Events:
+      --flags=LIST       Deliver only these events: flags of erlang:trace/3
+                         such as call,procs (default: all recorded)
+      --processes=LIST   Deliver only events of these processes: all, existing,
+                         new, pids, registered names (default: all recorded)
+      --ports=LIST       Likewise for ports
+
+Patterns (options apply to the -p before them):
+  -p, --pattern=PATTERN  Deliver only calls of M:F/A, M:F, M:_ or _:_ (and
+                         events of --flags); send, receive: filter messages
+      --match-spec=SPEC  Deliver only calls or messages that match SPEC: Erlang
+                         text, or c, x, cx, r
+      --return           Also deliver returns
+      --exception        Also deliver returns and exceptions
+      --caller           Add the caller to each call
+      --caller-line      Add the caller, and file and line if they are known
 
 Output:
       --format=FORMAT    term (default): one Erlang term a line, as by
@@ -308,6 +412,7 @@ Output:
 Limits and exit status:
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --max-records=N    Stop after N records
+      --for=T            Trace node:NAME@HOST for the time T
       --max-memory=BYTES
                          Treat an event as damaged if reading it takes more
                          memory than BYTES, at least 1MiB (default: 512MiB)
@@ -318,8 +423,12 @@ Other:
       --usage            Show the options in short form
   -V, --version          Show the version of tracehost and of the NIF API
 
-A wrap set may also be named by its first file. tcp://HOST:PORT is the port of
-dbg:trace_port(ip, PORT) in the node.
+A wrap set may also be named by its first file. node:NAME@HOST traces what -p
+and --flags ask for, and leaves the node as it was. tcp://HOST:PORT is the port
+of dbg:trace_port(ip, PORT) in the node.
+
+-p, --flags, --processes, --ports and the options of -p tell what
+node:NAME@HOST traces; of other streams every record is taken.
 
 Examples:
   tracehost dump samples/recordings/s13_procs.trace
