@@ -11,7 +11,7 @@
 #include "host/library/examine.h"
 #include "host/library/find.h"
 #include "host/library/load.h"
-#include "host/library/node.h"
+#include "host/library/node_loading.h"
 #include "host/term/atom.h"
 #include "host/term/text.h"
 #include "host/trace/named_tracer.h"

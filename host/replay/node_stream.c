@@ -209,7 +209,7 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
 }
 
 /* Waits for the end of the feeder, and returns its status as waitpid() does. */
-static int await_end(struct th_node_feeder *feeder)
+static int end_of_feeder(struct th_node_feeder *feeder)
 {
     int status = 0;
 
@@ -230,7 +230,7 @@ enum th_status th_replay_node_end(struct th_node_feeder *feeder)
     while (hear_feeder(feeder))
         ;
     status = raise_lines(feeder, TH_PARTIAL);
-    end = await_end(feeder);
+    end = end_of_feeder(feeder);
     if (status != TH_OK || !WIFSIGNALED(end))
         return status;
     th_error_raise(TH_PARTIAL, "signal %d, %s", WTERMSIG(end), strsignal(WTERMSIG(end)));
@@ -252,7 +252,7 @@ void th_replay_node_close(struct th_node_feeder *feeder)
     while (hear_feeder(feeder)) /* its end: the node is as it was */
         ;
     close(feeder->status);
-    await_end(feeder);
+    end_of_feeder(feeder);
     th_buffer_free(&feeder->text);
     th_free(feeder);
 }

@@ -43,5 +43,5 @@ def check(tree):
             yield shown, 1, message
     node = os.path.join(build, 'lib/tracehost/tracehost_node.so')
     if os.path.exists(node):  # it is not built everywhere
-        for message in faults(symbols(node, '-D'), symbols(node), {'tracehost_node_serve'}):
+        for message in faults(symbols(node, '-D'), symbols(node), {'tracehost_node_serve', 'tracehost_node_list'}):
             yield os.path.relpath(node, tree.root), 1, message

@@ -13,7 +13,7 @@
 #include "host/library/entry.h"
 #include "host/library/examine.h"
 #include "host/library/load.h"
-#include "host/library/node.h"
+#include "host/library/node_loading.h"
 #include "host/term/atom.h"
 #include "host/term/clock.h"
 #include "host/term/make.h"

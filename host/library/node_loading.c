@@ -1,4 +1,4 @@
-#include "node.h"
+#include "node_loading.h"
 
 #include "library_internal.h"
 

@@ -3,8 +3,8 @@
  *
  * A node loads the form with an entry alone, and resolves all functions that the library imports when it opens the file.
  */
-#ifndef TH_LIBRARY_NODE_H
-#define TH_LIBRARY_NODE_H
+#ifndef TH_NODE_LOADING_H
+#define TH_NODE_LOADING_H
 
 #include "name_list.h"
 
