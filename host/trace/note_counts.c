@@ -42,7 +42,7 @@ static void give_count(struct th_tracing *tracing, struct th_site *site, struct 
 }
 
 /* Takes {Pid, Calls, Seconds, Microseconds}. */
-static void take_times(struct th_tracing *tracing, struct th_site *site, th_term time)
+static void take_process_time(struct th_tracing *tracing, struct th_site *site, th_term time)
 {
     struct noted_count count = {.kind = TH_BP_TIME};
     const th_term *e;
@@ -77,7 +77,7 @@ static void take_counter(struct th_tracing *tracing, th_term counter)
     if (th_get_uint64(e[2], &count.calls))
         give_count(tracing, function->site, count);
     for (th_term times = e[2]; th_is_list(times); times = th_cell(times)[1])
-        take_times(tracing, function->site, th_cell(times)[0]);
+        take_process_time(tracing, function->site, th_cell(times)[0]);
 }
 
 void th_trace_note_counts(struct th_tracing *tracing, th_term counters)

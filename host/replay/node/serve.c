@@ -23,7 +23,7 @@ static void make_printable(char *text)
 }
 
 /* Writes all of DATA, unless nobody reads. */
-static void write_fully(int to, const char *data, size_t size)
+static void write_all_of(int to, const char *data, size_t size)
 {
     for (size_t at = 0; at < size;) {
         ssize_t written = write(to, data + at, size - at);
@@ -44,7 +44,7 @@ bool th_node_say(const struct th_node_client *client, const char *format, ...)
     va_end(arguments);
     make_printable(line + size);
     strcat(line, "\n");
-    write_fully(client->status, line, strlen(line));
+    write_all_of(client->status, line, strlen(line));
     return false;
 }
 
@@ -65,7 +65,7 @@ void th_node_tell(const struct th_node_client *client, const char *format, ...)
     ei_encode_binary(record, &size, text, (long)strlen(text));
     for (int i = 0; i < 4; i++)
         record[1 + i] = (char)((size - TH_NODE_RECORD_HEAD) >> (24 - 8 * i));
-    write_fully(client->out, record, (size_t)size);
+    write_all_of(client->out, record, (size_t)size);
 }
 
 int64_t th_node_now(void)
