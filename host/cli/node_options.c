@@ -87,7 +87,8 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
                      const char *const *names, size_t count,
                      struct th_control_session_options *sessions)
 {
-    struct th_buffer wish = {0}, text = {0};
+    static struct th_buffer wish; /* until the program ends */
+    struct th_buffer text = {0};
     const char *node = NULL;
 
     for (size_t i = 0; i < count; i++)
