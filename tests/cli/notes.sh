@@ -128,6 +128,13 @@ expect 'counts of another kind are not taken' "$tracehost" replay -p lists:sort/
           40      1.000515  lists:sort/1
 EOF
 
+sed 's/call_time,\[{<0.9.0>,30,0,15},{<0.10.0>,10,1,500}\]/call_time,[{<0.9.0>,40,0,5}]/' counts.jsonl >slow.jsonl
+expect 'counts with times begin with the longest time' "$tracehost" replay -p lists:_ --kind=count,time slow.jsonl <<'EOF'
+       calls       seconds  function
+           7      0.000009  lists:map/2
+          40      0.000005  lists:sort/1
+EOF
+
 # A note that lies, and one that is damaged.
 cat >odd.jsonl <<'EOF'
 {"other":"{tracehost,clock,{9223372036854775807,-9223372036854775808}}"}
