@@ -79,16 +79,46 @@ bool th_trace_note_offset(const struct th_note *note, int64_t *ns)
            th_get_int64(times[1], &system) && !__builtin_sub_overflow(system, monotonic, ns);
 }
 
+/* Appends the options against the limit REASON. */
+static void add_remedy(struct th_buffer *text, th_term reason)
+{
+    static const char less[] = "-p and --processes ask for fewer events, "
+                               "--flags=call,arity for events without arguments";
+    static const struct {
+        const char *reason, *remedy;
+    } remedies[] = {
+        {"max_rate", "--max-rate=N allows more, --sample=N goes on with fewer processes"},
+        {"max_bytes", "--max-bytes=BYTES allows more, --sample=N goes on with fewer processes"},
+        {"backlog", less},
+        {"memory", less},
+    };
+
+    for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
+        if (reason == th_atom(remedies[i].reason))
+            th_buffer_printf(text, "; %s", remedies[i].remedy);
+}
+
 const char *th_trace_note_off(const struct th_note *note, struct th_buffer *text)
 {
     const unsigned char *data;
+    const th_term *e;
+    int64_t sample;
     size_t bytes;
 
-    if (note->key != TH_AM(off) || !th_is_tuple(note->value) || th_tuple_arity(note->value) != 3 ||
-        !th_get_bytes(th_tuple_elements(note->value)[2], &data, &bytes))
+    if (!th_is_tuple(note->value) || th_tuple_arity(note->value) != 3)
         return NULL;
-    for (size_t i = 0; i < bytes; i++)
-        th_buffer_add_byte(text, data[i] < ' ' || data[i] > '~' ? '?' : (char)data[i]);
+    e = th_tuple_elements(note->value);
+    if (note->key == TH_AM(off) && th_get_bytes(e[2], &data, &bytes)) {
+        th_buffer_add_text(text, "the node has ended the tracing: ");
+        for (size_t i = 0; i < bytes; i++)
+            th_buffer_add_byte(text, data[i] < ' ' || data[i] > '~' ? '?' : (char)data[i]);
+        add_remedy(text, e[0]);
+    } else if (note->key == th_atom("sampled") && th_get_int64(e[2], &sample)) {
+        th_buffer_printf(text, "too many events: the node goes on with one of %lld processes",
+                         (long long)sample);
+    } else {
+        return NULL;
+    }
     return th_buffer_text(text);
 }
 
