@@ -357,8 +357,9 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         th_cli_stream_say(
             stream, "the recorder dropped %llu event%s%s", (unsigned long long)info->drops,
             th_log_plural(info->drops),
-            info->live ? "; a longer queue, as dbg:trace_port(ip, {PORT, 5000}) makes, drops fewer"
-                       : "");
+            info->live && !th_replay_node_is_name(stream->name)
+                ? "; a longer queue, as dbg:trace_port(ip, {PORT, 5000}) makes, drops fewer"
+                : "");
     if (info->gaps)
         th_cli_stream_say(stream, "an unknown number of events was lost in %llu place%s",
                           (unsigned long long)info->gaps, th_log_plural(info->gaps));
@@ -383,7 +384,7 @@ static void warn_at_end(struct th_replaying *replay, struct th_tracing *tracing,
     if (replay->opened)
         th_control_session_options_report_uncalled(sessions, tracing);
     th_crash_next_place();
-    if (!sessions->items[sessions->count - 1].follows)
+    if (replay->opened && !sessions->items[sessions->count - 1].follows)
         th_control_sessions_report_unmet(tracing);
     th_crash_next_place();
     if (played->played)

@@ -301,13 +301,15 @@ static void trace_summary_collect(void *context, const struct th_mfa *name,
     counts->items[counts->count++] = one;
 }
 
-/* Orders by calls, most first, then by name. */
+/* Orders by time, if it was measured, then by calls, most first, then by name. */
 static int trace_summary_compare(const void *a, const void *b)
 {
     const struct counted *one = a, *other = b;
     int order =
         strcmp(th_atom_name(one->name.module)->text, th_atom_name(other->name.module)->text);
 
+    if (one->time.amount != other->time.amount)
+        return one->time.amount < other->time.amount ? 1 : -1;
     if (one->calls != other->calls)
         return one->calls < other->calls ? 1 : -1;
     if (!order)

@@ -79,11 +79,31 @@ bool th_trace_note_offset(const struct th_note *note, int64_t *ns)
            th_get_int64(times[1], &system) && !__builtin_sub_overflow(system, monotonic, ns);
 }
 
+/* Appends the options against the limit REASON. */
+static void add_remedy(struct th_buffer *text, th_term reason)
+{
+    static const char less[] = "-p and --processes ask for fewer events, "
+                               "--flags=call,arity for events without arguments";
+    static const struct {
+        const char *reason, *remedy;
+    } remedies[] = {
+        {"max_rate", "--max-rate=N allows more, --sample=N goes on with fewer processes"},
+        {"max_bytes", "--max-bytes=BYTES allows more, --sample=N goes on with fewer processes"},
+        {"backlog", less},
+        {"memory", less},
+    };
+
+    for (size_t i = 0; i < sizeof remedies / sizeof remedies[0]; i++)
+        if (reason == th_atom(remedies[i].reason))
+            th_buffer_printf(text, "; %s", remedies[i].remedy);
+}
+
 bool th_trace_note_told(const struct th_note *note, struct th_buffer *text)
 {
     bool triple = th_is_tuple(note->value) && th_tuple_arity(note->value) == 3;
     const th_term third = triple ? th_tuple_elements(note->value)[2] : TH_NONE;
     const unsigned char *data = NULL;
+    bool ended = note->key == TH_AM(off);
     size_t bytes = 0;
     uint64_t processes;
 
@@ -92,12 +112,14 @@ bool th_trace_note_told(const struct th_note *note, struct th_buffer *text)
                          (unsigned long long)processes);
         return true;
     }
-    if (note->key == TH_AM(off) && triple && th_get_bytes(third, &data, &bytes))
+    if (ended && triple && th_get_bytes(third, &data, &bytes))
         th_buffer_add_text(text, "the node has ended the tracing: ");
     else if (note->key != TH_AM(notice) || !th_get_bytes(note->value, &data, &bytes))
         return false;
     for (size_t i = 0; i < bytes; i++)
         th_buffer_add_byte(text, data[i] < ' ' || data[i] > '~' ? '?' : (char)data[i]);
+    if (ended)
+        add_remedy(text, th_tuple_elements(note->value)[0]);
     return true;
 }
 

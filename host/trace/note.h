@@ -9,10 +9,10 @@
  *     {tracehost, names, [{Id, Name}]}                   processes and ports that were registered
  *                                                        when the recording began
  *     {tracehost, initial_calls, [{Pid, {M, F, A}}]}     first functions of processes, likewise
- *     {tracehost, off, {Reason, Events, Text}}           from here on the node traces nothing, or
- *                                                        less; Text, a binary, says why
+ *     {tracehost, off, {Reason, Events, Text}}           from here on the node traces nothing; Text,
+ *                                                        a binary, says why
  *     {tracehost, sampled, {Reason, Events, N}}          from here on the node traces one of N
- *                                                        processes, for the same reasons
+ *                                                        processes
  *     {tracehost, counts, [{{M, F, A}, Kind, Value}]}    counts of breakpoints in the node, as
  *                                                        erlang:trace_info/2 returns them
  *

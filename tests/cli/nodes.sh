@@ -86,6 +86,21 @@ expect 'a stream of an unknown node plays with any other stream' "$tracehost" re
 0.000000 <0.9.0>    send a -> <0.10.0>
 0.000001 <0.9.0>    send b -> <0.10.0>
 EOF
+expect '--explain names the kinds of patterns without events' "$tracehost" replay --explain -p a:b/1 --kind=count,time -p c:_ --caller node:x <<'EOF'
+in node:x
+  -p a:b/1 (no events, call_count, call_time)
+  -p c:_: [{'_',[],[{message,{caller}}]}]
+  all processes: call, monotonic_timestamp
+  at most 10000 events a second
+here
+  the same again, for each session
+EOF
+expect 'a tracee without events is no news if the stream cannot be read' "$tracehost" replay --processes='<0.9.0>' none.trace <<'EOF'
+-- stderr
+tracehost replay: cannot read none.trace
+  No such file or directory
+-- status 3
+EOF
 expect 'a stream that does not exist is refused' "$tracehost" replay a.trace none.trace <<'EOF'
 -- stderr
 tracehost replay: cannot read none.trace

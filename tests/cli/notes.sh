@@ -25,7 +25,7 @@ stream      notes.trace (trace-port)
 node        nonode@nohost
 records     9, 806 bytes
 time        0.000001 s by monotonic_timestamp, from 2026-11-28 17:46:28 UTC
-note        the node has ended the tracing: more than 10000 events a second
+note        the node has ended the tracing: more than 10000 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
 
    records  tag
          2  trace_ts call/5
@@ -57,7 +57,7 @@ for stream in notes.trace notes.jsonl; do
 0.000000 <0.9.0>    call lists:sort([1,2])
 0.000001 <0.9.0>    return lists:sort/1 -> [1,2]
 0.000001 <0.77.0>   call lists:map(f,[])
-tracehost replay: $stream: the node has ended the tracing: more than 10000 events a second
+tracehost replay: $stream: the node has ended the tracing: more than 10000 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
 EOF
     expect "replay of $stream: a name of a note names a process" \
         sh -c '"$1" replay --processes=shop "$2" 2>/dev/null' sh "$tracehost" $stream <<'EOF'
@@ -67,16 +67,28 @@ EOF
 done
 expect 'replay --isolate tells once that tracing ended' \
     sh -c '"$1" replay --isolate -t count,output=/dev/null -t text,output=/dev/null notes.trace 2>&1' sh "$tracehost" <<'EOF'
-tracehost replay: notes.trace: the node has ended the tracing: more than 10000 events a second
+tracehost replay: notes.trace: the node has ended the tracing: more than 10000 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
 EOF
 { sed -n 1,4p notes.jsonl; sed -n 8p notes.jsonl; sed -n 5,7p notes.jsonl; } >early.jsonl
 "$tracehost" convert early.jsonl early.trace
 expect 'each share knows the clocks that a note tells, and one of them tells that tracing ended' \
     sh -c '"$1" replay --shards=3 -t text,time=absolute early.trace 2>&1' sh "$tracehost" <<'EOF'
-tracehost replay: early.trace: the node has ended the tracing: more than 10000 events a second
+tracehost replay: early.trace: the node has ended the tracing: more than 10000 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
 2026-11-28T17:46:28.299881Z <0.9.0>    call lists:sort([1,2])
 2026-11-28T17:46:28.299882Z <0.9.0>    return lists:sort/1 -> [1,2]
 2026-11-28T17:46:28.299882Z <0.77.0>   call lists:map(f,[])
+EOF
+limits() {
+    for note in 'off,{memory,3,<<\"the queue\">>}' 'off,{stopped,3,<<\"stopped\">>}' 'off,{memory,3}' 'sampled,{max_rate,3,8}' \
+        'sampled,{max_rate,3,many}'; do
+        echo "{\"other\":\"{tracehost,$note}\"}" >limit.jsonl
+        "$tracehost" replay limit.jsonl 2>&1
+    done
+}
+expect 'the options against a limit are named, and samples are reported' limits <<'EOF'
+tracehost replay: limit.jsonl: the node has ended the tracing: the queue; -p and --processes ask for fewer events, --flags=call,arity for events without arguments
+tracehost replay: limit.jsonl: the node has ended the tracing: stopped
+tracehost replay: limit.jsonl: too many events: the node goes on with one of 8 processes
 EOF
 expect 'tracers get the time of the node from a monotonic time' \
     sh -c '"$1" replay -t otlp notes.trace 2>/dev/null | grep -o "startTimeUnixNano\":\"[0-9]*" | sort -u' sh "$tracehost" <<'EOF'
@@ -127,6 +139,13 @@ EOF
 expect 'counts of another kind are not taken' "$tracehost" replay -p lists:sort/1 --kind=time counts.jsonl <<'EOF'
        calls       seconds  function
           40      1.000515  lists:sort/1
+EOF
+
+sed 's/call_time,\[{<0.9.0>,30,0,15},{<0.10.0>,10,1,500}\]/call_time,[{<0.9.0>,40,0,5}]/' counts.jsonl >slow.jsonl
+expect 'counts with times begin with the longest time' "$tracehost" replay -p lists:_ --kind=count,time slow.jsonl <<'EOF'
+       calls       seconds  function
+           7      0.000009  lists:map/2
+          40      0.000005  lists:sort/1
 EOF
 
 # A note that lies, and one that is damaged.

@@ -195,8 +195,8 @@ session 'b'
 EOF
 expect '--kind=time gives the time of a function' replay -p wl:handle_call/3 --kind=count -p wl:handle_cast/2 --kind=time "$pingpong" <<'EOF'
        calls       seconds  function
-          20             -  wl:handle_call/3
           20      0.000041  wl:handle_cast/2
+          20             -  wl:handle_call/3
 -- stderr
 tracehost replay: returns that also ended other calls, whose own returns are missing: 41
 EOF

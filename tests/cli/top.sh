@@ -164,9 +164,9 @@ ends() {
 }
 expect 'the key q ends the view, and the counts are printed on stdout' ends <<'EOF'
        calls       seconds  function
-          41      0.000070  gen_server:decode_msg/9
           41      0.000577  gen_server:loop/7
-          40      0.000063  gen_server:handle_msg/6
+          20      0.000436  gen_server:call/2
+          21      0.000320  wl:'-pingpong/1-lc$^2/1-2-'/1
 EOF
 some() {
     plays "-p wl:_ --kind=count" | sed -n '1p;4,11p;16p'

@@ -210,6 +210,18 @@ static enum th_status ask_functions(struct wish *wish,
     return TH_OK;
 }
 
+/* Tells users that a pattern with KINDS_ASKED only counts in the node. */
+static void tell_kinds(struct th_buffer *text, uint32_t kinds_asked)
+{
+    if (kinds_asked & (TH_BP_LOCAL | TH_BP_GLOBAL))
+        return;
+    th_buffer_add_text(text, " (no events");
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds_asked & kinds[i].kind)
+            th_buffer_printf(text, ", %s", kinds[i].name);
+    th_buffer_add_byte(text, ')');
+}
+
 static enum th_status ask_pattern(struct wish *wish, const struct th_control_pattern_option *option)
 {
     enum th_status status;
@@ -229,6 +241,8 @@ static enum th_status ask_pattern(struct wish *wish, const struct th_control_pat
     }
     if (status == TH_OK) {
         th_buffer_printf(wish->text, "  -p %s", option->text);
+        if (option->object == TH_PATTERN_FUNCTIONS)
+            tell_kinds(wish->text, option->kinds);
         if (spec != TH_AM(true)) {
             th_buffer_add_text(wish->text, ": ");
             add_spec(wish, wish->text, spec);

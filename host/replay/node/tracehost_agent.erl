@@ -654,8 +654,8 @@ agent_exit(Constant, Batch, Count, Size, Reason, Unread) ->
     give(Sender, Control, <<(drop_record(Dropped))/binary, Note/binary>>),
     exit({tracehost, Reason}).
 
-limit(max_rate, #{rate := Rate}) -> <<"more than ", (integer_to_binary(Rate))/binary, " events a second (--max-rate)">>;
-limit(max_bytes, #{bytes := Bytes}) -> <<"more than ", (integer_to_binary(Bytes))/binary, " bytes a second (--max-bytes)">>;
+limit(max_rate, #{rate := Rate}) -> <<"more than ", (integer_to_binary(Rate))/binary, " events a second">>;
+limit(max_bytes, #{bytes := Bytes}) -> <<"more than ", (integer_to_binary(Bytes))/binary, " bytes a second">>;
 limit(backlog, #{allowed := Allowed}) -> <<"more than ", (integer_to_binary(Allowed))/binary, " bytes waited for the reader">>;
 limit(memory, _) -> <<"more events at once than 16 MiB can hold">>.
 
