@@ -88,7 +88,7 @@ limits() {
 expect 'the options against a limit are named, and samples are reported' limits <<'EOF'
 tracehost replay: limit.jsonl: the node has ended the tracing: the queue; -p and --processes ask for fewer events, --flags=call,arity for events without arguments
 tracehost replay: limit.jsonl: the node has ended the tracing: stopped
-tracehost replay: limit.jsonl: too many events: the node goes on with one of 8 processes
+tracehost replay: limit.jsonl: beyond a limit, the node goes on with one of 8 processes
 EOF
 expect 'tracers get the time of the node from a monotonic time' \
     sh -c '"$1" replay -t otlp notes.trace 2>/dev/null | grep -o "startTimeUnixNano\":\"[0-9]*" | sort -u' sh "$tracehost" <<'EOF'
