@@ -169,6 +169,7 @@ int th_cli_command_convert(int argc, char **argv)
     th_control_session_options_init(&convert.sessions, false);
     th_cli_command_parse(&usage, argc, argv, &convert);
     th_cli_node_ask_only("convert", &convert.stream, convert.in, &convert.sessions);
+    th_control_session_options_free(&convert.sessions);
     dot = strrchr(convert.out, '.');
     name = convert.to ? convert.to : dot ? dot + 1 : "";
     while (i < FORMATS && strcmp(formats[i].name, name) != 0)
@@ -247,6 +248,7 @@ int th_cli_command_dump(int argc, char **argv)
     th_control_session_options_init(&dump.sessions, false);
     th_cli_command_parse(&dump_usage, argc, argv, &dump);
     th_cli_node_ask_only("dump", &dump.stream, dump.name, &dump.sessions);
+    th_control_session_options_free(&dump.sessions);
     if (dump.output && strcmp(dump.output, "-") != 0 &&
         th_replay_reader_would_read(dump.name, dump.output)) {
         th_error_raise(TH_USAGE,

@@ -440,6 +440,7 @@ int th_cli_command_info(int argc, char **argv)
     th_control_session_options_init(&info.sessions, false);
     th_cli_command_parse(&usage, argc, argv, &info);
     th_cli_node_ask_only("info", &info.stream, info.name, &info.sessions);
+    th_control_session_options_free(&info.sessions);
     th_cli_interrupt_install();
     stream.name = info.name;
     status = th_cli_stream_open(&stream);

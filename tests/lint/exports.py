@@ -1,7 +1,7 @@
 """Checks that the program and libtracehost.so export exactly the names for shared objects.
 
 The linker's list is build/<mode>/exported.list: the functions of the NIF API, and those of the lists
-beside it in plugin_api/. tracehost_node.so exports one function.
+beside it in plugin_api/. tracehost_node.so exports those of node.h.
 """
 
 import os

@@ -8,21 +8,17 @@
  */
 #include "node_internal.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const int64_t ANSWER_LIMIT = 1000000000; /* ns */
-
-/* Sends the call of erlang:FUNCTION, with MODULE and `functions` as arguments unless MODULE is NULL. */
-static bool send_question(struct th_node_client *client, const char *function, const char *module)
+/* Calls erlang:FUNCTION, with MODULE and `functions` as arguments unless MODULE is NULL. */
+static bool call_erlang(struct th_node_client *client, const char *function, const char *module,
+                        struct th_node_place *result)
 {
     ei_x_buff arguments;
-    bool sent;
 
     if (ei_x_new(&arguments) != 0)
         return false;
@@ -32,35 +28,7 @@ static bool send_question(struct th_node_client *client, const char *function, c
         ei_x_encode_atom(&arguments, "functions");
     }
     ei_x_encode_empty_list(&arguments);
-    sent = ei_rpc_to(&client->self, client->socket, (char *)"erlang", (char *)function,
-                     arguments.buff, arguments.index) >= 0;
-    ei_x_free(&arguments);
-    return sent;
-}
-
-/* Waits for {rex, Result}. */
-static bool take_result(struct th_node_client *client, struct th_node_place *result)
-{
-    int64_t deadline = th_node_now() + ANSWER_LIMIT;
-    const char *wrong;
-    size_t arity;
-    int got, error;
-
-    for (;;) {
-        got = th_node_next_message(client, result, &wrong);
-        if (got > 0 && th_node_read_tuple(result, &arity) && arity == 2 &&
-            th_node_read_atom(result, "rex"))
-            return true;
-        if (got < 0)
-            return false;
-        if (got > 0)
-            continue; /* a message for an earlier client of this name */
-        error = th_node_wait(client, client->socket, POLLIN, deadline);
-        if (!error)
-            error = th_node_receive(client);
-        if (error && error != EAGAIN)
-            return false;
-    }
+    return th_node_call(client, "erlang", function, &arguments, result);
 }
 
 /* Writes the elements of the list RESULT: atoms, or {Atom, Arity} as Atom/Arity. Each ends with a 0. */
@@ -99,8 +67,8 @@ int tracehost_node_list(const struct tracehost_node_request *request, const char
     if (client.status < 0 || !file || ei_init() != 0)
         status = TH_NODE_FAILED;
     else if (th_node_reach(&client) &&
-             send_question(&client, module ? "get_module_info" : "loaded", module) &&
-             take_result(&client, &result) && write_names(result, file))
+             call_erlang(&client, module ? "get_module_info" : "loaded", module, &result) &&
+             write_names(result, file))
         status = TH_NODE_DONE;
     if (client.socket >= 0)
         ei_close_connection(client.socket);

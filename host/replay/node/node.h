@@ -55,8 +55,8 @@ tracehost_node_serve(const struct tracehost_node_request *request, int out, int 
  * its functions as NAME/ARITY, also local ones; none if it is not loaded. Names are in UTF-8, and each
  * ends with a 0. Only the node and the cookie of REQUEST are used. Nothing is loaded into the node.
  *
- * Returns the exit status: 0 done; 1 failed here; 3 the node does not answer, or not within a second
- * after it was connected.
+ * Returns the exit status: 0 done; 1 failed here; 3 the node does not answer. That can take long: the
+ * caller ends the process.
  *
  * Thread: any.
  */

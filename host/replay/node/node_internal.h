@@ -129,6 +129,11 @@ struct th_node_agent {
     erlang_pid sender;
 };
 
+/* Calls MODULE:FUNCTION with ARGUMENTS, a list, and frees them. Says the reason if that fails. *RESULT is
+ * valid until the next call. */
+bool th_node_call(struct th_node_client *client, const char *module, const char *function,
+                  ei_x_buff *arguments, struct th_node_place *result);
+
 /* Starts the agent in the node. Says the reason if that fails. */
 bool th_node_start(struct th_node_client *client, struct th_node_agent *agent);
 

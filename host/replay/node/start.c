@@ -76,9 +76,8 @@ static bool say_bad_call(const struct th_node_client *client, struct th_node_pla
     return true;
 }
 
-/* Calls MODULE:FUNCTION with ARGUMENTS, a list, and frees them. Says the reason if that fails. */
-static bool call(struct th_node_client *client, const char *module, const char *function,
-                 ei_x_buff *arguments, struct th_node_place *result)
+bool th_node_call(struct th_node_client *client, const char *module, const char *function,
+                  ei_x_buff *arguments, struct th_node_place *result)
 {
     bool sent =
         arguments->buff && ei_rpc_to(&client->self, client->socket, (char *)module,
@@ -120,7 +119,7 @@ static bool check_release(struct th_node_client *client)
 
     ei_x_encode_atom(&arguments, "otp_release");
     ei_x_encode_empty_list(&arguments);
-    if (!call(client, "erlang", "system_info", &arguments, &result))
+    if (!th_node_call(client, "erlang", "system_info", &arguments, &result))
         return false;
     th_node_text(&result, release, sizeof release);
     return atoi(release) >= OLDEST_RELEASE ||
@@ -136,7 +135,7 @@ static bool check_not_loaded(struct th_node_client *client)
 
     ei_x_encode_atom(&arguments, AGENT);
     ei_x_encode_empty_list(&arguments);
-    if (!call(client, "code", "is_loaded", &arguments, &result))
+    if (!th_node_call(client, "code", "is_loaded", &arguments, &result))
         return false;
     return th_node_read_atom(&result, "false") ||
            th_node_say(client,
@@ -181,7 +180,7 @@ static bool load_and_start(struct th_node_client *client, struct th_node_place *
     ei_x_encode_empty_list(&arguments);
     ei_x_encode_empty_list(&arguments);
     ei_x_encode_empty_list(&arguments);
-    return call(client, "lists", "zipwith3", &arguments, result) &&
+    return th_node_call(client, "lists", "zipwith3", &arguments, result) &&
            ((th_node_read_list(result, &length) && length == 2 && th_node_skip(result)) ||
             th_node_say(client, "%s does not load the agent", client->request->node));
 }
@@ -208,7 +207,7 @@ static bool call_with_term(struct th_node_client *client, const char *module, co
     th_node_skip(&term);
     add_encoded(&arguments, last.at, (size_t)(term.at - last.at));
     ei_x_encode_empty_list(&arguments);
-    return call(client, module, function, &arguments, element) &&
+    return th_node_call(client, module, function, &arguments, element) &&
            take_element(client, element, tag);
 }
 
@@ -221,7 +220,8 @@ static bool evaluate_and_start(struct th_node_client *client, struct th_node_pla
     ei_x_encode_string_len(&text, (const char *)th_node_agent_evaluator,
                            (int)th_node_agent_evaluator_size);
     ei_x_encode_empty_list(&text);
-    if (!call(client, "erl_scan", "string", &text, result) || !take_element(client, result, "ok") ||
+    if (!th_node_call(client, "erl_scan", "string", &text, result) ||
+        !take_element(client, result, "ok") ||
         !call_with_term(client, "erl_parse", "parse_exprs", *result, "ok", &parsed))
         return false;
     after = parsed;
@@ -240,7 +240,7 @@ static bool evaluate_and_start(struct th_node_client *client, struct th_node_pla
     add_encoded(&arguments, client->request->wish + 1, client->request->wish_size - 1);
     ei_x_encode_empty_list(&arguments);
     ei_x_encode_empty_list(&arguments);
-    return call(client, "erl_eval", "exprs", &arguments, result) &&
+    return th_node_call(client, "erl_eval", "exprs", &arguments, result) &&
            take_element(client, result, "value");
 }
 
@@ -254,7 +254,7 @@ static void unload_agent(struct th_node_client *client)
         ei_x_buff arguments = begin_arguments(1);
         ei_x_encode_atom(&arguments, AGENT);
         ei_x_encode_empty_list(&arguments);
-        if (!call(client, "code", STEPS[i], &arguments, &result))
+        if (!th_node_call(client, "code", STEPS[i], &arguments, &result))
             return;
     }
 }
