@@ -116,10 +116,8 @@ void th_cli_node_ask_only(const char *command, struct th_stream_options *options
                           struct th_control_session_options *sessions)
 {
     if (th_cli_node_ask(command, options, &name, 1, sessions) ||
-        th_control_session_options_are_empty(sessions)) {
-        th_control_session_options_free(sessions);
+        th_control_session_options_are_empty(sessions))
         return;
-    }
     th_error_raise(TH_USAGE,
                    "-p, --flags, --processes and --ports are for node:NAME@HOST: of %s, "
                    "each record is taken",

@@ -9,7 +9,7 @@ explain() {
     "$tracehost" replay --explain "$@" node:shop@host
 }
 expect 'patterns, flags and tracees are asked for' explain --flags=call,send,timestamp -p lists:sort/1 --return \
-    -p 'Enum:_' --kind=global -p send --match-spec="[{['_',go],[],[]}]" --processes="till,<0.12.0>,'new'" --ports=new <<'EOF'
+    -p wl:_ --kind=global -p send --match-spec="[{['_',go],[],[]}]" --processes="till,<0.12.0>,'new'" --ports=new <<'EOF'
 EOF
 expect 'a specification that would change the node is decided here' explain \
     -p a:b/1 --match-spec="[{'_',[],[{set_seq_token,label,1},{return_trace}]}]" \
