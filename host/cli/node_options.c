@@ -66,8 +66,9 @@ enum th_status th_cli_node_check(void *input)
     return th_control_session_options_check(input);
 }
 
-/* Prints TEXT, what is asked of NODE. */
-static void explain(const struct th_stream_options *options, const char *node, const char *text)
+/* Prints TEXT, what is asked of NODE, and what is left to do here. */
+static void explain(const struct th_stream_options *options, const char *node, const char *text,
+                    bool decided)
 {
     const struct th_node_limits *limits = &options->limits;
 
@@ -80,7 +81,8 @@ static void explain(const struct th_stream_options *options, const char *node, c
         printf(" and %lld bytes", (long long)limits->bytes);
     if (limits->sample && (limits->rate || limits->bytes))
         printf("; beyond that, one of %lld processes", (long long)limits->sample);
-    printf("\nhere\n  the same again, for each session\n");
+    printf("\nhere\n  %s\n",
+           decided ? "flags: the node decides the patterns" : "the same again, for each session");
 }
 
 bool th_cli_node_ask(const char *command, struct th_stream_options *options,
@@ -90,6 +92,7 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
     static struct th_buffer wish; /* until the program ends */
     struct th_buffer text = {0};
     const char *node = NULL;
+    bool decided;
 
     for (size_t i = 0; i < count; i++)
         if (th_replay_node_is_name(names[i]))
@@ -99,13 +102,13 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
     if (!options->rate_given)
         options->limits.rate = RATE;
     options->limits.scheduler = options->scheduler_id;
-    if (th_control_node_wish(sessions, &options->limits, &wish, &text) != TH_OK)
+    if (th_control_node_wish(sessions, &options->limits, &wish, &text, &decided) != TH_OK)
         exit(th_cli_command_fail(command));
     if (options->explain) {
-        explain(options, node, th_buffer_text(&text));
+        explain(options, node, th_buffer_text(&text), decided);
         exit(th_cli_command_finish(command, TH_OK));
     }
-    th_control_node_chosen(sessions);
+    th_control_node_chosen(sessions, decided);
     options->node.wish_size = wish.size;
     options->node.wish = wish.data;
     th_buffer_free(&text);

@@ -1,10 +1,13 @@
 /*
  * Asks a running node for what sessions want.
  *
- * The node gets the union of all sessions' flags and tracees. A pattern is sent with its own match
- * specification, if the specification only looks (is_harmless()) and no other session has patterns:
- * a function of a node has one specification, the last. Otherwise the node sends all calls of the
- * pattern, with their ends if the specification wants them.
+ * The node gets the union of all sessions' flags and tracees. If there is one session, and all its
+ * match specifications only look (is_harmless()), the node decides its patterns alone: here, the
+ * callers, the senders of messages, and whether a call is external are unknown.
+ *
+ * Otherwise patterns are decided here once more. A specification that only looks is sent to the node
+ * if no other session has patterns: a function of a node has one specification, the last. For any
+ * other the node sends all calls of the pattern, with their ends if a specification wants them.
  */
 #include "node_wish.h"
 
@@ -13,6 +16,7 @@
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
 #include "host/term/etf.h"
+#include "host/term/map.h"
 #include "host/term/text.h"
 
 #include <string.h>
@@ -21,10 +25,18 @@
  * that may wait in the node. */
 enum { WINDOW = 512 << 10, BACKLOG = 16 << 20, DEAD_MS = 5000 };
 
+/* Flags that a match specification may switch on. */
+enum { HEIRS = TH_FLAGS_ON_SPAWN | TH_FLAGS_ON_LINK, SWITCHED = TH_FLAGS_EVENTS | HEIRS };
+
 struct wish {
     struct th_buffer tracees, patterns, messages; /* elements of lists, in Erlang */
     struct th_buffer *text;                       /* for users */
     bool several;                                 /* sessions */
+    bool decided;                                 /* by the node alone */
+    bool ends;                                    /* a specification wants the ends of calls */
+    bool returns;                                 /* return_to is decided here, from all ends */
+    bool local, global, clears;                   /* kinds of patterns; a pattern clears others */
+    uint32_t switched;                            /* flags that specifications may switch on */
     bool scheduler;
 };
 
@@ -109,63 +121,119 @@ static void ask_chosen(struct wish *wish, const struct th_control_chosen *chosen
 
 /* --- Patterns --------------------------------------------------------------------------------- */
 
-/* Returns whether TERM contains a tuple that begins with NAME. */
-static bool mentions(th_term term, th_term name)
+/* Calls SEE for TERM and all terms within. */
+static void visit(th_term term, void (*see)(void *context, th_term part), void *context)
 {
-    const th_term *e;
-
+    see(context, term);
     for (; th_is_list(term); term = th_cell(term)[1])
-        if (mentions(th_cell(term)[0], name))
-            return true;
-    if (!th_is_tuple(term) || th_tuple_arity(term) == 0)
-        return false;
-    e = th_tuple_elements(term);
-    for (size_t i = 0; i < th_tuple_arity(term); i++)
-        if (mentions(e[i], name))
-            return true;
-    return e[0] == name;
+        visit(th_cell(term)[0], see, context);
+    for (size_t i = 0; th_is_tuple(term) && i < th_tuple_arity(term); i++)
+        visit(th_tuple_elements(term)[i], see, context);
+    for (size_t i = 0; th_is_map(term) && i < th_map_size(term); i++) {
+        visit(th_map_keys(term)[i], see, context);
+        visit(th_map_values(term)[i], see, context);
+    }
 }
 
-static bool is_harmless_action(th_term action)
+static bool begins_with(th_term term, const char *const *names, size_t count)
 {
-    th_term name;
+    if (th_is_tuple(term) && th_tuple_arity(term) > 0)
+        for (size_t i = 0; i < count; i++)
+            if (th_tuple_elements(term)[0] == th_atom(names[i]))
+                return true;
+    return false;
+}
 
-    if (!th_is_tuple(action) || th_tuple_arity(action) == 0)
-        return true;
-    name = th_tuple_elements(action)[0];
-    return name == th_atom("return_trace") || name == th_atom("exception_trace") ||
-           name == th_atom("message");
+static void see_change(void *found, th_term part)
+{
+    static const char *const names[] = {
+        "set_seq_token", "silent",       "trace",   "enable_trace", "disable_trace",
+        "set_tcw",       "set_tcw_fake", "get_tcw", "display",
+    };
+
+    *(bool *)found |= begins_with(part, names, sizeof names / sizeof names[0]);
+}
+
+static void see_end(void *found, th_term part)
+{
+    static const char *const names[] = {"return_trace", "exception_trace"};
+
+    *(bool *)found |= begins_with(part, names, sizeof names / sizeof names[0]);
+}
+
+/* Adds the flags that an action may switch on. */
+static void see_flag(void *flags, th_term part)
+{
+    if (part == th_atom("all"))
+        *(uint32_t *)flags |= TH_FLAGS_EVENTS;
+#define X(name, bit, help)      \
+    if (part == th_atom(#name)) \
+        *(uint32_t *)flags |= TH_FLAG_##bit & SWITCHED;
+    TH_FLAGS(X)
+#undef X
 }
 
 /* Returns whether SPEC changes nothing in the node, and means there what it means here. */
 static bool is_harmless(th_term spec)
 {
-    th_term tcw = th_atom("get_tcw");
+    bool changes = false;
 
-    if (mentions(spec, tcw))
-        return false;
     for (; th_is_list(spec); spec = th_cell(spec)[1]) {
-        th_term clause = th_cell(spec)[0], body;
+        th_term clause = th_cell(spec)[0];
         if (!th_is_tuple(clause) || th_tuple_arity(clause) != 3)
             return false;
-        for (body = th_tuple_elements(clause)[2]; th_is_list(body); body = th_cell(body)[1])
-            if (!is_harmless_action(th_cell(body)[0]))
-                return false;
+        visit(th_tuple_elements(clause)[1], see_change, &changes);
+        visit(th_tuple_elements(clause)[2], see_change, &changes);
     }
-    return true;
+    return !changes;
 }
 
-/* Appends the specification that the node gets for SPEC of PATTERN. */
-static void add_spec(struct wish *wish, struct th_buffer *list, th_term spec)
+/* Looks at the patterns of OPTION before the first pattern of any session is sent. */
+static enum th_status look_at_patterns(struct wish *wish,
+                                       const struct th_control_session_option *option)
 {
-    bool ends =
-        mentions(spec, th_atom("return_trace")) || mentions(spec, th_atom("exception_trace"));
+    enum th_status status = TH_OK;
 
-    if (is_harmless(spec) && !wish->several) {
-        th_text_print(list, spec);
-        return;
+    for (size_t i = 0; i < option->patterns.count && status == TH_OK; i++) {
+        const struct th_control_pattern_option *pattern = &option->patterns.items[i];
+        th_term spec;
+        th_env env;
+        th_env_init(&env, TH_ENV_PLAIN);
+        status = th_control_pattern_option_spec(pattern, &env, &spec);
+        if (status == TH_OK) {
+            wish->decided &= is_harmless(spec) && !(pattern->kinds & TH_BP_COUNTING);
+            wish->local |= pattern->kinds & TH_BP_LOCAL;
+            wish->global |= pattern->kinds & TH_BP_GLOBAL;
+            wish->clears |= spec == TH_AM(false);
+            visit(spec, see_end, &wish->ends);
+            if (!is_harmless(spec))
+                visit(spec, see_flag, &wish->switched);
+        }
+        th_env_release(&env);
     }
-    th_buffer_add_text(list, ends ? "[{'_',[],[{exception_trace}]}]" : "true");
+    return status == TH_OK ? TH_OK : TH_USAGE;
+}
+
+static bool sends_spec(const struct wish *wish, th_term spec)
+{
+    return !wish->several && !wish->returns && is_harmless(spec);
+}
+
+/* Appends the specification that the node gets for SPEC of a pattern of OBJECT. Instead of a cleared
+ * pattern the node gets one that no call matches. */
+static void add_spec(const struct wish *wish, struct th_buffer *list, th_term spec,
+                     enum th_pattern_object object)
+{
+    if (!sends_spec(wish, spec))
+        th_buffer_add_text(list, (wish->ends || wish->returns) && object == TH_PATTERN_FUNCTIONS
+                                     ? "[{'_',[],[{exception_trace}]}]"
+                                     : "true");
+    else if (spec == TH_AM(false))
+        th_buffer_add_text(list, "[{'_',[false],[]}]");
+    else if (spec == TH_NIL)
+        th_buffer_add_text(list, "true");
+    else
+        th_text_print(list, spec);
 }
 
 static const struct {
@@ -187,6 +255,8 @@ static enum th_status ask_functions(struct wish *wish,
     uint32_t sent = option->kinds & (TH_BP_LOCAL | TH_BP_GLOBAL);
     uint32_t asked = sent ? sent : option->kinds; /* calls that are sent are counted here */
 
+    if (wish->several && wish->local && sent) /* a function has patterns of one kind */
+        asked = TH_BP_LOCAL;
     if (pattern->on_load || option->kinds & TH_BP_META)
         return th_error_raise(TH_USAGE, "-p %s: a running node cannot be asked for %s",
                               option->text, pattern->on_load ? "on_load" : "--kind=meta");
@@ -199,7 +269,7 @@ static enum th_status ask_functions(struct wish *wish,
         th_buffer_add_text(list, ",'_',");
     else
         th_buffer_printf(list, ",%d,", pattern->arity);
-    add_spec(wish, list, spec);
+    add_spec(wish, list, spec, TH_PATTERN_FUNCTIONS);
     th_buffer_add_text(list, ",[");
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (asked & kinds[i].kind) {
@@ -230,13 +300,18 @@ static enum th_status ask_pattern(struct wish *wish, const struct th_control_pat
 
     th_env_init(&env, TH_ENV_PLAIN);
     status = th_control_pattern_option_spec(option, &env, &spec);
+    if (status == TH_OK && spec == TH_AM(false) && !wish->decided) {
+        th_buffer_printf(wish->text, "  -p %s: decided here: false\n", option->text);
+        th_env_release(&env);
+        return TH_OK;
+    }
     if (status == TH_OK && option->object == TH_PATTERN_FUNCTIONS) {
         status = ask_functions(wish, option, spec);
     } else if (status == TH_OK) {
         separate(&wish->messages);
         th_buffer_printf(&wish->messages, "{%s,",
                          option->object == TH_PATTERN_SEND ? "send" : "'receive'");
-        add_spec(wish, &wish->messages, spec);
+        add_spec(wish, &wish->messages, spec, option->object);
         th_buffer_add_byte(&wish->messages, '}');
     }
     if (status == TH_OK) {
@@ -245,11 +320,11 @@ static enum th_status ask_pattern(struct wish *wish, const struct th_control_pat
             tell_kinds(wish->text, option->kinds);
         if (spec != TH_AM(true)) {
             th_buffer_add_text(wish->text, ": ");
-            add_spec(wish, wish->text, spec);
-            if (!is_harmless(spec) || wish->several)
+            add_spec(wish, wish->text, spec, option->object);
+            if (!sends_spec(wish, spec)) {
                 th_buffer_add_text(wish->text, "; decided here: ");
-            if (!is_harmless(spec) || wish->several)
                 th_text_show(wish->text, spec);
+            }
         }
         th_buffer_add_byte(wish->text, '\n');
     }
@@ -259,12 +334,22 @@ static enum th_status ask_pattern(struct wish *wish, const struct th_control_pat
 
 /* --- Sessions --------------------------------------------------------------------------------- */
 
+/* Returns the flags that a session with FLAGS needs. Specifications that are decided here look at
+ * arguments, and may end a silence. Heirs are known by their births. */
+static uint32_t flags_to_ask(const struct wish *wish, uint32_t flags)
+{
+    flags |= wish->switched;
+    if (!wish->decided)
+        flags &= ~(uint32_t)(TH_FLAG_SILENT | TH_FLAG_ARITY);
+    return flags & HEIRS ? flags | TH_FLAG_PROCS : flags;
+}
+
 static enum th_status ask_session(struct wish *wish, const struct th_control_session_option *option)
 {
     static const struct th_control_chosen processes = {TH_PROCESSES_ALL, TH_NONE},
                                           ports = {TH_PORTS_ALL, TH_NONE};
     uint32_t flags = option->flags & ~(uint32_t)TH_FLAG_AS_RECORDED;
-    uint32_t of_ports = flags & TH_FLAGS_OF_PORTS;
+    uint32_t of_processes, of_ports;
     bool functions = false, counts = true, times = false;
     enum th_status status = TH_OK;
 
@@ -293,12 +378,14 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
         status = ask_pattern(wish, &option->patterns.items[i]);
     if (status != TH_OK || (counts && !times && !option->flag_list))
         return status;
+    flags = flags_to_ask(wish, flags);
+    of_processes = flags & TH_FLAGS_OF_PROCESSES;
+    of_ports = flags & TH_FLAGS_OF_PORTS;
     for (size_t i = 0; option->chosen && i < option->tracee_count; i++)
         ask_chosen(wish, &option->tracees[i],
-                   option->tracees[i].group < TH_PORTS_ALL ? flags & TH_FLAGS_OF_PROCESSES
-                                                           : of_ports);
-    if (!option->chosen && flags & TH_FLAGS_OF_PROCESSES)
-        ask_chosen(wish, &processes, flags & TH_FLAGS_OF_PROCESSES);
+                   option->tracees[i].group < TH_PORTS_ALL ? of_processes : of_ports);
+    if (!option->chosen && of_processes)
+        ask_chosen(wish, &processes, of_processes);
     if (!option->chosen && of_ports & TH_FLAGS_EVENTS)
         ask_chosen(wish, &ports, of_ports);
     return TH_OK;
@@ -342,29 +429,39 @@ static enum th_status wish_encode(const struct wish *wish, const struct th_node_
 
 enum th_status th_control_node_wish(const struct th_control_session_options *options,
                                     const struct th_node_limits *limits, struct th_buffer *wish,
-                                    struct th_buffer *text)
+                                    struct th_buffer *text, bool *decided)
 {
     size_t first = th_control_session_options_first(options);
     struct wish made = {
         .text = text, .several = options->count - first > 1, .scheduler = limits->scheduler};
     enum th_status status = TH_OK;
 
+    made.decided = !made.several;
+    for (size_t i = first; i < options->count && status == TH_OK; i++)
+        status = look_at_patterns(&made, &options->items[i]);
+    made.decided &= !(made.clears && made.local && made.global); /* a kind clears its own */
+    for (size_t i = first; i < options->count; i++)
+        made.returns |= !made.decided && options->items[i].flags & TH_FLAG_RETURN_TO;
     for (size_t i = first; i < options->count && status == TH_OK; i++)
         status = ask_session(&made, &options->items[i]);
     if (status == TH_OK)
         status = wish_encode(&made, limits, wish);
+    *decided = made.decided;
     th_buffer_free(&made.tracees);
     th_buffer_free(&made.patterns);
     th_buffer_free(&made.messages);
     return status;
 }
 
-void th_control_node_chosen(struct th_control_session_options *options)
+void th_control_node_chosen(struct th_control_session_options *options, bool decided)
 {
     for (size_t i = th_control_session_options_first(options); i < options->count; i++) {
         struct th_control_session_option *option = &options->items[i];
+        option->decided = decided;
         for (size_t k = 0; k < option->tracee_count; k++)
-            if (option->tracees[k].one == TH_NONE)
+            if (option->tracees[k].one == TH_NONE) {
                 option->chosen = NULL;
+                option->flags &= ~(uint32_t)HEIRS;
+            }
     }
 }

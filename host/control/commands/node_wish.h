@@ -18,16 +18,18 @@ struct th_node_limits {
 /*
  * Appends to WISH the external term that asks for what the sessions of OPTIONS want: the second
  * argument of tracehost_agent:start/2 (replay/node/). It asks for no less than they want: what the
- * node cannot decide, or must not, as it would change the node, is decided here once more.
+ * node cannot decide, or must not, as it would change the node, is decided here once more. *DECIDED
+ * becomes true if the node decides all patterns.
  *
  * Also appends to TEXT, for users, what is set in the node and what is decided here alone.
  * Errors: TH_USAGE, if a node cannot be asked so, or is asked for nothing.
  */
 enum th_status th_control_node_wish(const struct th_control_session_options *options,
                                     const struct th_node_limits *limits, struct th_buffer *wish,
-                                    struct th_buffer *text);
+                                    struct th_buffer *text, bool *decided);
 
-/* Lets sessions trace all tracees that a node sends, as the node has chosen them. */
-void th_control_node_chosen(struct th_control_session_options *options);
+/* Lets sessions trace all tracees that a node sends, as the node has chosen them, and, if DECIDED, all
+ * calls and messages. */
+void th_control_node_chosen(struct th_control_session_options *options, bool decided);
 
 #endif

@@ -68,7 +68,7 @@ static enum th_status set_up(const struct th_control_session_option *option, boo
         status = th_trace_session_trace(session, TH_PROCESSES_ALL, true, option->flags);
     if (live && !option->chosen && status == TH_OK)
         status = th_trace_session_trace(session, TH_PORTS_ALL, true, option->flags);
-    for (size_t i = 0; i < option->patterns.count && status == TH_OK; i++) {
+    for (size_t i = 0; !option->decided && i < option->patterns.count && status == TH_OK; i++) {
         const struct th_control_pattern_option *pattern = &option->patterns.items[i];
         named |= pattern->object == TH_PATTERN_FUNCTIONS;
         status = th_control_pattern_option_set(pattern, search, session, live && first, NULL);

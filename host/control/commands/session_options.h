@@ -51,6 +51,7 @@ struct th_control_session_option {
     size_t tracee_count, tracee_capacity;
     struct th_control_pattern_options
         patterns; /* functions in it: only calls are traced by default */
+    bool decided; /* the patterns were decided where the events come from: the session needs none */
     /* Another process has the session of an earlier, or of a later tracer of this item: warnings that
      * come once for all tracers of an item are the business of that process. */
     bool follows, is_followed;
@@ -109,7 +110,8 @@ enum th_status th_control_session_options_attach(const struct th_control_session
                                                  const struct th_search *search,
                                                  struct th_tracing *tracing);
 
-/* Warns about patterns of functions that no played call matched. */
+/* Warns about patterns of functions that no played call matched; if a session's patterns were decided
+ * elsewhere, only if no event came. */
 void th_control_session_options_report_uncalled(const struct th_control_session_options *options,
                                                 const struct th_tracing *tracing);
 

@@ -106,6 +106,18 @@ void th_control_pattern_option_report_left_out(const struct th_control_pattern_o
                 th_log_plural(refusals.functions - told));
 }
 
+/* Returns true if events matched the session of OPTION. */
+static bool has_events(const struct th_control_session_option *option,
+                       const struct th_tracing *tracing)
+{
+    const struct th_session *session = th_trace_session_find(tracing, option->began);
+    struct th_session_counts counts = {0};
+
+    if (session)
+        counts = th_trace_session_counts(session);
+    return counts.traced || counts.discarded || counts.silenced || counts.kept;
+}
+
 void th_control_session_options_report_uncalled(const struct th_control_session_options *options,
                                                 const struct th_tracing *tracing)
 {
@@ -115,6 +127,7 @@ void th_control_session_options_report_uncalled(const struct th_control_session_
             const struct th_control_pattern_option *option = &options->items[i].patterns.items[k];
             if (option->object == TH_PATTERN_FUNCTIONS &&
                 !th_control_pattern_option_clears(option) &&
+                !(options->items[i].decided && has_events(&options->items[i], tracing)) &&
                 !th_trace_called(tracing, &option->pattern))
                 warn_of_none(option, tracing, "no such function was called");
         }
@@ -246,12 +259,10 @@ void th_control_session_options_report_unmatched(const struct th_control_session
     for (size_t i = 0; i < options->count; i++) {
         const struct th_control_session_option *option = &options->items[i];
         const struct th_session *session = th_trace_session_find(tracing, option->began);
-        struct th_session_counts counts;
         if (option->is_followed || !session || !th_trace_session_has_tracer(session) ||
             !th_trace_session_attached(session))
             continue;
-        counts = th_trace_session_counts(session);
-        if (!counts.traced && !counts.discarded && !counts.silenced && !counts.kept &&
+        if (!has_events(option, tracing) &&
             (option->flag_list || option->chosen || option->patterns.count) &&
             !session_warnings_is_told(option, session))
             session_warnings_warn(option, session);
