@@ -23,7 +23,7 @@ set --
 for name in etf execution live match terms text; do
     set -- "$@" "$BUILD_DIR/tests/oracle/test_$name"
 done
-for name in calls encoding expressions logging native nif_scenarios patterns; do
+for name in calls encoding expressions logging native nif_scenarios node patterns; do
     set -- "$@" "tests/oracle/$name.sh"
 done
 set -- "$@" tests/conformance/conformance.sh

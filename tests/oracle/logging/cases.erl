@@ -12,7 +12,7 @@
 %%   empty      true: nothing is logged
 %%   later      tags of the additional lines in BEAMs of OTP 26 and later, or `any'
 -module(cases).
--export([all/0, once/0, everything/0, meta/0, names/0]).
+-export([all/0, once/0, twice/0, flags/0, messages/0, heirs/0, everything/0, meta/0, names/0]).
 
 all() -> once() ++ twice() ++ flags() ++ messages() ++ answers() ++ heirs() ++ quarrels().
 

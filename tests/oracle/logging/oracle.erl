@@ -1,8 +1,9 @@
 %% callbacks([Tracehost, Libraries, Folder]) runs the cases of cases.erl here and in tracehost, and prints a line
-%% for each case and their sum; patterns([Functions, Tracehost, Libraries, Folder]) runs those of specs.erl.
+%% for each case and their sum; nodes/1 runs those of node_cases.erl, and patterns([Functions, Tracehost, Libraries,
+%% Folder]) those of specs.erl.
 %% LIBRARIES is the folder of logging.so and its siblings; files are written to FOLDER; FUNCTIONS: see all_used/2.
 -module(oracle).
--export([callbacks/1, patterns/1, display/1]).
+-export([callbacks/1, patterns/1, nodes/1, display/1]).
 
 setup(Arguments) ->
     [Tracehost, Libraries, Folder] = [unicode:characters_to_binary(A) || A <- Arguments],
@@ -31,6 +32,12 @@ patterns([Functions | Arguments]) ->
            [report("{display, Term} prints the same lines", outcome(fun displayed/2, Setup, specs:displayed())),
             all_used(Functions, Generic ++ Cases ++ specs:differences() ++ [specs:displayed()])]).
 
+%% The command traces this node, which has a name.
+nodes(Arguments) ->
+    Setup = setup(Arguments),
+    finish(run("", Setup#{form => "live"}, node_cases:live()) ++
+           run(", recorded", Setup#{form => "recorded"}, node_cases:recorded())).
+
 %% A node of its own runs the specifications that display terms. Its output is for a terminal, as line ends show.
 display(Arguments) ->
     Setup = setup(Arguments),
@@ -41,7 +48,7 @@ display(Arguments) ->
 
 displayed(#{tracehost := Tracehost, libraries := Libraries, folder := Folder} = Setup, Case) ->
     [Logged, Replayed, Recording] = files(Setup, "display"),
-    Shown = output(os:find_executable("erl"),
+    Shown = command:output(os:find_executable("erl"),
                    ["-noinput", "-boot", "no_dot_erlang", "-pa", Folder, "-run", "oracle", "display", Tracehost,
                     Libraries, Folder], 0),
     Lines = string:replace(Shown, "\r\n", "\n", all),
@@ -104,6 +111,10 @@ outcome(Compare, Setup, Case) ->
     end.
 
 %% The tracer numbers terms anew for each log: their names are new.
+compare(Setup, #{how := live} = Case) ->
+    Differences = [difference(Setup, Session#{how := twice}, lines(Session, Logged), lines(Session, Log))
+                   || {Session, Logged, Watched} <- watching:logs(Setup, Case), Log <- Watched],
+    hd([Difference || Difference <- Differences, Difference =/= equal] ++ [equal]);
 compare(Setup, Case) ->
     [Logged, Replayed, Recording] = files(Setup, integer_to_list(erlang:unique_integer([positive]))),
     Tracee = trace(Case, Logged, Recording),
@@ -197,19 +208,4 @@ told(External, Line) ->
         nomatch -> [Line, $\n]
     end.
 
-tracehost(#{tracehost := Tracehost}, Arguments, Expected) -> output(Tracehost, Arguments, Expected).
-
-output(Program, Arguments, Expected) ->
-    Port = open_port({spawn_executable, Program},
-                     [{args, Arguments}, exit_status, stderr_to_stdout, binary, in]),
-    case said(Port, []) of
-        {Expected, Said} -> iolist_to_binary(Said);
-        {Status, Said} -> throw(io_lib:format("~s ~s ended with ~b, not ~b:~n~s",
-                                              [Program, hd(Arguments), Status, Expected, Said]))
-    end.
-
-said(Port, Said) ->
-    receive
-        {Port, {data, Data}} -> said(Port, [Said | Data]);
-        {Port, {exit_status, Status}} -> {Status, Said}
-    end.
+tracehost(#{tracehost := Tracehost}, Arguments, Expected) -> command:output(Tracehost, Arguments, Expected).

@@ -1,6 +1,6 @@
 %% Runs a workload under trace in this Erlang node.
 -module(tracing).
--export([logged/3, logged_and_recorded/4, recorded/2]).
+-export([logged/3, logged_and_recorded/4, recorded/2, traced/3, is_traced/1]).
 
 -define(SETTLE, 10). % milliseconds for events after the end of a process
 
@@ -13,6 +13,7 @@
 %%   new        flags of processes that are spawned during the run
 %%   all        flags of all existing processes
 %%   apart      [Patterns]: each for a trace session of its own, of OTP 27's module trace, with the flags
+%%   registered name of the tracee
 %%   token      true: the tracer is the one of seq_trace, too
 %% All keys but `run' may be left out.
 
@@ -35,15 +36,29 @@ recording(File, Trace) ->
     end.
 
 trace(Case, Tracer) ->
-    Run = maps:get(run, Case),
-    {Tracee, Ref} = spawn_monitor(fun() -> receive go -> Run() end end),
+    Start = fun(Tracee) -> start(Case, Tracee, Tracer), is_traced(Tracee) end,
+    traced(Case, Start, fun() -> receive after ?SETTLE -> stop() end end).
+
+%% From OTP 27 on, a tracer may have a trace session of its own. A tracee that is looked at runs, which the flag running
+%% shows: each way to trace ends with one look.
+is_traced(Who) ->
+    case code:ensure_loaded(trace) of
+        {module, trace} -> trace:session_info(Who) =/= [];
+        {error, nofile} -> erlang:trace_info(Who, tracer) =/= {tracer, []}
+    end.
+
+%% START, a function of the tracee, starts the tracing, STOP ends the tracing.
+traced(#{run := Run} = Case, Start, Stop) ->
+    Self = self(),
+    {Tracee, Ref} = spawn_monitor(fun() -> Self ! ready, receive go -> Run() end end),
+    receive ready -> ok end,
+    [register(Name, Tracee) || #{registered := Name} <- [Case]],
     try
-        start(Case, Tracee, Tracer),
+        Start(Tracee),
         Tracee ! go,
-        receive {'DOWN', Ref, process, Tracee, Reason} -> Reason end,
-        receive after ?SETTLE -> Tracee end
+        receive {'DOWN', Ref, process, Tracee, _} -> Tracee end
     after
-        stop()
+        Stop()
     end.
 
 start(#{apart := Sets, flags := Flags}, Tracee, {_, _} = Tracer) ->

@@ -1,7 +1,7 @@
 %% The traced work: each function is run by a process of its own, and waits for all processes that it starts.
 -module(workload).
 -export([calls/0, safe_calls/0, risky_calls/0, exceptions/0, dies/0, messages/0, sends/0, family/0, ports/0,
-         running/0, tokens/0, terms/0, everything/0]).
+         port/0, running/0, tokens/0, terms/0, everything/0]).
 -export([far/1, id/1, serve/0, hold/2, boom/1, killed/0]).
 
 %% --- Calls ------------------------------------------------------------------------------------------
@@ -189,6 +189,14 @@ ports() ->
     Failing = open_port({spawn, "sh -c 'exit 3'"}, [exit_status]),
     receive {Failing, {exit_status, 3}} -> ok end,
     receive {'EXIT', Failing, normal} -> ok end.
+
+%% Links, a name and the end of a port: the same in each run.
+port() ->
+    Cat = open_port({spawn, "cat"}, [binary]),
+    unlink(Cat), link(Cat),
+    register(oracle_port, Cat),
+    unregister(oracle_port),
+    true = port_close(Cat).
 
 %% --- Scheduling -------------------------------------------------------------------------------------
 
