@@ -10,23 +10,86 @@ explain() {
 }
 expect 'patterns, flags and tracees are asked for' explain --flags=call,send,timestamp -p lists:sort/1 --return \
     -p wl:_ --kind=global -p send --match-spec="[{['_',go],[],[]}]" --processes="till,<0.12.0>,'new'" --ports=new <<'EOF'
+in node:shop@host
+  -p lists:sort/1: [{'_',[],[{return_trace},true]}]
+  -p wl:_
+  -p send: [{['_',go],[],[]}]
+  till: send, call, timestamp
+  <0.12.0>: send, call, timestamp
+  new: send, call, timestamp
+  new ports: send, timestamp
+  at most 10000 events a second
+here
+  flags: the node decides the patterns
 EOF
 expect 'a specification that would change the node is decided here' explain \
     -p a:b/1 --match-spec="[{'_',[],[{set_seq_token,label,1},{return_trace}]}]" \
     -p a:c/1 --match-spec="[{['\$1'],[{'==',{get_tcw},'\$1'}],[]}]" -p a:d/1 --match-spec="[{'_',[],[{message,{caller}}]}]" <<'EOF'
+in node:shop@host
+  -p a:b/1: [{'_',[],[{exception_trace}]}]; decided here: [{'_',[],[{set_seq_token,label,1},{return_trace}]}]
+  -p a:c/1: [{'_',[],[{exception_trace}]}]; decided here: [{['$1'],[{'==',{get_tcw},'$1'}],[]}]
+  -p a:d/1: [{'_',[],[{message,{caller}}]}]
+  all processes: call, monotonic_timestamp
+  at most 10000 events a second
+here
+  the same again, for each session
 EOF
 expect 'specifications of several sessions are decided here' explain --session=one -t text -p a:b/1 --exception \
     --session=two -t count -p a:_ <<'EOF'
+in node:shop@host
+  -p a:b/1: [{'_',[],[{exception_trace}]}]; decided here: [{'_',[],[{exception_trace},true]}]
+  all processes: call, monotonic_timestamp
+  -p a:_
+  at most 10000 events a second
+here
+  the same again, for each session
 EOF
 expect 'limits are part of the request' explain -p a:b/1 --max-rate=0 --max-bytes=1MiB --sample=8 <<'EOF'
+in node:shop@host
+  -p a:b/1
+  all processes: call, monotonic_timestamp
+  any number of events a second and 1048576 bytes; beyond that, one of 8 processes
+here
+  flags: the node decides the patterns
 EOF
 expect 'counts need no event, times need the flag call' explain -p a:b/1 --kind=count -p a:c/1 --kind=time <<'EOF'
+in node:shop@host
+  -p a:b/1 (no events, call_count)
+  -p a:c/1 (no events, call_time)
+  all processes: call, monotonic_timestamp
+  at most 10000 events a second
+here
+  the same again, for each session
 EOF
 expect 'dump, info, convert and report explain, too' sh -c '
     for command in "dump" "info" "convert" "report"; do
         [ $command != convert ] || set -- "$1" out.trace
         "$1" $command --explain -p a:b/1 node:shop $2 || echo "$command failed"
     done' sh "$tracehost" <<'EOF'
+in node:shop
+  -p a:b/1
+  all processes: call, monotonic_timestamp
+  at most 10000 events a second
+here
+  flags: the node decides the patterns
+in node:shop
+  -p a:b/1
+  all processes: call, monotonic_timestamp
+  at most 10000 events a second
+here
+  flags: the node decides the patterns
+in node:shop
+  -p a:b/1
+  all processes: call, monotonic_timestamp
+  at most 10000 events a second
+here
+  flags: the node decides the patterns
+in node:shop
+  -p a:b/1
+  all processes: call, monotonic_timestamp
+  at most 10000 events a second
+here
+  flags: the node decides the patterns
 EOF
 
 for arguments in 'replay' 'replay -p on_load' 'replay -p a:b --kind=meta' 'replay --flags=call' 'replay --flags=call,return_to' \
@@ -40,6 +103,214 @@ for arguments in 'replay' 'replay -p on_load' 'replay -p a:b --kind=meta' 'repla
     "$tracehost" "$@" 2>&1 | grep -v '^Try \|^information'
 done >"$work/refusals"
 expect 'requests that a node cannot get are refused' cat "$work/refusals" <<'EOF'
+replay:
+tracehost replay: a running node traces only what it is asked for: give -p M:F/A or --flags
+replay -p on_load:
+tracehost replay: -p on_load: a running node cannot be asked for on_load
+replay -p a:b --kind=meta:
+tracehost replay: -p a:b: a running node cannot be asked for --kind=meta
+replay --flags=call:
+tracehost replay: --flags=call: calls of a running node need -p M:F/A
+replay --flags=call,return_to:
+tracehost replay: --flags=call,return_to: calls of a running node need -p M:F/A
+dump:
+tracehost dump: a running node traces only what it is asked for: give -p M:F/A or --flags
+convert -p a:b/1 --match-spec=[:
+tracehost convert: cannot parse the match specification
+  line 1, column 2: expected a term, found the end of the text
+info --session=x:
+tracehost info: unrecognized option '--session=x'
+tracehost info: did you mean '--version'?
+replay -p a:b/1 --max-rate=-1:
+tracehost replay: --max-rate must be a number, not '-1'
+replay -p a:b/1 --sample=1:
+tracehost replay: --sample must be a number from 2 to 1048576, not '1'
+replay -p a:b/1 --for=0:
+tracehost replay: --for must be a time above 0, not '0'
+replay --session=a -t text -p a:b --processes=new --session=b -t count -p a:c:
+tracehost replay: --processes: sessions that share a running node can choose single tracees only
+replay -p a:b/1 --shards=2:
+tracehost replay: --shards cannot be used with -p: patterns need the calls that are open where a share begins
 EOF
 expect 'options for nodes are for nodes' "$tracehost" dump -p a:b/1 "$recordings/s13_procs.trace" <<'EOF'
+-- stderr
+tracehost dump: -p, --flags, --processes and --ports are for node:NAME@HOST: of samples/recordings/s13_procs.trace, each record is taken
+-- status 2
 EOF
+
+# --- with a node
+
+if ! command -v erl_call >/dev/null || [ ! -e "$BUILD_DIR/lib/tracehost/tracehost_node.so" ]; then
+    skip 'a running node is traced' 'there is no erl_call, or the part for running nodes is not built (Debian: erlang-dev)'
+    finish
+fi
+cd "$work" || exit 1
+HOME=$work
+ERL_EPMD_PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0)); print(s.getsockname()[1])')
+export HOME ERL_EPMD_PORT
+(umask 077 && printf secret >"$HOME/.erlang.cookie")
+erl -sname shop -noinput -boot no_dot_erlang -eval '
+    Sell = fun F(N) -> receive stop -> ok after 1 -> lists:sort([N, 2, 1]), lists:nth(1, [N]), F(N + 1) end end,
+    register(till, spawn(fun() -> Sell(0) end)).' >"$work/node.log" 2>&1 &
+trap 'ask "erlang:halt()." >/dev/null 2>&1; epmd -kill >/dev/null 2>&1; rm -rf "$work"' EXIT
+
+# ask EXPRESSIONS: prints their value in the node.
+ask() {
+    echo "$1" | timeout 20 erl_call -sname shop -c secret -e
+}
+
+# The traces of tracing in the node.
+state() {
+    ask '
+        Of = fun(What) -> [{T, F} || P <- What, T <- [element(2, erlang:trace_info(P, tracer))], F <- [element(2, erlang:trace_info(P, flags))], F =/= []] end,
+        {Of([new_processes, new_ports | processes()]), erlang:trace_info({lists, sort, 1}, all), erlang:trace_info({lists, map, 2}, all),
+         erlang:trace_info(send, match_spec), [N || N <- nodes(hidden), hd(atom_to_list(N)) =:= $t],
+         code:is_loaded(tracehost_agent), [N || N <- registered(), lists:prefix("tracehost", atom_to_list(N))]}.'
+}
+nothing() {
+    [ "$(state)" = "$clean" ]
+}
+until_so ask 'true = is_pid(whereis(till)).'
+clean=$(state)
+check 'the state of the node can be asked' [ "$clean" = '{ok, {[], {all, false}, {all, false}, {match_spec, true}, [], false, []}}' ]
+
+expect 'a process is traced by its name, and named' \
+    sh -c '"$1" replay -p lists:sort/1 --return --processes=till -t flame --max-events=4 node:shop | sed "s/<[0-9.]*>/PID/; s/[0-9]*$/NS/"' \
+    sh "$tracehost" <<'EOF'
+till PID;lists:sort/1 NS
+EOF
+check 'the node is left as it was after the last event' until_so nothing
+expect '--for ends the tracing' sh -c '"$1" replay -p lists:sort/1 -t count,output=counts.txt --for=100ms node:shop && grep -c lists:sort/1 counts.txt' \
+    sh "$tracehost" <<'EOF'
+1
+EOF
+check 'the node is left as it was after --for' until_so nothing
+
+# ends SIGNAL WHOM: sends SIGNAL to a replay, or to its feeder, once events come, and waits until the node is clean.
+ends() {
+    rm -f "$work/out"
+    env --default-signal=INT "$tracehost" replay -p lists:sort/1 -t text,output="$work/out" node:shop 2>"$work/err" &
+    replay=$!
+    until_so grep -q sort "$work/out" || return 1
+    [ "$(state)" != "$clean" ] || return 1
+    case $2 in
+    worker) whom=$(worker_of $replay) ;;
+    feeder) whom=$(worker_of "$(worker_of $replay)") ;;
+    *) whom=$replay ;;
+    esac
+    kill -"$1" "$whom"
+    if [ "$1" = STOP ]; then
+        until_so nothing || return 1
+        kill -CONT "$whom"
+    fi
+    wait $replay 2>/dev/null
+    echo "status $?"
+    sed 's/[0-9][0-9]* record/N record/; s/record [0-9][0-9]*$/record N/' "$work/err"
+    until_so nothing || state
+}
+expect 'SIGINT ends the tracing in order' ends INT <<'EOF'
+status 130
+tracehost replay: node:shop: received SIGINT after N records
+EOF
+expect 'SIGTERM does, too' ends TERM <<'EOF'
+status 143
+tracehost replay: node:shop: received SIGTERM after N records
+EOF
+expect 'the node is left as it was if the worker is killed' ends KILL worker <<'EOF'
+status 137
+tracehost replay: killed from outside: SIGKILL, Killed, at record N
+EOF
+expect 'the node is left as it was if the process that speaks with it is killed' ends KILL feeder <<'EOF'
+status 4
+tracehost replay: node:shop: the process that spoke with the node was killed: what the node sent last is lost
+  signal 9, Killed
+tracehost replay: node:shop: recovered N records
+EOF
+expect 'the node is left as it was if the process that speaks with it stops' ends STOP feeder <<'EOF'
+status 4
+tracehost replay: node:shop: the node shop closed the connection after N records, and still runs
+tracehost replay: node:shop: recovered N records
+EOF
+# The first signal ends the tracing; the counts that the node sends then are read.
+counting() {
+    rm -f "$work/seen"
+    env --default-signal=INT "$tracehost" replay -p lists:sort/1 --kind=count -p lists:nth/2 -t text,output="$work/seen" node:shop \
+        >"$work/out" 2>"$work/err" &
+    replay=$!
+    until_so grep -q nth "$work/seen" || return 1
+    kill -INT $replay
+    wait $replay
+    echo "status $?"
+    sed 's/ *[1-9][0-9]* / N /; s|/1|/N|' "$work/out"
+    until_so nothing || state
+}
+expect 'counts are read at a signal' counting <<'EOF'
+status 130
+       calls  function
+ N  lists:sort/N
+EOF
+
+expect 'isolated tracers read one node' \
+    sh -c '"$1" replay -p lists:sort/1 --isolate -t count,output=one -t count,output=other --max-records=24 node:shop; cmp one other && tail -1 one' \
+    sh "$tracehost" <<'EOF'
+          20  100.00  lists:sort/1
+EOF
+check 'the node is left as it was after isolated tracers' until_so nothing
+
+expect 'beyond --max-rate the tracing ends, which the recording tells, too' sh -c '
+    "$1" convert -p lists:sort/1 --max-rate=20 node:shop rate.trace
+    "$1" replay -t count,output=/dev/null rate.trace' sh "$tracehost" <<'EOF'
+-- stderr
+tracehost replay: rate.trace: the node has ended the tracing: more than 20 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
+EOF
+check 'the node is left as it was beyond --max-rate' until_so nothing
+
+# random_ends COUNT SEED: COUNT replays, each of which a signal of SEED ends: another signal, at another process, at
+# another time. The node is left as it was after each.
+random_ends() {
+    awk -v count="$1" -v seed="$2" 'BEGIN {
+        srand(seed); split("INT TERM HUP KILL KILL STOP", signals); split("command worker feeder", whom)
+        split("-p_lists:sort/1 --flags=send,receive,procs,running --flags=send_-p_send -p_lists:__--kind=count", asked)
+        for (i = 0; i < count; i++)
+            print signals[1 + int(6 * rand())], whom[1 + int(3 * rand())], int(300 * rand()), asked[1 + int(4 * rand())]
+    }' >"$work/ends"
+    while read -r signal whom ms asked; do
+        # shellcheck disable=SC2046 # words
+        env --default-signal=INT,HUP "$tracehost" replay $(echo "$asked" | tr _ ' ' | sed 's/lists: $/lists:_/; s/lists:  /lists:_ /') \
+            -t count,output=/dev/null node:shop >"$work/out" 2>&1 &
+        replay=$!
+        sleep "0.$(printf %03d "$ms")"
+        worker=$(worker_of $replay)
+        feeder=$(worker_of "$worker")
+        case $whom in
+        worker) whom=$worker ;;
+        feeder) whom=$feeder ;;
+        *) whom=$replay ;;
+        esac
+        kill -"$signal" "$whom" 2>/dev/null
+        # A stopped reader is still one; only the process that speaks with the node gives signs of life.
+        [ "$signal" != STOP ] || [ "$whom" = "$feeder" ] || kill -KILL "$whom"
+        until_so nothing || {
+            echo "after SIG$signal at $ms ms, with $asked:"
+            state
+            return 1
+        }
+        kill -CONT "$whom" "$feeder" "$worker" 2>/dev/null
+        kill -KILL $replay "$worker" "$feeder" 2>/dev/null
+        wait $replay 2>/dev/null
+    done <"$work/ends"
+    return 0
+}
+seed=${SEED:-$(date +%s)}
+check "the node is left as it was after ${ENDS:-6} random ends (ENDS=${ENDS:-6} SEED=$seed)" random_ends "${ENDS:-6}" "$seed"
+
+expect 'a node that goes down is reported' sh -c '
+    "$1" replay -p lists:sort/1 -t text,output=text.txt node:shop 2>err & replay=$!
+    until grep -qs sort text.txt; do sleep 0.01; done
+    echo "erlang:halt(0)." | erl_call -sname shop -c secret -e >/dev/null 2>&1
+    wait $replay; echo "status $?"; sed "s/[0-9][0-9]* record/N record/" err' sh "$tracehost" <<'EOF'
+status 4
+tracehost replay: node:shop: the node shop went down after N records
+tracehost replay: node:shop: recovered N records
+EOF
+finish

@@ -76,17 +76,22 @@ static void add_flags(struct th_buffer *list, uint32_t flags, bool scheduler)
 static void ask_tracees(struct wish *wish, const char *who, const char *title, uint32_t flags)
 {
     struct th_buffer list = {0};
+    char *element;
 
     add_flags(&list, flags, wish->scheduler);
-    separate(&wish->tracees);
-    th_buffer_printf(&wish->tracees, "{%s,[%s]}", who, th_buffer_text(&list));
-    th_buffer_printf(wish->text, "  %s: ", title);
-    for (size_t i = 0; i < list.size; i++)
-        if (list.data[i] == ',')
-            th_buffer_add_text(wish->text, ", ");
-        else if (list.data[i] != '\'')
-            th_buffer_add_byte(wish->text, list.data[i]);
-    th_buffer_add_byte(wish->text, '\n');
+    element = th_printf("{%s,[%s]}", who, th_buffer_text(&list));
+    if (!strstr(th_buffer_text(&wish->tracees), element)) { /* no other session asks for it */
+        separate(&wish->tracees);
+        th_buffer_add_text(&wish->tracees, element);
+        th_buffer_printf(wish->text, "  %s: ", title);
+        for (size_t i = 0; i < list.size; i++)
+            if (list.data[i] == ',')
+                th_buffer_add_text(wish->text, ", ");
+            else if (list.data[i] != '\'')
+                th_buffer_add_byte(wish->text, list.data[i]);
+        th_buffer_add_byte(wish->text, '\n');
+    }
+    th_free(element);
     th_buffer_free(&list);
 }
 
