@@ -203,8 +203,8 @@ EOF
 expect '--processes before the first --session is refused' refused --processes=new --session a <<'EOF'
 tracehost replay: --processes must follow the --session to which it applies
 EOF
-expect '--processes with a variable is refused' refused --processes=new,Boss <<'EOF'
-tracehost replay: --processes must be all, existing, new, processes such as <0.95.0> or registered names, not 'Boss'
+expect '--processes with a variable is refused' refused --processes=new,_Boss <<'EOF'
+tracehost replay: --processes must be all, existing, new, processes such as <0.95.0> or registered names, not '_Boss'
 EOF
 expect '--ports with a pid is refused' refused --ports='<0.95.0>' <<'EOF'
 tracehost replay: --ports must be all, existing, new, ports such as #Port<0.5> or registered names, not '<0.95.0>'

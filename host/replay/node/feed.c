@@ -72,7 +72,8 @@ static void feed_send(struct feed *feed, const erlang_pid *to, char *term, int s
     erlang_pid process = *to;
 
     if (feed->state != FEED_LOST &&
-        ei_send_tmo(feed->client->socket, &process, term, size, SEND_MS) < 0)
+        ei_send_tmo(feed->client->socket, &process, term, size, SEND_MS) < 0 &&
+        feed->state == FEED_GOES_ON)
         feed_lost(feed, erl_errno == EIO ? ENOTCONN : erl_errno);
 }
 

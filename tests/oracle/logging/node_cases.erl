@@ -21,7 +21,9 @@ recorded() ->
 %% A node does not send calls and messages that match nothing: nobody asks a tracer whether they are enabled. In all
 %% releases of OTP the node decides what is sent.
 live(#{name := Name} = Case) ->
-    maps:merge(maps:merge(lines(Case), says(lists:flatten(Name))), (maps:without([recorded, replay, says, later], Case))#{how => live, name => ["live: ", Name]}).
+    Kept = maps:without([recorded, replay, says, later], Case),
+    Own = maps:merge(lines(Case), says(lists:flatten(Name))),
+    maps:merge(Kept#{how => live, name => ["live: ", Name]}, Own).
 
 says("a sequential trace token" ++ _) -> #{says => <<"actions of match specifications skipped">>};
 says("flags: enable_trace send") -> #{says => <<"-p subject:answer/1: no such function was called">>}; % by the tracee
