@@ -389,8 +389,16 @@ is_own(_, _, _) -> other.
 
 %% Returns [{MFA, Counter, Value}] of all functions that were called.
 counts(#{session := Session, patterns := Patterns}) ->
-    [{MFA, Kind, Value} || {Pattern, Kind, true} <- Patterns, MFA <- functions(Pattern),
+    Counted = [{Pattern, Kind} || {Pattern, Kind, true} <- Patterns],
+    %% To find the functions and to read their counters takes many calls, which are not counted.
+    [pause(Session, MFA, Kind) || {Pattern, Kind} <- Counted, MFA <- accepted_patterns(Pattern)],
+    [{MFA, Kind, Value} || {Pattern, Kind} <- Counted, MFA <- functions(Pattern), element(1, MFA) =/= tracehost_agent,
         Value <- [counter(Session, MFA, Kind)], Value =/= false, Value =/= 0, Value =/= [], Value =/= undefined].
+
+pause(false, MFA, Kind) ->
+    erlang:trace_pattern(MFA, pause, [Kind]);
+pause(Session, MFA, Kind) ->
+    trace:function(Session, MFA, pause, [Kind]).
 
 counter(false, MFA, Kind) ->
     element(2, erlang:trace_info(MFA, Kind));
