@@ -99,6 +99,11 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
             node = names[i];
     if (!node)
         return false;
+    if (count > 1) {
+        th_error_raise(TH_USAGE, "%s must be the only stream: a running node is traced alone",
+                       node);
+        exit(th_cli_command_fail(command));
+    }
     if (!options->rate_given)
         options->limits.rate = RATE;
     options->limits.scheduler = options->scheduler_id;

@@ -131,19 +131,6 @@ static bool hear_feeder(struct th_node_feeder *feeder)
     return size > 0 || (size < 0 && errno == EINTR);
 }
 
-/* Waits until the feeder has written `ok`, or has ended. Errors: TH_END if *STOP is set. */
-static enum th_status await_feeder(struct th_node_feeder *feeder, const volatile int *stop)
-{
-    struct pollfd wait = {.fd = feeder->status, .events = POLLIN};
-
-    do {
-        while (poll(&wait, 1, LOOK_UP_MS) <= 0)
-            if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) /* a flag without data */
-                return TH_END;
-    } while (hear_feeder(feeder) && !strstr(th_buffer_text(&feeder->text), "ok\n"));
-    return TH_OK;
-}
-
 /* Raises the lines `error: TEXT`, outermost first, as links of the chain, with STATUS. Returns TH_OK
  * if there are none. */
 static enum th_status raise_lines(struct th_node_feeder *feeder, enum th_status status)
@@ -164,6 +151,26 @@ static enum th_status raise_lines(struct th_node_feeder *feeder, enum th_status 
     th_free(text);
     feeder->text.size = 0;
     return raised;
+}
+
+/* Waits until the feeder has written `ok`. Errors: TH_END if *STOP is set; TH_MALFORMED with the
+ * feeder's reason if it ends before. */
+static enum th_status await_feeder(struct th_node_feeder *feeder, const volatile int *stop)
+{
+    struct pollfd wait = {.fd = feeder->status, .events = POLLIN};
+    bool speaks = true;
+
+    while (speaks) {
+        while (poll(&wait, 1, LOOK_UP_MS) <= 0)
+            if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) /* a flag without data */
+                return TH_END;
+        speaks = hear_feeder(feeder);
+        if (strstr(th_buffer_text(&feeder->text), "ok\n"))
+            return TH_OK;
+    }
+    if (raise_lines(feeder, TH_MALFORMED) == TH_OK)
+        th_error_raise(TH_MALFORMED, "the process that speaks with the node has ended");
+    return th_error_status();
 }
 
 /* --- In the reader ---------------------------------------------------------------------------- */
@@ -194,13 +201,8 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
     made = th_alloc_zero(sizeof *made);
     made->process = -1;
     status = fork_feeder(serve, &request, made, fd);
-    if (status == TH_OK) {
-        status = await_feeder(made, stop);
-        if (status == TH_OK)
-            status = raise_lines(made, TH_MALFORMED);
-        if (status != TH_OK)
-            close(*fd);
-    }
+    if (status == TH_OK && (status = await_feeder(made, stop)) != TH_OK)
+        close(*fd);
     if (status == TH_OK)
         *feeder = made;
     else
@@ -249,6 +251,7 @@ void th_replay_node_close(struct th_node_feeder *feeder)
 {
     if (!feeder)
         return;
+    th_replay_node_stop(feeder);
     while (hear_feeder(feeder)) /* its end: the node is as it was */
         ;
     close(feeder->status);
