@@ -170,6 +170,9 @@ GROUPS = (
         Row('loading/finish/1000', 'finish of 1,000 functions', 'us', '< 50'),
         Row('loading/finish/1000 TH_NIF', 'finish of 1,000 TH_NIF', 'us'),
         Row('loading/whole/1000', 'all of an upgrade of 1,000 functions', 'us', '', 'BEAM')]),
+    ('node', 'A running node that is traced from outside, its work in a second', [
+        Row('node/1000', '1,000 events a second', '', 'ratio >= 0.95', 'not traced'),
+        Row('node/10000', '10,000 events a second', '', 'ratio >= 0.9', 'not traced')]),
     ('gaps', 'Longest gap between calls of two busy schedulers, with a processor', [
         Row('gaps/nobody', 'nobody asks', 'ms'),
         Row('gaps/questions', 'questions of ctl', 'ms'),
