@@ -231,13 +231,13 @@ TH_MODULE_API int th_recording_zero(ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifT
 /** Gets the name that the process or port TRACEE had when the recording began: *NAME becomes an atom.
  * Recordings of a node that tracehost has asked to trace tell names. Later registrations are events,
  * and change nothing here.
- * Since: version 3.
+ * Since: 3; see th_host_present().
  * Thread: that of a callback for a recorded event.
  * Errors: 0 if the recording does not tell, and in other threads. */
 TH_MODULE_API int th_recorded_name(ERL_NIF_TERM tracee, ERL_NIF_TERM *name);
 
 /** The reverse of th_recorded_name(): *TRACEE becomes the pid or port that had NAME.
- * Since: version 3.
+ * Since: 3; see th_host_present().
  * Thread: as th_recorded_name().
  * Errors: likewise. */
 TH_MODULE_API int th_recorded_owner(ERL_NIF_TERM name, ERL_NIF_TERM *tracee);

@@ -141,8 +141,7 @@ static const struct th_usage usage = {
     .sets = sets,
     .before = "Converts a recorded stream between trace-port format and JSON lines.\n"
               "IN and OUT are files, or - for stdin and stdout. IN may be node:NAME@HOST, a "
-              "running node, or "
-              "tcp://HOST:PORT, its trace port.",
+              "running node, or tcp://HOST:PORT, its trace port.",
     .after = "Nothing is lost by the conversion; tracehost-jsonl(5) describes the JSON. A running "
              "node is recorded until --for, a signal or the node ends it. node:NAME@HOST records "
              "what -p and --flags ask for; tcp://HOST:PORT is the port of dbg:trace_port(ip, PORT) "

@@ -16,9 +16,9 @@ bool th_cli_node_is_of_session(const struct th_argument *argument);
 /* Checks struct th_control_session_options after the last option. Errors: TH_USAGE. */
 enum th_status th_cli_node_check(void *input);
 
-/* Prepares COMMAND for the running nodes among its COUNT streams NAMES: sets what OPTIONS ask of them,
- * which is what SESSIONS want. Returns whether there are any. Ends the program with TH_USAGE if nodes
- * cannot be asked so, and after --explain.
+/* Prepares COMMAND for a running node among its COUNT streams NAMES: sets in OPTIONS the request to the
+ * node, for all that SESSIONS want. Returns false if no stream is a node. Ends the program with
+ * TH_USAGE if a node cannot be asked so or is not the only stream, and after --explain.
  * Order: before a stream is opened, and before the sessions begin. */
 bool th_cli_node_ask(const char *command, struct th_stream_options *options,
                      const char *const *names, size_t count,

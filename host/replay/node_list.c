@@ -5,6 +5,7 @@
 #include "node/node.h"
 
 #include "host/base/buffer.h"
+#include "host/term/clock.h"
 #include "host/trace/event.h"
 
 #include <fcntl.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 typedef int list_function(const struct tracehost_node_request *request, const char *module,
@@ -22,10 +22,7 @@ typedef int list_function(const struct tracehost_node_request *request, const ch
 
 static int64_t now_ms(void)
 {
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+    return th_clock_real_monotonic() / 1000000;
 }
 
 /* Reads FD to its end. Returns false if that takes longer than until END. */
@@ -87,7 +84,8 @@ void th_replay_node_list(const char *name, const struct th_node_options *options
         return;
     }
     memcpy(&list, &found, sizeof found); /* ISO C has no conversion to a function */
-    if (run_list(list, &request, of, end, &text))
+    if (run_list(list, &request, of, end, &text)) {
+        th_buffer_text(&text); /* the last item ends with a 0, whatever the process has written */
         for (size_t at = 0, size; at < text.size; at += size + 1) {
             const char *item = (const char *)text.data + at;
             const char *slash = of ? strrchr(item, '/') : NULL;
@@ -100,6 +98,7 @@ void th_replay_node_list(const char *name, const struct th_node_options *options
             if (one.module != TH_NONE && (!of || one.function != TH_NONE))
                 visit(context, &one);
         }
+    }
     *left_ms = (int)(end - now_ms());
     th_buffer_free(&text);
 }
