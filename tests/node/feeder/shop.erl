@@ -10,7 +10,7 @@ run() ->
             {ok, Tokens, _} = erl_scan:string(Line),
             {ok, Expressions} = erl_parse:parse_exprs(Tokens),
             {value, Result, _} = erl_eval:exprs(Expressions, []),
-            io:format("answer ~p~n", [Result]),
+            io:format("answer ~0p~n", [Result]),
             run()
     end.
 
