@@ -203,8 +203,13 @@ static th_term tracee_of_thread(th_term id, unsigned number)
     enum { APART = 1 << 16 };
 
     if (th_is_local_pid(id))
-        return th_local_pid(th_local_pid_number(id), th_local_pid_serial(id) + number * 64);
-    return th_is_local_port(id) ? th_local_port(th_local_port_id(id) + number * APART) : id;
+        return th_local_pid(th_local_pid_number(id),
+                            (th_local_pid_serial(id) + number * 64) & TH_PID_SERIAL_MAX) |
+               th_peer_pid_bits(th_peer_of(id));
+    return th_is_local_port(id)
+               ? th_local_port((th_local_port_id(id) + number * APART) & TH_PORT_ID_MAX) |
+                     th_peer_port_bits(th_peer_of(id))
+               : id;
 }
 
 void th_check_callbacks_run_kept(unsigned number)

@@ -10,6 +10,7 @@
 #include "host/term/atom.h"
 #include "host/term/make.h"
 #include "host/term/map.h"
+#include "host/term/peer.h"
 
 enum {
     WORDS = 1 << 22,
@@ -197,10 +198,9 @@ static enum fault look_at_term(struct walk *walk, th_term t)
     }
     if (th_is_boxed(t))
         return look_at_box(walk, th_term_box(t));
-    return th_is_small(t) || th_is_local_pid(t) || th_is_local_port(t) || t == TH_NIL ||
-                   (th_is_atom(t) && th_atom_name(t))
-               ? FINE
-               : NO_TERM;
+    if (th_is_local_pid(t) || th_is_local_port(t))
+        return th_peer_is_known(th_peer_of(t)) ? FINE : NO_TERM;
+    return th_is_small(t) || t == TH_NIL || (th_is_atom(t) && th_atom_name(t)) ? FINE : NO_TERM;
 }
 
 /* --- The walk -------------------------------------------------------------------------------- */

@@ -423,7 +423,7 @@ th_term th_process_die(struct th_mailbox *process, struct th_host_remains *remai
     remains->observed = process->observed;
     pthread_mutex_unlock(&process->lock);
     remains->name = remains->observed ? th_process_names_end(id) : TH_NONE;
-    if (atomic_load_explicit(&process->serial, memory_order_relaxed) < UINT32_MAX) {
+    if (atomic_load_explicit(&process->serial, memory_order_relaxed) < TH_PID_SERIAL_MAX) {
         pthread_mutex_lock(&slots_lock); /* else it stays unused: identifiers are unique */
         process->next_free = free_slots;
         free_slots = process;

@@ -73,14 +73,20 @@ void th_process_world_each(void (*seen)(void *context, const struct th_recorded_
 /* Ends ID: frees its name, drops its struct, fires its monitors with `noproc`. */
 void th_process_world_end(th_term id);
 
-/* Register and unregister names of the recording. A name that is taken moves to ID, as a recording
- * can have lost the unregister event. Processes without `id` get no name. */
+/* Register and unregister names of the recording. Each node has its own names: that of ID, which for
+ * unregistering is any process of the node. A name that is taken moves to ID, as a recording can have
+ * lost the unregister event. Processes without `id` get no name. */
 void th_process_world_register(th_term id, th_term name);
-void th_process_world_unregister(th_term name);
+void th_process_world_unregister(th_term id, th_term name);
+
+/* Returns the pid or port that is registered as NAME, an atom, in this node (PEER 0) or in a peer
+ * (term/peer.h); TH_NONE: none.
+ * Thread: any, without a lock. */
+th_term th_process_world_named(th_term name, unsigned peer);
 
 /*
  * Returns the pid or port that is registered as NAME; TH_NONE: none, or NAME is no atom. Names of
- * the recording hide names of the host's own.
+ * the recorded node hide names of the host's own; names of its peers are not looked up.
  * Thread: any, without a lock.
  */
 th_term th_process_whereis(th_term name);

@@ -55,7 +55,8 @@ extern struct th_mailbox *_Atomic th_process_host_pages[TH_HOST_MOST / TH_HOST_P
  * serial from TH_HOST_SERIAL on is set. */
 static inline bool th_process_slot_may_have(th_term id)
 {
-    const th_term serial_bits = th_local_pid(0, ~(uint32_t)(TH_HOST_SERIAL - 1)) ^ TH_TAG_PID;
+    const th_term serial_bits =
+        th_local_pid(0, TH_PID_SERIAL_MAX & ~(uint32_t)(TH_HOST_SERIAL - 1)) ^ TH_TAG_PID;
 
     return th_is_local_port(id) ? th_local_port_id(id) >= TH_HOST_PORT_ID : id & serial_bits;
 }
@@ -75,8 +76,8 @@ static inline struct th_mailbox *th_process_slot_of(th_term id)
 enum th_host_life { TH_HOST_NEVER, TH_HOST_STOPPED, TH_HOST_RUNNING };
 
 /* Returns the state of ID among the host's own. An identifier that was not given out yet counts as
- * stopped: no recording has it. TH_HOST_NEVER for terms that are no local pid or port. Fast for
- * pids that live. */
+ * stopped: no recording has it. TH_HOST_NEVER for terms that are no pid or port of this node. Fast
+ * for pids that live. */
 static inline enum th_host_life th_process_host_life(th_term id)
 {
     const struct th_mailbox *slot;
@@ -86,7 +87,8 @@ static inline enum th_host_life th_process_host_life(th_term id)
     slot = th_process_slot_of(id);
     if (__builtin_expect(slot && atomic_load_explicit(&slot->id, memory_order_acquire) == id, 1))
         return TH_HOST_RUNNING;
-    return th_is_local_pid(id) || th_is_local_port(id) ? TH_HOST_STOPPED : TH_HOST_NEVER;
+    return (th_is_local_pid(id) || th_is_local_port(id)) && th_peer_of(id) == 0 ? TH_HOST_STOPPED
+                                                                                : TH_HOST_NEVER;
 }
 
 /* --- The host's own processes and ports (host_process.c) -------------------------------------- */
@@ -148,11 +150,12 @@ struct th_life_place {
 };
 
 /* Returns the place of ID, a local pid or port. Number and serial of a pid lie side by side in its
- * word if only the usual bits are in use; with other bits the place is beyond the direct ones. */
+ * word if only the usual bits are in use; with other bits, as those of a peer, the place is beyond
+ * the direct ones. */
 static inline struct th_life_place th_process_life_place(th_term id)
 {
     bool port = th_is_local_port(id);
-    uint64_t number = port ? th_local_port_id(id) : id >> 35 | (id & 0x7FFFFFFF0) << 28;
+    uint64_t number = port ? id >> 4 : id >> 35 | (id & 0x7FFFFFFF0) << 28;
 
     return (struct th_life_place){number / TH_LIFE_PAGE_BITS, number % TH_LIFE_PAGE_BITS, port};
 }
@@ -191,11 +194,11 @@ struct th_name_table {
     struct th_name_places *_Atomic places; /* release: the places are filled in; acquire */
 };
 
-/* Returns the identifier with NAME; TH_NONE: none. In a reader section (progress/), or by the
+/* Returns the identifier with NAME, an atom or a key; TH_NONE: none. In a reader section (progress/), or by the
  * writer. */
 th_term th_process_name_table_get(const struct th_name_table *table, th_term name);
 
-/* Gives NAME, an atom, to ID; removes NAME if ID is TH_NONE. */
+/* Gives NAME, an atom or a key, to ID; removes NAME if ID is TH_NONE. */
 void th_process_name_table_set(struct th_name_table *table, th_term name, th_term id);
 
 /* Removes all names. */
@@ -204,8 +207,15 @@ void th_process_name_table_clear(struct th_name_table *table);
 /* NULL: none. Written while no process runs. */
 extern const struct th_process_watcher *th_process_watching;
 
-/* Names of the recording. Written by the world's thread only. */
+/* Names of the recording, as th_process_name_key(). Written by the world's thread only. */
 extern struct th_name_table th_process_names_recorded;
+
+/* Returns NAME, an atom, as a name of the node with INDEX: NAME itself for this node, 0. The name is
+ * in the low bits of its word. */
+static inline th_term th_process_name_key(th_term name, unsigned index)
+{
+    return name | (th_term)index << 56;
+}
 
 /* Removes and returns the name of ID, a dead process or port of the host; TH_NONE: none. */
 th_term th_process_names_end(th_term id);

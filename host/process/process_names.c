@@ -157,6 +157,16 @@ th_term th_process_whereis(th_term name)
     return id;
 }
 
+th_term th_process_world_named(th_term name, unsigned peer)
+{
+    th_term id;
+
+    th_progress_enter();
+    id = th_process_name_table_get(&th_process_names_recorded, th_process_name_key(name, peer));
+    th_progress_leave();
+    return id;
+}
+
 /* Written while no process runs. */
 const struct th_process_watcher *th_process_watching;
 

@@ -16,6 +16,8 @@
 #include "host/base/memory.h"
 #include "host/term/atom.h"
 #include "host/term/compare.h"
+#include "host/term/make.h"
+#include "host/term/peer.h"
 
 #include <string.h>
 
@@ -149,10 +151,31 @@ static uint64_t process_key(th_term id)
     return is_immediate_id(id) ? id : th_internal_hash(id, 0) << 4 | (uint64_t)1 << 63;
 }
 
+/* Returns the index of the node of ID, any pid or port: 0, that of a peer, or one more than any. */
+static unsigned node_index(th_term id)
+{
+    struct th_pid_parts pid;
+    struct th_port_parts port = {0};
+    unsigned peer;
+
+    if (is_immediate_id(id))
+        return th_peer_of(id);
+    if (th_get_pid(id, &pid))
+        port = (struct th_port_parts){pid.node, pid.creation, 0};
+    else
+        th_get_port(id, &port);
+    if (port.node == TH_NONE)
+        return 0;
+    peer = th_peer_find(port.node, port.creation);
+    return peer ? peer : TH_PEERS_MAX + 1;
+}
+
 static void forget_name(struct th_recorded_process *process)
 {
     if (process->name != TH_NONE)
-        th_process_name_table_set(&th_process_names_recorded, process->name, TH_NONE);
+        th_process_name_table_set(&th_process_names_recorded,
+                                  th_process_name_key(process->name, th_peer_of(process->id)),
+                                  TH_NONE);
     process->name = TH_NONE;
 }
 
@@ -313,20 +336,22 @@ void th_process_world_register(th_term id, th_term name)
 
     if (process->name == name)
         return;
-    th_process_world_unregister(name);
+    th_process_world_unregister(id, name);
     forget_name(process);
     if (process->id == TH_NONE)
         return; /* only identifiers that can be shown get a name */
     process->name = name;
-    th_process_name_table_set(&th_process_names_recorded, name, id);
+    th_process_name_table_set(&th_process_names_recorded, th_process_name_key(name, th_peer_of(id)),
+                              id);
 }
 
-void th_process_world_unregister(th_term name)
+void th_process_world_unregister(th_term id, th_term name)
 {
-    th_term id = th_process_name_table_get(&th_process_names_recorded, name);
+    th_term named = th_process_name_table_get(&th_process_names_recorded,
+                                              th_process_name_key(name, node_index(id)));
 
-    if (id != TH_NONE)
-        forget_name(th_process_world_find(id));
+    if (named != TH_NONE)
+        forget_name(th_process_world_find(named));
 }
 
 struct th_world_counts th_process_world_counts(void)
@@ -340,7 +365,7 @@ static th_term life_id(const struct th_life_page *page, uint32_t bit)
     uint64_t number = (page->key >> 1) * TH_LIFE_PAGE_BITS + bit;
 
     if (page->key & 1)
-        return th_local_port(number);
+        return number << 4 | TH_TAG_PORT;
     return (number & 0x1FFFFFFF) << 35 | (number >> 28 & 0x7FFFFFFF0) | TH_TAG_PID;
 }
 

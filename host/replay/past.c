@@ -94,7 +94,7 @@ static inline const unsigned char *find_key(const struct th_record *record,
     const unsigned char *numbers = th_replay_record_same_begin(record, data, size, LEAST);
 
     return numbers && prefix->kind == TH_EVENT_TRACE_TS
-               ? th_replay_record_numbers(record, prefix->identifier, numbers, tracee)
+               ? th_replay_record_numbers(prefix, numbers, tracee)
                : NULL;
 }
 

@@ -140,7 +140,7 @@ static inline __attribute__((always_inline)) enum th_status world_before(struct 
     if (event->tag == TH_TAG_register && th_is_atom(event->term))
         th_process_world_register(event->tracee, event->term);
     else if (event->tag == TH_TAG_unregister && th_is_atom(event->term))
-        th_process_world_unregister(event->term);
+        th_process_world_unregister(event->tracee, event->term);
     return TH_OK;
 }
 

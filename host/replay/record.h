@@ -39,6 +39,8 @@ struct th_record {
         size_t bytes; /* 0: free */
         enum th_event_kind kind;
         unsigned char identifier;                   /* external tag of the tracee */
+        uint32_t creation;                          /* of the tracee's node */
+        th_term peer;                               /* bits of the tracees of a peer, else 0 */
         unsigned char text[TH_RECORD_PREFIX_BYTES]; /* from the arity to the tracee's numbers */
     } prefixes[TH_RECORD_PREFIXES];
     /* Beginnings of records seen before, from the version to the tag: most processes have many
@@ -107,29 +109,28 @@ static inline enum th_time_clock th_replay_record_clock(const unsigned char *end
     return TH_CLOCKS;
 }
 
-/* Makes the tracee whose numbers are at P. Returns their end; NULL if the slow path is needed. */
-static inline const unsigned char *th_replay_record_numbers(const struct th_record *record,
-                                                            unsigned char identifier,
+/* Makes the tracee whose numbers, after the bytes of PREFIX, are at P. Returns their end; NULL if the
+ * slow path is needed. */
+static inline const unsigned char *th_replay_record_numbers(const struct th_record_prefix *prefix,
                                                             const unsigned char *p, th_term *tracee)
 {
     uint64_t port;
 
-    if (identifier == TH_ETF_NEW_PID) {
-        uint32_t number = th_etf_get32(p);
-        *tracee = th_local_pid(number, th_etf_get32(p + 4));
+    if (prefix->identifier == TH_ETF_NEW_PID) {
+        uint32_t number = th_etf_get32(p), serial = th_etf_get32(p + 4);
+        *tracee = th_local_pid(number, serial) | prefix->peer;
         p += 8;
-        return number <= TH_PID_NUMBER_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4
-                                                                                           : NULL;
+        return th_pid_fits(number, serial) && th_etf_get32(p) == prefix->creation ? p + 4 : NULL;
     }
-    if (identifier == TH_ETF_NEW_PORT) {
+    if (prefix->identifier == TH_ETF_NEW_PORT) {
         port = th_etf_get32(p);
         p += 4;
     } else {
         port = th_etf_get64(p);
         p += 8;
     }
-    *tracee = th_local_port(port);
-    return port <= TH_PORT_ID_MAX && th_etf_get32(p) == record->etf.here.creation ? p + 4 : NULL;
+    *tracee = th_local_port(port) | prefix->peer;
+    return port <= TH_PORT_ID_MAX && th_etf_get32(p) == prefix->creation ? p + 4 : NULL;
 }
 
 /* Reads a time in its usual forms, up to END: {Mega, Sec, Micro}, three integers of four bytes; a

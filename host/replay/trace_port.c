@@ -14,6 +14,7 @@
 
 #include "host/base/error.h"
 #include "host/base/memory.h"
+#include "host/term/peer.h"
 
 #include <string.h>
 
@@ -204,7 +205,7 @@ static bool skim_quickly(struct th_record *record, struct th_event *event)
     if (!prefix)
         return false;
     event->kind = prefix->kind;
-    p = th_replay_record_numbers(record, prefix->identifier, p + prefix->bytes, &event->tracee);
+    p = th_replay_record_numbers(prefix, p + prefix->bytes, &event->tracee);
     return p && skim_tag(record, event, p, record->data[2]);
 }
 
@@ -248,19 +249,25 @@ static void learn_node(struct th_record *record, const unsigned char *p)
         th_replay_raw_node(p, record->end, &record->etf.here);
 }
 
-/* Keeps the beginning of a record, up to its tracee at P, as a prefix. */
+/* Keeps the beginning of a record, up to its tracee at P, as a prefix. The bytes of a prefix end before
+ * the creation: of two nodes with one name only the first gets prefixes. */
 static void learn_prefix(struct th_record *record, const struct th_event *event,
                          const unsigned char *p)
 {
     struct th_record_prefix *prefix = &record->prefixes[record->overwrites];
     const unsigned char *text = record->data + 3;
+    unsigned peer = th_peer_of(event->tracee);
     struct th_raw_name name;
     const unsigned char *numbers = th_replay_raw_atom(p + 1, record->end, &name);
 
     if (record->data[1] != TH_ETF_SMALL_TUPLE || !th_is_immediate(event->tracee) ||
         (*p != TH_ETF_NEW_PID && *p != TH_ETF_NEW_PORT && *p != TH_ETF_V4_PORT) ||
-        numbers - text > TH_RECORD_PREFIX_BYTES)
+        numbers - text > TH_RECORD_PREFIX_BYTES ||
+        find_prefix(record, text, (size_t)(numbers - text)))
         return;
+    prefix->creation = peer ? th_term_peers[peer].creation : record->etf.here.creation;
+    prefix->peer =
+        th_is_local_pid(event->tracee) ? th_peer_pid_bits(peer) : th_peer_port_bits(peer);
     prefix->bytes = (size_t)(numbers - text);
     prefix->kind = event->kind;
     prefix->identifier = *p;

@@ -47,7 +47,8 @@ enum { NOBODY = 1 };
 /* Returns whether PID, which has no mailbox, is one of the host's processes that never end. */
 static bool is_eternal(th_term pid)
 {
-    return th_local_pid_serial(pid) >= TH_HOST_SERIAL && th_process_alive(pid);
+    return th_local_pid_serial(pid) >= TH_HOST_SERIAL && th_peer_of(pid) == 0 &&
+           th_process_alive(pid);
 }
 
 bool th_runtime_process_link(struct th_call *call, th_term pid)

@@ -81,7 +81,7 @@ size_t th_etf_skip(const unsigned char *data, size_t size);
 
 /*
  * Returns the number of bytes of COUNT unversioned terms at DATA, if th_etf_decode() would decode
- * each of them within the thread's memory budget, and they have no identifiers of other nodes. Makes
+ * each of them within the thread's memory budget, and they have no identifiers of nodes other than this one and its peers. Makes
  * no term and takes no memory. 0: th_etf_decode() must decide; the terms may be damaged, large or
  * of a rare kind. The one difference: atoms of skipped terms are not created, so a full atom table
  * is no error.

@@ -12,6 +12,7 @@
 #include "atom.h"
 #include "etf_decoder.h"
 #include "make.h"
+#include "peer.h"
 #include "utf8.h"
 
 #include "host/base/memory.h"
@@ -61,7 +62,7 @@ static inline size_t sound_atom(const unsigned char *at, size_t left)
                : 0;
 }
 
-/* Returns the bytes of the pid, port or reference at AT, if it is of this node. */
+/* Returns the bytes of the pid, port or reference at AT, if it is of this node or of a peer. */
 static size_t sound_identifier(const unsigned char *at, size_t left,
                                const struct th_etf_options *options)
 {
@@ -70,6 +71,7 @@ static size_t sound_identifier(const unsigned char *at, size_t left,
     size_t before = at[0] == TH_ETF_NEW_PORT ? 4 : 8, after = 0, words;
     const unsigned char *node = at + 1;
     struct th_etf_node here = options->here;
+    uint32_t creation;
     th_term atom;
 
     if (here.node == TH_NONE)
@@ -89,8 +91,10 @@ static size_t sound_identifier(const unsigned char *at, size_t left,
         th_error_clear();
         return 0;
     }
-    if (th_etf_left(&d, node) < before + 4 + after || atom != here.node ||
-        th_etf_get32(node + before) != here.creation)
+    if (th_etf_left(&d, node) < before + 4 + after)
+        return 0;
+    creation = th_etf_get32(node + before);
+    if ((atom != here.node || creation != here.creation) && !th_peer_find(atom, creation))
         return 0;
     return (size_t)(node - at) + before + 4 + after;
 }

@@ -1,5 +1,6 @@
 /* Pids, ports and references. */
 #include "make.h"
+#include "peer.h"
 
 #include <stdatomic.h>
 
@@ -18,24 +19,48 @@ static th_term make_external(th_env *env, enum th_subtag subtag, th_term node, u
     return th_boxed(words);
 }
 
+/* The way of pids of other nodes, and of this one with large numbers. */
+static __attribute__((noinline)) th_term make_far_pid(th_env *env, th_term node, uint32_t creation,
+                                                      uint32_t number, uint32_t serial)
+{
+    unsigned peer = th_peer_find(node, creation);
+
+    if (peer && th_pid_fits(number, serial))
+        return th_local_pid(number, serial) | th_peer_pid_bits(peer);
+    return make_external(env, TH_EXTERNAL_PID, node, creation, number | (uint64_t)serial << 32);
+}
+
 th_term th_make_pid(th_env *env, th_term node, uint32_t creation, uint32_t number, uint32_t serial)
 {
-    if (node == TH_NONE && number <= TH_PID_NUMBER_MAX)
+    if (node == TH_NONE && th_pid_fits(number, serial))
         return th_local_pid(number, serial);
-    return make_external(env, TH_EXTERNAL_PID, node, creation, number | (uint64_t)serial << 32);
+    return make_far_pid(env, node, creation, number, serial);
+}
+
+static __attribute__((noinline)) th_term make_far_port(th_env *env, th_term node, uint32_t creation,
+                                                       uint64_t id)
+{
+    unsigned peer = th_peer_find(node, creation);
+
+    if (peer && id <= TH_PORT_ID_MAX)
+        return th_local_port(id) | th_peer_port_bits(peer);
+    return make_external(env, TH_EXTERNAL_PORT, node, creation, id);
 }
 
 th_term th_make_port(th_env *env, th_term node, uint32_t creation, uint64_t id)
 {
     if (node == TH_NONE && id <= TH_PORT_ID_MAX)
         return th_local_port(id);
-    return make_external(env, TH_EXTERNAL_PORT, node, creation, id);
+    return make_far_port(env, node, creation, id);
 }
 
 bool th_get_pid(th_term t, struct th_pid_parts *parts)
 {
     if (th_is_local_pid(t)) {
-        *parts = (struct th_pid_parts){TH_NONE, 0, th_local_pid_number(t), th_local_pid_serial(t)};
+        const struct th_peer *peer = &th_term_peers[th_peer_of(t)];
+
+        *parts = (struct th_pid_parts){peer->node, peer->creation, th_local_pid_number(t),
+                                       th_local_pid_serial(t)};
         return true;
     }
     if (!th_term_is(t, TH_EXTERNAL_PID))
@@ -49,7 +74,9 @@ bool th_get_pid(th_term t, struct th_pid_parts *parts)
 bool th_get_port(th_term t, struct th_port_parts *parts)
 {
     if (th_is_local_port(t)) {
-        *parts = (struct th_port_parts){TH_NONE, 0, th_local_port_id(t)};
+        const struct th_peer *peer = &th_term_peers[th_peer_of(t)];
+
+        *parts = (struct th_port_parts){peer->node, peer->creation, th_local_port_id(t)};
         return true;
     }
     if (!th_term_is(t, TH_EXTERNAL_PORT))

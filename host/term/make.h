@@ -232,8 +232,9 @@ static inline th_term th_make_sub_binary(th_env *env, th_term whole, size_t posi
 }
 
 /*
- * Pids, ports and references. NODE is an atom, or 0 for this node. For this node, a pid or port is
- * an immediate if its number fits. COUNT of a reference is 1 to TH_REF_WORDS.
+ * Pids, ports and references. NODE is an atom, or 0 for this node. For this node and for its peers
+ * (peer.h), a pid or port is an immediate if its numbers fit. COUNT of a reference is 1 to
+ * TH_REF_WORDS.
  */
 enum { TH_REF_WORDS = 5 };
 th_term th_make_pid(th_env *env, th_term node, uint32_t creation, uint32_t number, uint32_t serial);

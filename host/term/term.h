@@ -33,6 +33,7 @@
 #include "make.h"
 #include "map.h"
 #include "number.h"
+#include "peer.h"
 #include "text.h"
 #include "text_segment.h"
 #include "text_token.h"

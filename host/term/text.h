@@ -4,10 +4,11 @@
  * The printer writes the output of io:format("~0p") in OTP 25, byte for byte, in UTF-8, as plain
  * `erl` sets it up: lists and binaries of characters that are printable in Latin-1 as strings,
  * characters above 255 escaped, floats in their shortest form, maps in their own order. The
- * node number of an identifier of another node is a hash of the node's name, not 0.
+ * node number of an identifier of a peer (peer.h) is the peer's index; of another node a hash of the
+ * node's name, not 0.
  *
- * The parser reads every constant term, and pids, ports and references of this node as the printer
- * writes them.
+ * The parser reads every constant term, and pids, ports and references of this node and of its peers
+ * as the printer writes them.
  */
 #ifndef TH_TEXT_H
 #define TH_TEXT_H

@@ -2,6 +2,7 @@
 #include "atom.h"
 #include "integer_internal.h"
 #include "make.h"
+#include "peer.h"
 #include "text_internal.h"
 #include "utf8.h"
 
@@ -299,10 +300,12 @@ enum th_leaf th_text_leaf_bits(struct th_buffer *out, th_term t, size_t room,
 
 /* The BEAM shows another node as the index of its name's atom. That index depends on all atoms that
  * were made before, so it would differ between plays of one recording: in shares, beside other
- * tracers. A hash of the name does not. 0 is this node. */
-static uint64_t node_number(th_term node)
+ * tracers. A hash of the name does not, nor does the index of a peer. 0 is this node. */
+static uint64_t node_number(th_term node, uint32_t creation)
 {
-    return node == TH_NONE ? 0 : (uint32_t)th_atom_name(node)->hash | 1;
+    unsigned peer = node == TH_NONE ? 0 : th_peer_find(node, creation);
+
+    return node == TH_NONE || peer ? peer : (uint32_t)th_atom_name(node)->hash | 1;
 }
 
 static void add_part(struct th_buffer *out, uint64_t n)
@@ -319,16 +322,16 @@ void th_text_leaf_identifier(struct th_buffer *out, th_term t)
 
     if (th_get_pid(t, &pid)) {
         th_buffer_add_byte(out, '<');
-        add_unsigned(out, node_number(pid.node));
+        add_unsigned(out, node_number(pid.node, pid.creation));
         add_part(out, pid.number);
         add_part(out, pid.serial);
     } else if (th_get_port(t, &port)) {
         th_buffer_add_text(out, "#Port<");
-        add_unsigned(out, node_number(port.node));
+        add_unsigned(out, node_number(port.node, port.creation));
         add_part(out, port.id);
     } else if (th_get_ref(t, &ref)) {
         th_buffer_add_text(out, "#Ref<");
-        add_unsigned(out, node_number(ref.node));
+        add_unsigned(out, node_number(ref.node, ref.creation));
         /* The words of a reference are written last first; the BEAM pads its own to three. */
         for (size_t i = ref.count; i < 3 && ref.node == TH_NONE; i++)
             add_part(out, 0);

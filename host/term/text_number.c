@@ -2,6 +2,7 @@
  * writes. */
 #include "integer_internal.h"
 #include "make.h"
+#include "peer.h"
 #include "text_internal.h"
 #include "text_parse_internal.h"
 #include "text_token.h"
@@ -165,7 +166,7 @@ static enum th_status scan_parts(struct th_scanner *s, struct parts *parts)
     if (s->at == s->end || *s->at != '>')
         return th_text_scan_fail(s, s->at, "expected '.' or '>'");
     s->at++;
-    if (parts->values[0] != 0)
+    if (parts->values[0] > TH_PEERS_MAX || !th_peer_is_known((unsigned)parts->values[0]))
         return th_text_scan_fail(
             s, s->start, "expected an identifier of this node (no other can be read from text)");
     return TH_OK;
@@ -176,17 +177,18 @@ static th_term make_identifier(th_env *env, char sign, const struct parts *parts
 {
     uint32_t words[TH_REF_WORDS] = {0};
     size_t count = parts->count - 1;
+    struct th_peer of = th_term_peers[parts->values[0]];
 
     if (sign == 'P')
-        return count == 1 ? th_make_port(env, TH_NONE, 0, parts->values[1]) : TH_NONE;
+        return count == 1 ? th_make_port(env, of.node, of.creation, parts->values[1]) : TH_NONE;
     for (size_t i = 0; i < count; i++) {
         if (parts->values[count - i] > UINT32_MAX)
             return TH_NONE;
         words[i] = (uint32_t)parts->values[count - i];
     }
     if (sign == '<')
-        return count == 2 ? th_make_pid(env, TH_NONE, 0, words[1], words[0]) : TH_NONE;
-    return count > 0 ? th_make_reference(env, TH_NONE, 0, words, count) : TH_NONE;
+        return count == 2 ? th_make_pid(env, of.node, of.creation, words[1], words[0]) : TH_NONE;
+    return count > 0 ? th_make_reference(env, of.node, of.creation, words, count) : TH_NONE;
 }
 
 enum th_status th_text_scan_identifier(struct th_scanner *s)

@@ -115,6 +115,8 @@ static void text_print_begin(struct printer *p, th_term t)
             th_text_walk_open(&p->walk, t);
     } else if (t == TH_NIL) {
         th_buffer_add(p->out, "[]", 2);
+    } else if (p->exact && th_peer_of(t)) {
+        p->cut = true; /* another process may have other peers, or none */
     } else {
         th_text_leaf_identifier(p->out, t);
     }

@@ -147,7 +147,7 @@ static bool read_pid(struct quick *q, th_term *term)
 
     q->at += 3;
     if (!read_digits(q, 9, &number) || number > TH_PID_NUMBER_MAX || !skip_byte(q, '.') ||
-        !read_digits(q, 10, &serial) || serial > UINT32_MAX || !skip_byte(q, '>'))
+        !read_digits(q, 10, &serial) || serial > TH_PID_SERIAL_MAX || !skip_byte(q, '>'))
         return false;
     *term = th_local_pid((uint32_t)number, (uint32_t)serial);
     return true;

@@ -44,7 +44,8 @@
  *   external port  node; creation; id
  *
  * A node word is an atom, or 0 for "this node": the node that was recorded, or the host itself.
- * Pids and ports of this node are immediates unless their numbers are too large.
+ * Pids and ports of this node, and of its peers (peer.h), are immediates unless their numbers are
+ * too large.
  */
 #ifndef TH_WORD_H
 #define TH_WORD_H
@@ -254,19 +255,29 @@ static inline const th_term *th_tuple_elements(th_term t)
 }
 
 /*
- * Pids of this node. Bits 35 to 49 have the low 15 bits of the number and bits 50 to 62 the low 13
- * bits of the serial, where programs that read raw words expect them. The other bits take the place
- * of the BEAM's slot in its process table: number in 4 to 16, serial in 17 to 34 and 63. NUMBER <
- * 2^28.
+ * Pids of this node and of its peers. Bits 35 to 49 have the low 15 bits of the number and bits 50 to
+ * 62 the low 13 bits of the serial, where programs that read raw words expect them. The other bits
+ * take the place of the BEAM's slot in its process table: number in 4 to 16, serial in 17 to 31. Bits
+ * 32 to 34 and 63 are the index of the peer, 0 for this node (peer.h); the serial, of 28 bits, leaves
+ * these bits free. No real node needs a longer one: 2^56 processes come before.
  */
 #define TH_PID_NUMBER_MAX 0x0FFFFFFFu
+#define TH_PID_SERIAL_MAX 0x0FFFFFFFu
 
+/* The pid of this node. NUMBER <= TH_PID_NUMBER_MAX and SERIAL <= TH_PID_SERIAL_MAX. */
 static inline th_term th_local_pid(uint32_t number, uint32_t serial)
 {
     th_term low = (th_term)(number & 0x7FFF) << 35 | (th_term)(serial & 0x1FFF) << 50;
-    th_term high = (th_term)(number >> 15) << 4 | (th_term)(serial >> 13 & 0x3FFFF) << 17;
+    th_term high = (th_term)(number >> 15) << 4 | (th_term)(serial >> 13) << 17;
 
-    return low | high | (th_term)(serial >> 31) << 63 | TH_TAG_PID;
+    return low | high | TH_TAG_PID;
+}
+
+/* Returns whether a pid with NUMBER and SERIAL is an immediate. One test: both limits are equal and
+ * have all lower bits. */
+static inline bool th_pid_fits(uint32_t number, uint32_t serial)
+{
+    return (number | serial) <= TH_PID_NUMBER_MAX;
 }
 
 static inline uint32_t th_local_pid_number(th_term pid)
@@ -276,13 +287,13 @@ static inline uint32_t th_local_pid_number(th_term pid)
 
 static inline uint32_t th_local_pid_serial(th_term pid)
 {
-    return (uint32_t)(pid >> 50 & 0x1FFF) | (uint32_t)(pid >> 17 & 0x3FFFF) << 13 |
-           (uint32_t)(pid >> 63) << 31;
+    return (uint32_t)(pid >> 50 & 0x1FFF) | (uint32_t)(pid >> 17 & 0x7FFF) << 13;
 }
 
-/* Ports of this node. ID <= TH_PORT_ID_MAX. */
-#define TH_PORT_ID_MAX (((uint64_t)1 << 60) - 1)
+/* Ports of this node and of its peers. Bits 60 to 63 are the index of the peer, 0 for this node. */
+#define TH_PORT_ID_MAX (((uint64_t)1 << 56) - 1)
 
+/* The port of this node. ID <= TH_PORT_ID_MAX. */
 static inline th_term th_local_port(uint64_t id)
 {
     return id << 4 | TH_TAG_PORT;
@@ -290,7 +301,27 @@ static inline th_term th_local_port(uint64_t id)
 
 static inline uint64_t th_local_port_id(th_term port)
 {
-    return port >> 4;
+    return port >> 4 & TH_PORT_ID_MAX;
+}
+
+/* Returns the index of the peer of ID, an immediate pid or port; 0 for one of this node, and for any
+ * other term. */
+static inline unsigned th_peer_of(th_term id)
+{
+    if (th_is_local_port(id))
+        return (unsigned)(id >> 60);
+    return th_is_local_pid(id) ? (unsigned)(id >> 32 & 7) | (unsigned)(id >> 63) << 3 : 0;
+}
+
+/* The bits of a peer's pids, or ports, that those of this node have not. INDEX <= 15. */
+static inline th_term th_peer_pid_bits(unsigned index)
+{
+    return (th_term)(index & 7) << 32 | (th_term)(index >> 3) << 63;
+}
+
+static inline th_term th_peer_port_bits(unsigned index)
+{
+    return (th_term)index << 60;
 }
 
 #endif

@@ -35,13 +35,25 @@ static const th_term *pair_of(th_term term)
     return th_is_tuple(term) && th_tuple_arity(term) == 2 ? th_tuple_elements(term) : NULL;
 }
 
-/* The names and their owners, in both directions. Of the replaying thread. */
+/* The names and their owners, in both directions: the word of an owner, and a name with the index of
+ * its node. Of the replaying thread. */
 static struct th_table noted;
+
+/* Returns the key of NAME, an atom, in the node of ID. */
+static uint64_t key_of_name(th_term name, th_term id)
+{
+    return name | (th_term)th_peer_of(id) << 56;
+}
 
 th_term th_trace_note_of(th_term word)
 {
-    return th_trace_callback_recorded() ? (th_term)(uintptr_t)th_hash_table_get(&noted, word)
-                                        : TH_NONE;
+    const struct th_event *event = th_trace_callback_recorded();
+
+    if (!event)
+        return TH_NONE;
+    if (th_is_atom(word))
+        word = key_of_name(word, event->tracee);
+    return (th_term)(uintptr_t)th_hash_table_get(&noted, word);
 }
 
 void th_trace_note_forget(void)
@@ -62,7 +74,7 @@ static void take_names(struct th_tracing *tracing, th_term names)
         th_process_world_register(name[0], name[1]);
         if (th_is_immediate(name[0])) {
             th_hash_table_set(&noted, name[0], (void *)(uintptr_t)name[1]);
-            th_hash_table_set(&noted, name[1], (void *)(uintptr_t)name[0]);
+            th_hash_table_set(&noted, key_of_name(name[1], name[0]), (void *)(uintptr_t)name[0]);
         }
         th_trace_inheritance_meet(tracing, name[0], name[1]);
     }

@@ -4,6 +4,7 @@
 
 #include "host/base/buffer.h"
 #include "host/process/process.h"
+#include "host/term/peer.h"
 #include "host/trace/live/live.h"
 
 /* --- structs of tracees --- */
@@ -322,15 +323,22 @@ enum th_status th_trace_session_trace_one(struct th_session *session, th_term id
 
 /* --- expected tracees --- */
 
+/* A name stands for the process that has it, in each node. */
 static void welcome(struct th_session *session, struct th_expected *expected)
 {
-    th_term who = th_is_atom(expected->who) ? th_process_whereis(expected->who) : expected->who;
-    struct th_tracee *traced = who != TH_NONE ? find_one(session->tracing, who) : NULL;
+    bool named = th_is_atom(expected->who);
 
-    if (!traced)
-        return;
-    expected->met |= th_is_atom(expected->who);
-    change_one(session, traced, true, expected->flags);
+    for (unsigned peer = 0; peer <= (named ? TH_PEERS_MAX : 0); peer++) {
+        th_term who = !named ? expected->who
+                      : peer ? th_process_world_named(expected->who, peer)
+                             : th_process_whereis(expected->who);
+        struct th_tracee *traced = who != TH_NONE ? find_one(session->tracing, who) : NULL;
+
+        if (!traced)
+            continue;
+        expected->met |= named;
+        change_one(session, traced, true, expected->flags);
+    }
 }
 
 void th_trace_session_each_unmet(const struct th_session *session,

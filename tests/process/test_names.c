@@ -131,7 +131,7 @@ static void each_of_many_names_finds_its_process(void **state)
     for (size_t i = 0; i < MANY; i++)
         th_process_world_register(th_local_pid((uint32_t)i, 0), name(i));
     for (size_t i = 0; i < MANY; i += 2)
-        th_process_world_unregister(name(i));
+        th_process_world_unregister(th_local_pid((uint32_t)i, 0), name(i));
     for (size_t i = 0; i < MANY; i++)
         assert_term_equal(th_process_whereis(name(i)),
                           (i % 2 ? th_local_pid((uint32_t)i, 0) : TH_NONE));

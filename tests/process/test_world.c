@@ -165,10 +165,69 @@ static void a_process_has_one_name(void **state)
     th_process_world_register(pid(1), TH_AM(error));
     assert_term_equal(th_process_whereis(TH_AM(ok)), TH_NONE);
     assert_term_equal(th_process_whereis(TH_AM(error)), pid(1));
-    th_process_world_unregister(TH_AM(error));
-    th_process_world_unregister(TH_AM(error));
+    th_process_world_unregister(pid(1), TH_AM(error));
+    th_process_world_unregister(pid(1), TH_AM(error));
     assert_term_equal(th_process_whereis(TH_AM(error)), TH_NONE);
     assert_term_equal(th_process_world_see(pid(1))->name, TH_NONE);
+}
+
+static void each_node_has_its_names(void **state)
+{
+    unsigned peer = th_peer_add(th_atom("a@b"), 1), next = th_peer_add(th_atom("a@b"), 2);
+    th_term far = th_make_pid(NULL, th_atom("a@b"), 1, 1, 0);
+    th_term farther = th_make_port(NULL, th_atom("a@b"), 2, 1);
+    th_env env;
+
+    (void)state;
+    th_process_world_register(far, TH_AM(ok));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), TH_NONE);
+    th_process_world_register(pid(1), TH_AM(ok));
+    th_process_world_register(farther, TH_AM(ok));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), pid(1));
+    assert_term_equal(th_process_world_named(TH_AM(ok), 0), pid(1));
+    assert_term_equal(th_process_world_named(TH_AM(ok), peer), far);
+    assert_term_equal(th_process_world_named(TH_AM(ok), next), farther);
+    assert_term_equal(th_process_world_see(far)->name, TH_AM(ok));
+
+    th_process_world_unregister(th_make_pid(NULL, th_atom("a@b"), 1, 9, 0), TH_AM(ok));
+    assert_term_equal(th_process_world_named(TH_AM(ok), peer), TH_NONE);
+    assert_term_equal(th_process_world_see(far)->name, TH_NONE);
+    assert_term_equal(th_process_whereis(TH_AM(ok)), pid(1));
+    th_process_world_end(farther);
+    assert_term_equal(th_process_world_named(TH_AM(ok), next), TH_NONE);
+    th_process_world_register(far, TH_AM(ok));
+    th_process_world_unregister(pid(2), TH_AM(ok));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), TH_NONE);
+    assert_term_equal(th_process_world_named(TH_AM(ok), peer), far);
+
+    th_env_init(&env, TH_ENV_PLAIN); /* a process without a word takes the name of its own node */
+    th_process_world_register(pid(1), TH_AM(ok));
+    th_process_world_register(th_make_pid(&env, th_atom("x@y"), 1, 1, 0), TH_AM(ok));
+    th_process_world_register(th_make_pid(&env, th_atom("a@b"), 1, UINT32_MAX, 0), TH_AM(ok));
+    assert_term_equal(th_process_whereis(TH_AM(ok)), pid(1));
+    assert_term_equal(th_process_world_named(TH_AM(ok), peer), TH_NONE);
+    th_env_release(&env);
+}
+
+static void processes_of_peers_live_and_end_by_themselves(void **state)
+{
+    const uint32_t serials[] = {0, TH_HOST_SERIAL, TH_PID_SERIAL_MAX};
+
+    (void)state;
+    th_peer_add(th_atom("a@b"), 1);
+    for (size_t i = 0; i < 3; i++) {
+        th_term far = th_make_pid(NULL, th_atom("a@b"), 1, 1, serials[i]);
+        th_term port = th_make_port(NULL, th_atom("a@b"), 1, TH_HOST_PORT_ID + i);
+        struct th_recorded_process *process = th_process_world_see(far);
+
+        assert_term_equal(process->id, far);
+        assert_ptr_not_equal(process, th_process_world_see(pid(1)));
+        assert_true(th_process_alive(far) && th_process_alive(port));
+        th_process_world_end(far);
+        th_process_world_end(port);
+        assert_true(!th_process_alive(far) && !th_process_alive(port));
+        assert_true(th_process_alive(pid(1)));
+    }
 }
 
 static void the_end_of_a_process_frees_its_name(void **state)
@@ -237,9 +296,12 @@ static void the_ends_of_many_processes_are_remembered(void **state)
     assert_int_equal(th_process_world_counts().present, 0);
 }
 
-/* The host's own identifiers are dead unless the host has issued them. */
+/* The host's own identifiers are dead unless the host has issued them. Those of peers are never the
+ * host's own. */
 static bool may_be_recorded(th_term id)
 {
+    if (th_peer_of(id))
+        return true;
     return th_is_local_port(id) ? th_local_port_id(id) < TH_HOST_PORT_ID
                                 : th_local_pid_serial(id) < TH_HOST_SERIAL;
 }
@@ -304,6 +366,8 @@ int main(void)
         cmocka_unit_test_setup(a_name_belongs_to_the_latest_process, begin),
         cmocka_unit_test_setup(a_process_has_one_name, begin),
         cmocka_unit_test_setup(the_end_of_a_process_frees_its_name, begin),
+        cmocka_unit_test_setup(processes_of_peers_live_and_end_by_themselves, begin),
+        cmocka_unit_test_setup(each_node_has_its_names, begin),
         cmocka_unit_test_setup(the_world_keeps_its_node_and_creation, begin),
         cmocka_unit_test_setup(idle_processes_are_dropped_and_others_are_kept, begin),
         cmocka_unit_test_setup(a_known_process_costs_no_memory, begin),

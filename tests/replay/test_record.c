@@ -135,6 +135,7 @@ static void tracees_beyond_immediates_are_read(void **state)
     add(BYTES("\x83\x68\4" TRACE "\x58" OTHER_NODE "\0\0\0\1\0\0\0\2\0\0\0\0" CLOSED "\x6a"));
     add(BYTES("\x83\x68\4" TRACE "\x78" NODE "\x10\0\0\0\0\0\0\5\0\0\0\0" CLOSED "\x6a"));
     add(BYTES("\x83\x68\4" TRACE "\x58" NODE "\0\0\0\1\xff\xff\xff\xff\0\0\0\0" CLOSED "\x6a"));
+    add(BYTES("\x83\x68\4" TRACE "\x58" NODE "\0\0\0\1\x0f\xff\xff\xff\0\0\0\0" CLOSED "\x6a"));
     start();
     next();
     next();
@@ -153,7 +154,11 @@ static void tracees_beyond_immediates_are_read(void **state)
     assert_true(th_get_port(event.tracee, &port) && !th_is_immediate(event.tracee));
     assert_int_equal(port.id, 0x1000000000000005);
     next();
-    assert_term_equal(event.tracee, th_local_pid(1, 0xffffffff));
+    assert_true(th_get_pid(event.tracee, &pid) && !th_is_immediate(event.tracee));
+    assert_term_equal(pid.node, TH_NONE);
+    assert_int_equal(pid.serial, 0xffffffff);
+    next();
+    assert_term_equal(event.tracee, th_local_pid(1, TH_PID_SERIAL_MAX));
 }
 
 static void expect_node(const char *node, uint32_t creation)

@@ -27,7 +27,7 @@ static void assert_pid(th_term node, uint32_t creation, uint32_t number, uint32_
     struct th_pid_parts parts;
 
     assert_true(th_is_pid(t));
-    assert_int_equal(th_is_local_pid(t), node == TH_NONE && number < 1u << 28);
+    assert_int_equal(th_is_local_pid(t), node == TH_NONE && number < 1u << 28 && serial < 1u << 28);
     assert_false(th_is_port(t) || th_is_ref(t) || th_is_atom(t) || th_is_small(t));
     assert_true(th_get_pid(t, &parts));
     assert_term_equal(parts.node, node);
@@ -44,6 +44,7 @@ static void pids_return_their_parts(void **state)
         assert_pid(TH_NONE, 0, 0, (uint32_t)1 << bit);
         assert_pid(TH_AM(nonode), (uint32_t)1 << bit, 7, (uint32_t)1 << bit);
     }
+    assert_pid(TH_NONE, 0, TH_PID_NUMBER_MAX, TH_PID_SERIAL_MAX);
     assert_pid(TH_NONE, 0, TH_PID_NUMBER_MAX, UINT32_MAX);
     assert_pid(TH_NONE, 0, UINT32_MAX, UINT32_MAX);
     assert_pid(TH_AM(nonode), UINT32_MAX, UINT32_MAX, UINT32_MAX);
@@ -56,7 +57,7 @@ static void assert_port(th_term node, uint32_t creation, uint64_t id)
     struct th_port_parts parts;
 
     assert_true(th_is_port(t));
-    assert_int_equal(th_is_local_port(t), node == TH_NONE && id >> 60 == 0);
+    assert_int_equal(th_is_local_port(t), node == TH_NONE && id >> 56 == 0);
     assert_false(th_is_pid(t) || th_is_ref(t) || th_is_atom(t) || th_is_small(t));
     assert_true(th_get_port(t, &parts));
     assert_term_equal(parts.node, node);

@@ -4,6 +4,7 @@
 #include "tests/support/scene.h"
 
 #include "host/process/process.h"
+#include "host/term/term.h"
 
 #include <stddef.h>
 
@@ -264,6 +265,25 @@ static void a_process_with_an_expected_name_is_traced_at_once(void **state)
     expect_flags(pid(1), TH_FLAG_SEND);
 }
 
+/* A name means the process that has it, in each node. */
+static void an_expected_name_is_that_of_each_node(void **state)
+{
+    th_term far, farther;
+
+    (void)state;
+    th_peer_add(th_atom("a@b"), 1);
+    far = th_make_pid(NULL, th_atom("a@b"), 1, 1, 0);
+    farther = th_make_pid(NULL, th_atom("a@b"), 1, 2, 0);
+    th_process_world_register(far, th_atom("boss"));
+    th_process_world_register(pid(1), th_atom("boss"));
+    th_trace_session_expect(session, th_atom("boss"), TH_FLAG_SEND);
+    expect_flags(pid(1), TH_FLAG_SEND);
+    expect_flags(far, TH_FLAG_SEND);
+    scene_trace_skip("{trace,<1.2.0>,register,boss}");
+    expect_flags(farther, TH_FLAG_SEND);
+    expect(SEND("<1.1.0>"), SENT("<1.1.0>") " self\n");
+}
+
 /* --- Queries ---------------------------------------------------------------------------------- */
 
 static void reading_flags_asks_the_tracer_for_its_status(void **state)
@@ -442,6 +462,7 @@ int main(void)
         TEST(an_expected_process_can_be_spawned),
         TEST(a_process_that_registers_an_expected_name_is_traced),
         TEST(a_process_with_an_expected_name_is_traced_at_once),
+        TEST(an_expected_name_is_that_of_each_node),
         TEST(reading_flags_asks_the_tracer_for_its_status),
         TEST(sessions_are_listed_for_all_or_for_one_process),
         TEST(the_flag_running_has_two_names),
