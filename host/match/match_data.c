@@ -133,23 +133,22 @@ static th_term own_node(const struct th_match_run *run)
     return run->operations->node ? run->operations->node(run->context) : TH_VALUE_UNKNOWN;
 }
 
-/* {node} or {node, Identifier} */
+/* {node}, which is the node of the tracee, or {node, Identifier} */
 th_term th_match_node(struct th_match_run *run)
 {
+    th_term id = run->operands ? *run->top : th_match_self(run);
     struct th_pid_parts pid;
     struct th_port_parts port;
     struct th_ref_parts ref;
     th_term node = TH_NONE;
 
-    if (run->operands == 0)
-        return own_node(run);
-    if (th_get_pid(*run->top, &pid))
+    if (th_get_pid(id, &pid))
         node = pid.node;
-    else if (th_get_port(*run->top, &port))
+    else if (th_get_port(id, &port))
         node = port.node;
-    else if (th_get_ref(*run->top, &ref))
+    else if (th_get_ref(id, &ref))
         node = ref.node;
-    else
+    else if (run->operands)
         return TH_VALUE_RAISED;
     return node ? node : own_node(run);
 }

@@ -135,9 +135,9 @@ static const struct th_match_operations operations = {
 };
 
 /* Asserts the message of a body {message, EXPRESSION}, and the operations called for it. */
-static void assert_does(const char *expression, const char *message, const char *done)
+static void assert_does_in(th_term pid, const char *expression, const char *message,
+                           const char *done)
 {
-    th_term pid = th_local_pid(12, 3);
     const struct th_match_surroundings surroundings = {&operations, &pid};
     char *spec = th_printf("[{['$1','$2'],[],[{message,%s}]}]", expression);
     char *expected = th_printf("yes 1 %s", message);
@@ -149,11 +149,32 @@ static void assert_does(const char *expression, const char *message, const char 
     th_free(expected);
 }
 
+static void assert_does(const char *expression, const char *message, const char *done)
+{
+    assert_does_in(th_local_pid(12, 3), expression, message, done);
+}
+
 static int end_journal(void **state)
 {
     th_buffer_free(&journal);
     journal = (struct th_buffer){0};
     return end(state);
+}
+
+/* node() is that of the tracee; identifiers of this node keep theirs. */
+static void the_node_of_a_peer_is_its_own(void **state)
+{
+    th_term pid;
+
+    (void)state;
+    assert_int_equal(th_peer_add(th_atom("there@home"), 7), 1);
+    pid = th_make_pid(&env, th_atom("there@home"), 7, 5, 0);
+    assert_does_in(pid, "{node}", "there@home", "");
+    assert_does_in(pid, "{self}", "<1.5.0>", "");
+    assert_does_in(pid, "{node,{self}}", "there@home", "");
+    assert_does_in(pid, "{node,<0.5.0>}", "here@home", "");
+    assert_does("{node,<1.9.0>}", "there@home", "");
+    assert_does("{node}", "here@home", "");
 }
 
 static void queries_return_values_of_the_host(void **state)
@@ -292,6 +313,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(queries_return_values_of_the_host, begin, end_journal),
+        cmocka_unit_test_setup_teardown(the_node_of_a_peer_is_its_own, begin, end_journal),
         cmocka_unit_test_setup_teardown(actions_call_operations_of_the_host, begin, end_journal),
         cmocka_unit_test_setup_teardown(guards_may_read_the_flag_silent, begin, end_journal),
         cmocka_unit_test_setup_teardown(actions_set_and_clear_trace_flags, begin, end_journal),

@@ -272,19 +272,25 @@ static bool is_plain_reference(struct line *line, ErlNifEnv *env, ERL_NIF_TERM t
     return plain;
 }
 
-/* Prints identifiers of this node. */
+/* Prints identifiers of this node. In a replay of several nodes, the pids and ports of each are local
+ * ones; the text shows whose they are. */
 static bool print_identifier(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term)
 {
-    static const char here[] = "#Ref<0.";
     size_t before = line->used;
+    const char *here;
     ErlNifPort port;
     ErlNifPid pid;
 
-    if (!enif_get_local_pid(env, term, &pid) && !enif_get_local_port(env, term, &port) &&
-        !(enif_is_ref(env, term) && is_plain_reference(line, env, term)))
+    if (enif_get_local_pid(env, term, &pid))
+        here = "<0.";
+    else if (enif_get_local_port(env, term, &port))
+        here = "#Port<0.";
+    else if (enif_is_ref(env, term) && is_plain_reference(line, env, term))
+        here = "#Ref<0.";
+    else
         return false;
     line_add(line, "%#T", term);
-    return !enif_is_ref(env, term) || strncmp(line->text + before, here, sizeof here - 1) == 0;
+    return line->short_of_memory || strncmp(line->text + before, here, strlen(here)) == 0;
 }
 
 /* --- Any term --- */
