@@ -221,6 +221,7 @@ END
 kill -TERM "$(worker_of $feeding)"
 expect 'records come, and SIGTERM ends in order' show_end <<'END'
 note node
+note round_trip
 note clock
 sell 1 to 1000
 line ok
@@ -235,6 +236,7 @@ tell 'shop:work(100)' 100
 kill -INT "$(worker_of $feeding)"
 expect 'the agent can be evaluated' show_end <<'END'
 note node
+note round_trip
 note clock
 sell 1 to 100
 line ok
@@ -245,6 +247,7 @@ begin shop sell for-ms=200
 tell 'shop:work(10)' 10
 expect 'for_ns ends in order' show_end <<'END'
 note node
+note round_trip
 note clock
 sell 1 to 10
 line ok
@@ -256,11 +259,14 @@ begin shop impatient for-ms=3000
 tell 'shop:work(10)' 10
 expect 'beats keep the controller alive' show_end <<'END'
 note node
+note round_trip
 note clock
 sell 1 to 10
 line ok
 status 0
 END
+
+check 'the clocks are asked for with each beat' test "$(grep -ao round_trip "$work/records" | wc -l)" -ge 3
 
 # The records of 60,000 calls, 5 MB, are more than pipe, window and socket hold.
 mkfifo "$work/slow"
@@ -275,6 +281,7 @@ cat <&8 >"$work/records"
 exec 8<&-
 expect 'a reader that begins after the end gets all' show_end <<'END'
 note node
+note round_trip
 note clock
 sell 1 to 60000
 line ok
@@ -294,6 +301,7 @@ until_so has_records 100
 kill -KILL "$(worker_of $feeding)" && wait $feeding 2>/dev/null
 expect 'a feeder that is killed' show_end <<'END'
 note node
+note round_trip
 note clock
 line ok
 status 137
@@ -322,8 +330,9 @@ END
 begin shop sell for-ms=1
 tell 'erlang:trace_pattern({shop,work,1},false,[local])' 1
 expect 'a process that is left out' show_end <<'END'
-note notice
 note node
+note notice
+note round_trip
 note clock
 line ok
 status 0
@@ -387,6 +396,7 @@ if ip netns add $space 2>"$work/said" &&
     ip link set node$$ down
     expect 'a network that is cut' show_end <<END
 note node
+note round_trip
 note clock
 sell 1 to 1000
 line ok
@@ -409,6 +419,7 @@ kill -STOP "$shop"
 kill -TERM "$(worker_of $feeding)"
 expect 'a node that is stopped while it is traced' show_end <<'END'
 note node
+note round_trip
 note clock
 sell 1 to 1000
 line ok
@@ -424,6 +435,7 @@ until_so has_sold_1000
 kill -KILL "$shop"
 expect 'a node that is killed' show_end <<'END'
 note node
+note round_trip
 note clock
 sell 1 to 1000
 line ok

@@ -7,6 +7,7 @@
 %%    ends. The end of a tracer removes its flags from all tracees at once.
 %% 3. The sender sends batches to the client, at most WINDOW bytes that are not acknowledged. A send can neither suspend
 %%    the sender nor make a connection, because a connection that is cut or full must not hold anything up here.
+%%    The client asks the sender for the clocks each second. The answer passes all batches that wait.
 %% 4. The controller never sends to the client. The controller ends the tracing if the client asks for it, is silent for
 %%    DEAD_MS, or is gone, and if the agent or the sender ends. It removes the patterns, one kind after the other and
 %%    only where they are still its own, lets the sender finish, cuts the connection and removes this module.
@@ -708,6 +709,9 @@ sender(State) ->
             sender_send(State#{out := Out - Bytes});
         go ->
             sender_send(State#{going := true});
+        clocks ->
+            sender_answers_clocks(State),
+            sender(State);
         again ->
             sender_send(State#{paused := false});
         {undo, Undo} ->
@@ -758,6 +762,11 @@ sender_send(#{going := true, waiting := {[Batch | Front], Back}, window := Windo
     end;
 sender_send(State) ->
     sender(State).
+
+%% Answers before all batches that wait. An answer that the connection does not take now is made anew later.
+sender_answers_clocks(#{client := Client}) ->
+    Answer = {clocks, erlang:monotonic_time(nanosecond), os:system_time(nanosecond)},
+    erlang:send(Client, Answer, [noconnect, nosuspend]) =:= ok orelse erlang:send_after(10, self(), clocks).
 
 %% Returns ok, or again if the connection takes nothing now or is lost. A loss is noticed by the monitors.
 sender_sends(#{client := Client}, Message) ->
