@@ -435,7 +435,7 @@ watch(State) ->
     Silent = now_ns() - Beat > Dead * 1000000,
     case process_info(Agent, [message_queue_len, memory, total_heap_size]) of
         _ when Silent ->
-            client_lost(State, true);
+            client_lost(State, silent);
         [{_, Queued}, {_, Memory}, {_, Words}] when Memory - Words * 8 > 16777216; Words > 8388608 ->
             stop_tracing(State#{queued := Queued}, memory);
         [{_, Queued} | _] ->
@@ -534,18 +534,21 @@ await_end(State) ->
             await_end(State)
     after max(0, Dead - (now_ns() - Beat) div 1000000) ->
         kill(Sender),
-        leave(State, true)
+        leave(State, silent)
     end.
 
 %% Removes the module and cuts the connection, in this order: a client that sees the end of the connection knows that
 %% nothing is left. Purging kills who runs code of the module, therefore a process does so that runs none, and keeps the
-%% name meanwhile.
+%% name meanwhile. CONNECTED: true, false, or silent. The port of a connection without an answer would stay until the
+%% bytes in its queue are sent, unless these are discarded.
 leave(#{client := Client}, Connected) ->
+    Connected =:= silent andalso
+        [inet:setopts(Port, [{linger, {true, 0}}]) || Port <- connection(node(Client)), is_port(Port)],
     Module = case erlang:module_loaded(tracehost_agent) of
         true -> [{code, purge, [tracehost_agent]}, {code, delete, [tracehost_agent]}, {code, purge, [tracehost_agent]}];
         false -> []
     end,
-    Cut = [{erlang, disconnect_node, [node(Client)]} || Connected, node(Client) =/= node()],
+    Cut = [{erlang, disconnect_node, [node(Client)]} || Connected =/= false, node(Client) =/= node()],
     {Modules, Functions, Arguments} = lists:unzip3(Module ++ Cut),
     whereis(tracehost_agent) =:= self() andalso unregister(tracehost_agent),
     Last = spawn(lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Arguments]),
@@ -725,7 +728,7 @@ sender(State) ->
         {'DOWN', ClientMonitor, process, _, Reason} when Orphan ->
             leave(State, Reason =/= noconnection);
         give_up ->
-            leave(State, true);
+            leave(State, silent);
         _ ->
             sender(State)
     end.

@@ -1,7 +1,7 @@
 %% Prints the records of a file: the notes' keys, and each run of calls shop:sell(1), shop:sell(2), ... as one line. Notes
 %% round_trip may stand anywhere, so only the first is printed. The node and its client have the same time of day here.
 -module(show_records).
--export([main/0]).
+-export([main/0, rate/0]).
 
 main() ->
     {ok, Bytes} = file:read_file(os:getenv("RECORDS")),
@@ -40,6 +40,23 @@ show(<<1, Count:32, Rest/binary>>, First, Last) ->
 show(Bytes, First, Last) ->
     show_calls(First, Last),
     byte_size(Bytes) > 0 andalso io:format("~p bytes more~n", [byte_size(Bytes)]).
+
+%% Prints the number of calls in the last second of the records, the last of which may be cut.
+rate() ->
+    {ok, Bytes} = file:read_file(os:getenv("RECORDS")),
+    Times = times(Bytes, []),
+    io:format("~p~n", [length([Time || Time <- Times, Time > hd(Times) - 1000000])]),
+    halt().
+
+times(<<0, Size:32, Encoded:Size/binary, Rest/binary>>, Times) ->
+    case binary_to_term(Encoded) of
+        {trace_ts, _, call, _, {Mega, Seconds, Micro}} ->
+            times(Rest, [(Mega * 1000000 + Seconds) * 1000000 + Micro | Times]);
+        _ ->
+            times(Rest, Times)
+    end;
+times(_, Times) ->
+    Times.
 
 show_calls(0, _) -> ok;
 show_calls(First, Last) -> io:format("sell ~p to ~p~n", [First, Last]).
