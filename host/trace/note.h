@@ -6,6 +6,11 @@
  *     {tracehost, node, {Pid, Release, OsPid}}           Pid is any process of the node, Release and
  *                                                        OsPid are binaries
  *     {tracehost, clock, {Monotonic, System}}            one moment by both clocks, in nanoseconds
+ *     {tracehost, round_trip, {Monotonic, System, Before, After}}
+ *                                                        one moment by both clocks of the node, and the
+ *                                                        times of day of the recording host before and
+ *                                                        after it, Before =< After, in nanoseconds; one
+ *                                                        note near the beginning, then one each second
  *     {tracehost, names, [{Id, Name}]}                   processes and ports that were registered
  *                                                        when the recording began
  *     {tracehost, initial_calls, [{Pid, {M, F, A}}]}     first functions of processes, likewise

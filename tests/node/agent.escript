@@ -17,6 +17,8 @@ cases() ->
     [{"events equal those of a plain tracer", fun(C) -> events(C, load) end},
         {"events of the evaluated agent equal those of a plain tracer", fun(C) -> events(C, evaluate) end},
         {"notes begin the stream", fun notes/1},
+        {"the clocks are told while records wait", fun(C) -> clocks(C, load) end},
+        {"the evaluated agent tells the clocks while records wait", fun(C) -> clocks(C, evaluate) end},
         {"counts come at the end", fun counts/1},
         {"each refusal has its reason and leaves nothing", fun refusals/1},
         {"an old release is refused", fun old_release/1},
@@ -241,6 +243,24 @@ notes(#{traced := Traced, node := Node, release := Release} = Context) ->
     {NetKernel, net_kernel} = lists:keyfind(NetKernel, 1, Names),
     {NetKernel, {net_kernel, init, 1}} = lists:keyfind(NetKernel, 1, Calls),
     false = lists:keyfind(tracehost_agent, 2, Names),
+    ok.
+
+%% Nothing is acknowledged, so that most of the records cannot be sent.
+clocks(#{traced := Traced, worker := Worker} = Context, How) ->
+    Wish = (wish(calls([text(Context, Worker)]), [pattern()]))#{max_rate := infinity, window := 65536},
+    {ok, Started} = start(Context, How, Wish, #{ack => false}),
+    work(Context, {calls, 4000}),
+    Before = os:system_time(nanosecond),
+    ask(Started, clocks),
+    {Few, false} = ask(Started, await, {1, "tracehost,clocks"}),
+    After = os:system_time(nanosecond),
+    [{Monotonic, System}] = [Value || {tracehost, clocks, Value} <- Few],
+    true = Before =< System andalso System =< After,
+    true = abs(peer:call(Traced, erlang, monotonic_time, [nanosecond]) - Monotonic) < 10000000000,
+    true = length(events(Few)) < 2000,
+    ask(Started, acknowledge),
+    {Records, {stopped, #{events := 4000, dropped := 0}}} = stopped(Context, Started),
+    4000 = length(events(Records)),
     ok.
 
 counts(#{worker := Worker} = Context) ->

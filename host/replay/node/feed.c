@@ -5,6 +5,10 @@
  *     taken is acknowledged to the sender by {ack, Bytes}. So a slow reader stops the sender, and the
  *     connection is always read: ticks and the end are seen.
  *   - The controller gets `beat` each second. Without it, the controller ends the tracing.
+ *   - The sender gets `clocks` with each beat, unless an answer to an earlier `clocks` is due. The answer
+ *     {clocks, Monotonic, System} waits for no records and is not acknowledged. It becomes a note
+ *     round_trip among the records, after the first ones, by which readers know the node. The first
+ *     question is sent before `go`.
  *   - `stop` to the controller ends the tracing in order. The sender then sends what it has, and
  *     {ended, Reason, Stats} as its last message.
  *   - After the last message, or the loss of the connection, the pipe gets what is there.
@@ -16,9 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { ACK_SIZE = 64 };
+enum { ACK_SIZE = 64, NOTE_SIZE = 128 };
 
 static const int64_t BEAT_NS = 1000000000;
 static const int64_t END_NS = 5000000000; /* longest silence of the node after `stop` */
@@ -32,7 +37,10 @@ struct feed {
     struct th_node_client *client;
     const struct th_node_agent *agent;
     struct th_node_bytes waiting; /* records for OUT */
-    size_t taken;                 /* bytes that are to be acknowledged */
+    size_t taken;                 /* bytes that OUT has taken and that are not acknowledged */
+    size_t own;                   /* bytes of notes, which came to OUT's queue since then */
+    int64_t asked_at;             /* time of day of `clocks`, in ns; 0: no answer is due */
+    bool has_data;                /* records have come */
     unsigned long long records;   /* received, without notes */
     enum feed_state state;
     bool stopping;
@@ -89,9 +97,12 @@ static void feed_send_atom(struct feed *feed, const erlang_pid *to, const char *
 
 static void feed_acknowledge(struct feed *feed)
 {
+    size_t own = feed->own < feed->taken ? feed->own : feed->taken;
     char term[ACK_SIZE];
     int size = 0;
 
+    feed->own -= own;
+    feed->taken -= own;
     if (feed->taken == 0 || feed->state != FEED_GOES_ON)
         return;
     ei_encode_version(term, &size);
@@ -137,6 +148,62 @@ static bool count_whole_records(const unsigned char *bytes, size_t size,
     return bytes == end;
 }
 
+/* Returns the time of day in ns. */
+static int64_t time_of_day(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* Asks, unless an answer is due, or a note waits for the reader. */
+static void feed_ask_clocks(struct feed *feed)
+{
+    if (feed->asked_at != 0 || feed->own != 0)
+        return;
+    feed->asked_at = time_of_day();
+    feed_send_atom(feed, &feed->agent->sender, "clocks");
+}
+
+/* Adds our notes to the queue, behind whole records. */
+static void feed_add_notes(struct feed *feed)
+{
+    struct th_node_bytes *notes = &feed->client->notes;
+    unsigned char *room;
+
+    if (!feed->has_data || feed->no_reader || notes->size == 0 ||
+        !(room = th_node_bytes_room(&feed->waiting, notes->size)))
+        return;
+    memcpy(room, notes->bytes, notes->size);
+    feed->waiting.size += notes->size;
+    feed->own += notes->size;
+    notes->size = 0;
+}
+
+/* Makes a note of the answer to `clocks`, which had come by the time of day CAME_AT. */
+static void feed_take_clocks(struct feed *feed, struct th_node_place *answer, int64_t came_at)
+{
+    int64_t monotonic, system;
+    char note[NOTE_SIZE];
+    int size;
+
+    if (feed->asked_at == 0 || !th_node_read_integer(answer, &monotonic) ||
+        !th_node_read_integer(answer, &system))
+        return;
+    if (came_at >= feed->asked_at) { /* else somebody has set the clock of this host */
+        th_node_note_begin(note, &size, "round_trip");
+        ei_encode_tuple_header(note, &size, 4);
+        ei_encode_longlong(note, &size, monotonic);
+        ei_encode_longlong(note, &size, system);
+        ei_encode_longlong(note, &size, feed->asked_at);
+        ei_encode_longlong(note, &size, came_at);
+        th_node_note_end(feed->client, note, size);
+        feed_add_notes(feed);
+    }
+    feed->asked_at = 0;
+}
+
 static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t size)
 {
     const char *node = feed->client->request->node;
@@ -157,6 +224,8 @@ static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t
         memcpy(room, bytes, size);
         feed->waiting.size += size;
         feed->progress = th_node_now();
+        feed->has_data = true;
+        feed_add_notes(feed);
     }
 }
 
@@ -181,8 +250,10 @@ static void feed_take_messages(struct feed *feed)
     const char *wrong;
     size_t arity, size;
     int error, got = 0;
+    int64_t now;
 
     error = th_node_receive(feed->client);
+    now = time_of_day();
     while (feed->state == FEED_GOES_ON &&
            (got = th_node_next_message(feed->client, &message, &wrong)) > 0) {
         if (!th_node_read_tuple(&message, &arity))
@@ -190,6 +261,8 @@ static void feed_take_messages(struct feed *feed)
         if (arity == 2 && th_node_read_atom(&message, "data") &&
             th_node_read_binary(&message, &bytes, &size))
             feed_take_data(feed, bytes, size);
+        else if (arity == 3 && th_node_read_atom(&message, "clocks"))
+            feed_take_clocks(feed, &message, now);
         else if (arity == 3 && th_node_read_atom(&message, "ended"))
             feed_take_end(feed, &message);
     }
@@ -243,6 +316,7 @@ static int feed_by_time(struct feed *feed)
         feed_stop(feed);
     if (now >= feed->next_beat) {
         feed_send_atom(feed, &feed->agent->controller, "beat");
+        feed_ask_clocks(feed);
         feed->next_beat = now + BEAT_NS;
     }
     if (feed->stopping && !waits && now >= feed->progress + END_NS && feed->state == FEED_GOES_ON) {
@@ -320,6 +394,7 @@ int th_node_feed(struct th_node_client *client, const struct th_node_agent *agen
 
     if (write(client->status, "ok\n", 3) < 0)
         return TH_NODE_FAILED; /* the host is gone */
+    feed_ask_clocks(&feed);
     feed_send_atom(&feed, &agent->sender, "go");
     while (feed.state == FEED_GOES_ON || feed.waiting.taken < feed.waiting.size)
         feed_step(&feed);

@@ -44,7 +44,8 @@ struct th_node_client {
     int64_t deadline;  /* of the handshake, monotonic time in ns */
     int connect_error; /* errno of the last attempt */
     struct th_node_heard heard;
-    struct th_node_bytes in; /* received, not yet taken as messages */
+    struct th_node_bytes in;    /* received, not yet taken as messages */
+    struct th_node_bytes notes; /* records of ours, which go to OUT behind the node's first ones */
 };
 
 /* --- serve.c: lines for the user, time, queues ---------------------------------------------------- */
@@ -54,9 +55,14 @@ struct th_node_client {
 __attribute__((format(printf, 2, 3))) bool th_node_say(const struct th_node_client *client,
                                                        const char *format, ...);
 
-/* Writes the text to OUT, as a record {tracehost, notice, Text} for the user. Before other records. */
-__attribute__((format(printf, 2, 3))) void th_node_tell(const struct th_node_client *client,
+/* Adds the text to client->notes, as a record {tracehost, notice, Text} for the user. */
+__attribute__((format(printf, 2, 3))) void th_node_tell(struct th_node_client *client,
                                                         const char *format, ...);
+
+/* Begins a note in RECORD: the head of the record, and of the term {tracehost, KEY, Value}, whose Value
+ * the caller encodes at *SIZE. th_node_note_end() adds the record to client->notes. */
+void th_node_note_begin(char *record, int *size, const char *key);
+void th_node_note_end(struct th_node_client *client, char *record, int size);
 
 /* Finds the node and the cookie, and connects. Says the reason if that fails. */
 bool th_node_reach(struct th_node_client *client);
@@ -110,7 +116,7 @@ int th_node_next_message(struct th_node_client *client, struct th_node_place *me
 bool th_node_read_tuple(struct th_node_place *place, size_t *arity);
 bool th_node_read_atom(struct th_node_place *place, const char *name);
 bool th_node_read_binary(struct th_node_place *place, const unsigned char **bytes, size_t *size);
-bool th_node_read_integer(struct th_node_place *place, uint64_t *value);
+bool th_node_read_integer(struct th_node_place *place, int64_t *value);
 bool th_node_read_pid(struct th_node_place *place, erlang_pid *pid);
 /* Reads the head of a list; its elements follow, and then its tail. A string is no such list. */
 bool th_node_read_list(struct th_node_place *place, size_t *length);

@@ -260,7 +260,7 @@ static void unload_agent(struct th_node_client *client)
 }
 
 /* Says which processes the node does not trace for us: left_out in REPORT. */
-static void say_left_out(const struct th_node_client *client, struct th_node_place *report)
+static void say_left_out(struct th_node_client *client, struct th_node_place *report)
 {
     char process[100], tracer[100];
     size_t pairs, count, arity;

@@ -7,6 +7,7 @@
 %%    ends. The end of a tracer removes its flags from all tracees at once.
 %% 3. The sender sends batches to the client, at most WINDOW bytes that are not acknowledged. A send can neither suspend
 %%    the sender nor make a connection, because a connection that is cut or full must not hold anything up here.
+%%    The client asks the sender for the clocks each second. The answer passes all batches that wait.
 %% 4. The controller never sends to the client. The controller ends the tracing if the client asks for it, is silent for
 %%    DEAD_MS, or is gone, and if the agent or the sender ends. It removes the patterns, one kind after the other and
 %%    only where they are still its own, lets the sender finish, cuts the connection and removes this module.
@@ -434,7 +435,7 @@ watch(State) ->
     Silent = now_ns() - Beat > Dead * 1000000,
     case process_info(Agent, [message_queue_len, memory, total_heap_size]) of
         _ when Silent ->
-            client_lost(State, true);
+            client_lost(State, silent);
         [{_, Queued}, {_, Memory}, {_, Words}] when Memory - Words * 8 > 16777216; Words > 8388608 ->
             stop_tracing(State#{queued := Queued}, memory);
         [{_, Queued} | _] ->
@@ -533,18 +534,21 @@ await_end(State) ->
             await_end(State)
     after max(0, Dead - (now_ns() - Beat) div 1000000) ->
         kill(Sender),
-        leave(State, true)
+        leave(State, silent)
     end.
 
 %% Removes the module and cuts the connection, in this order: a client that sees the end of the connection knows that
 %% nothing is left. Purging kills who runs code of the module, therefore a process does so that runs none, and keeps the
-%% name meanwhile.
+%% name meanwhile. CONNECTED: true, false, or silent. The port of a connection without an answer would stay until the
+%% bytes in its queue are sent, unless these are discarded.
 leave(#{client := Client}, Connected) ->
+    Connected =:= silent andalso
+        [inet:setopts(Port, [{linger, {true, 0}}]) || Port <- connection(node(Client)), is_port(Port)],
     Module = case erlang:module_loaded(tracehost_agent) of
         true -> [{code, purge, [tracehost_agent]}, {code, delete, [tracehost_agent]}, {code, purge, [tracehost_agent]}];
         false -> []
     end,
-    Cut = [{erlang, disconnect_node, [node(Client)]} || Connected, node(Client) =/= node()],
+    Cut = [{erlang, disconnect_node, [node(Client)]} || Connected =/= false, node(Client) =/= node()],
     {Modules, Functions, Arguments} = lists:unzip3(Module ++ Cut),
     whereis(tracehost_agent) =:= self() andalso unregister(tracehost_agent),
     Last = spawn(lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Arguments]),
@@ -708,6 +712,9 @@ sender(State) ->
             sender_send(State#{out := Out - Bytes});
         go ->
             sender_send(State#{going := true});
+        clocks ->
+            sender_answers_clocks(State),
+            sender(State);
         again ->
             sender_send(State#{paused := false});
         {undo, Undo} ->
@@ -721,7 +728,7 @@ sender(State) ->
         {'DOWN', ClientMonitor, process, _, Reason} when Orphan ->
             leave(State, Reason =/= noconnection);
         give_up ->
-            leave(State, true);
+            leave(State, silent);
         _ ->
             sender(State)
     end.
@@ -758,6 +765,11 @@ sender_send(#{going := true, waiting := {[Batch | Front], Back}, window := Windo
     end;
 sender_send(State) ->
     sender(State).
+
+%% Answers before all batches that wait. An answer that the connection does not take now is made anew later.
+sender_answers_clocks(#{client := Client}) ->
+    Answer = {clocks, erlang:monotonic_time(nanosecond), os:system_time(nanosecond)},
+    erlang:send(Client, Answer, [noconnect, nosuspend]) =:= ok orelse erlang:send_after(10, self(), clocks).
 
 %% Returns ok, or again if the connection takes nothing now or is lost. A loss is noticed by the monitors.
 sender_sends(#{client := Client}, Message) ->
