@@ -122,6 +122,12 @@ static enum th_status check_combinations(const struct th_replaying *replay)
 /* The spool connects once. */
 static enum th_status check_files(const struct th_replaying *replay)
 {
+    if (th_cli_stream_are_live((const char *const *)replay->streams.items, replay->streams.count))
+        return th_error_raise(
+            TH_USAGE,
+            "%s cannot be combined with several connections: record each with tracehost convert "
+            "first",
+            asking_option(replay));
     for (size_t i = 0; i < replay->streams.count && replay->stream.reconnect_ns; i++)
         if (th_replay_tcp_is_address(replay->streams.items[i]))
             return th_error_raise(TH_USAGE,

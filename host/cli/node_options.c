@@ -66,13 +66,15 @@ enum th_status th_cli_node_check(void *input)
     return th_control_session_options_check(input);
 }
 
-/* Prints TEXT, what is asked of NODE, and what is left to do here. */
-static void explain(const struct th_stream_options *options, const char *node, const char *text,
-                    bool decided)
+/* Prints TEXT, what is asked of the nodes NAMES, and what is left to do here. */
+static void explain(const struct th_stream_options *options, const char *const *names, size_t count,
+                    const char *text, bool decided)
 {
     const struct th_node_limits *limits = &options->limits;
 
-    printf("in %s\n%s", node, text);
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s", i == 0 ? "in " : ", ", names[i]);
+    printf("\n%s", text);
     if (limits->rate)
         printf("  at most %lld events a second", (long long)limits->rate);
     else
@@ -91,17 +93,19 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
 {
     static struct th_buffer wish; /* until the program ends */
     struct th_buffer text = {0};
-    const char *node = NULL;
+    const char *node = NULL, *other = NULL;
     bool decided;
 
     for (size_t i = 0; i < count; i++)
-        if (th_replay_node_is_name(names[i]))
-            node = names[i];
+        *(th_replay_node_is_name(names[i]) ? &node : &other) = names[i];
     if (!node)
         return false;
-    if (count > 1) {
-        th_error_raise(TH_USAGE, "%s must be the only stream: a running node is traced alone",
-                       node);
+    if (other) {
+        th_error_raise(
+            TH_USAGE,
+            "%s is no running node: running nodes are traced with each other only; record %s with "
+            "tracehost convert",
+            th_cli_stream_title(other), node);
         exit(th_cli_command_fail(command));
     }
     if (!options->rate_given)
@@ -110,7 +114,7 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
     if (th_control_node_wish(sessions, &options->limits, &wish, &text, &decided) != TH_OK)
         exit(th_cli_command_fail(command));
     if (options->explain) {
-        explain(options, node, th_buffer_text(&text), decided);
+        explain(options, names, count, th_buffer_text(&text), decided);
         exit(th_cli_command_finish(command, TH_OK));
     }
     th_control_node_chosen(sessions, decided);
@@ -120,15 +124,16 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
     return true;
 }
 
-void th_cli_node_ask_only(const char *command, struct th_stream_options *options, const char *name,
+void th_cli_node_ask_only(const char *command, struct th_stream_options *options,
+                          const char *const *names, size_t count,
                           struct th_control_session_options *sessions)
 {
-    if (th_cli_node_ask(command, options, &name, 1, sessions) ||
+    if (th_cli_node_ask(command, options, names, count, sessions) ||
         th_control_session_options_are_empty(sessions))
         return;
     th_error_raise(TH_USAGE,
                    "-p, --flags, --processes and --ports are for node:NAME@HOST: of %s, "
                    "each record is taken",
-                   th_cli_stream_title(name));
+                   th_cli_stream_title(names[0]));
     exit(th_cli_command_fail(command));
 }

@@ -52,7 +52,8 @@ static const struct th_argument_set sets[] = {
 static const struct th_usage usage = {
     .sets = sets,
     .before =
-        "Makes an HTML page of recorded event streams, parts of one recording.\n" TH_STREAM_HELP,
+        "Makes an HTML page of recorded event streams, which are parts of one recording, or of "
+        "several nodes.\n" TH_STREAM_HELP,
     .after =
         "The page shows how often each function was called and how long its calls took, time "
         "by stack, when processes ran, messages between processes with their waiting times, "

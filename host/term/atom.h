@@ -80,6 +80,7 @@ enum {
     X(tracehost, "tracehost")                                       \
     X(clock, "clock")                                               \
     X(names, "names")                                               \
+    X(round_trip, "round_trip")                                     \
     X(sampled, "sampled")                                           \
     X(notice, "notice")                                             \
     X(counts, "counts")                                             \

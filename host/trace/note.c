@@ -91,6 +91,17 @@ bool th_trace_note_offset(const struct th_note *note, int64_t *ns)
            th_get_int64(times[1], &system) && !__builtin_sub_overflow(system, monotonic, ns);
 }
 
+bool th_trace_note_round_trip(const struct th_note *note, int64_t times[4])
+{
+    bool told = note->key == TH_AM(round_trip) && th_is_tuple(note->value) &&
+                th_tuple_arity(note->value) == 4;
+
+    for (int i = 0; i < 4 && told; i++)
+        told = th_get_int64(th_tuple_elements(note->value)[i], &times[i]) &&
+               times[i] > -(INT64_C(1) << 61) && times[i] < INT64_C(1) << 61;
+    return told;
+}
+
 /* Appends the options against the limit REASON. */
 static void add_remedy(struct th_buffer *text, th_term reason)
 {

@@ -42,6 +42,9 @@ bool th_trace_note(struct th_event *event, th_env *env, struct th_note *note);
 /* Returns whether NOTE tells the clocks; *NS is the offset from monotonic to system time then. */
 bool th_trace_note_offset(const struct th_note *note, int64_t *ns);
 
+/* Returns whether NOTE tells a round trip; TIMES are its four times. */
+bool th_trace_note_round_trip(const struct th_note *note, int64_t times[4]);
+
 /* Appends to TEXT what NOTE tells users: a notice, or that the node traces no more, or less. Returns
  * false if NOTE is no such. */
 bool th_trace_note_told(const struct th_note *note, struct th_buffer *text);

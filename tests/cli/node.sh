@@ -93,7 +93,7 @@ EOF
 
 for arguments in 'replay' 'replay -p on_load' 'replay -p a:b --kind=meta' 'replay --flags=call' 'replay --flags=call,return_to' \
     'dump' 'convert -p a:b/1 --match-spec=[' 'info --session=x' 'replay -p a:b/1 --max-rate=-1' 'replay -p a:b/1 --sample=1' \
-    'replay -p a:b/1 --for=0' 'replay --session=a -t text -p a:b --processes=new --session=b -t count -p a:c' 'replay -p a:b/1 --shards=2' 'replay -p a:b/1 node:till'; do
+    'replay -p a:b/1 --for=0' 'replay --session=a -t text -p a:b --processes=new --session=b -t count -p a:c' 'replay -p a:b/1 --shards=2' 'replay -p a:b/1 a.trace'; do
     echo "$arguments:"
     # shellcheck disable=SC2086 # words
     set -- $arguments
@@ -130,8 +130,8 @@ replay --session=a -t text -p a:b --processes=new --session=b -t count -p a:c:
 tracehost replay: --processes: sessions that share a running node can choose single tracees only
 replay -p a:b/1 --shards=2:
 tracehost replay: --shards cannot be used with -p: patterns need the calls that are open where a share begins
-replay -p a:b/1 node:till:
-tracehost replay: node:shop must be the only stream: a running node is traced alone
+replay -p a:b/1 a.trace:
+tracehost replay: a.trace is no running node: running nodes are traced with each other only; record node:shop with tracehost convert
 EOF
 expect 'options for nodes are for nodes' "$tracehost" dump -p a:b/1 "$recordings/s13_procs.trace" <<'EOF'
 -- stderr

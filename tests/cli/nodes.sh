@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests streams of nodes: streams of two nodes are refused, streams of one node are parts of one recording.
+# Tests streams of nodes: streams of several nodes are merged, streams of one node are parts of one recording.
 . tests/cli/lib/assertions.sh
 
 # of_node NODE CREATION TERM TS: prints a stream of NODE's start number CREATION, in which <0.9.0> sends TERM at the time TS.
@@ -15,30 +15,84 @@ of_node n1@h 2 d 4000 >d.jsonl
 sed 1d b.jsonl >unknown.jsonl
 for name in a b c d; do
     "$tracehost" convert $name.jsonl $name.trace
+    sed 's/"ts":/"ts_kind":"timestamp","ts":179523375400000/' $name.jsonl >stamped_$name.jsonl
+    "$tracehost" convert stamped_$name.jsonl stamped_$name.trace
 done
-cat >two_nodes <<'EOF'
+
+# --- several nodes
+
+expect 'streams of several nodes are merged' "$tracehost" replay stamped_c.trace stamped_b.trace stamped_a.trace <<'EOF'
+0.000000 <0.9.0>    send a -> <0.10.0>
+0.000001 <1.9.0>    send b -> <1.10.0>
+0.000002 <0.9.0>    send c -> <0.10.0>
+EOF
+expect 'so are streams of two starts of a node' "$tracehost" replay stamped_d.trace stamped_a.trace <<'EOF'
+0.000000 <1.9.0>    send a -> <1.10.0>
+0.000003 <0.9.0>    send d -> <0.10.0>
+EOF
+expect 'dump and info merge their streams' sh -c '"$1" dump stamped_b.trace stamped_a.trace; "$1" info stamped_b.trace stamped_a.trace' \
+    sh "$tracehost" <<'EOF'
+{trace_ts,<1.9.0>,send,a,<1.10.0>,{1795,233754,1}}.
+{trace_ts,<0.9.0>,send,b,<0.10.0>,{1795,233754,2}}.
+stream      stamped_b.trace and stamped_a.trace (merged)
+node        n2@h
+clock       n2@h: all times are by this clock
+clock       n1@h: the same, as the host is the same
+records     2, 168 bytes
+time        0.000001 s by timestamp, from 2026-11-21 04:02:34 UTC
+
+   records  tag
+         2  trace_ts send/6
+
+   records  tracee (2)
+         1  <1.9.0>
+         1  <0.9.0>
+EOF
+expect 'JSON lines name the nodes that are not the first' "$tracehost" dump --format=jsonl stamped_b.trace stamped_a.trace <<'EOF'
+{"tracehost":1,"node":"n2@h","creation":1}
+{"ts":1795233754000001000,"ts_kind":"timestamp","tracee":{"$etf":"g1hkAARuMUBoAAAACQAAAAAAAAAB"},"tag":"send","term":"a","extra":{"$etf":"g1hkAARuMUBoAAAACgAAAAAAAAAB"}}
+{"ts":1795233754000002000,"ts_kind":"timestamp","tracee":"<0.9.0>","tag":"send","term":"b","extra":"<0.10.0>"}
+EOF
+expect 'the first stream may be JSON lines' "$tracehost" replay stamped_b.jsonl stamped_a.trace <<'EOF'
+0.000000 <1.9.0>    send a -> <1.10.0>
+0.000001 <0.9.0>    send b -> <0.10.0>
+EOF
+expect 'a stream of another node may not' "$tracehost" replay -t text,output=text.txt stamped_a.trace stamped_d.jsonl <<'EOF'
 -- stderr
-tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
-  a.trace is of the node n1@h, b.trace of n2@h
+tracehost replay: JSON lines name processes without their node: only the first of several nodes may have them; `tracehost convert` makes a trace-port file of stamped_d.jsonl
 -- status 2
 EOF
-expect 'trace-port files of two nodes are refused' "$tracehost" replay -t text,output=text.txt a.trace c.trace b.trace <two_nodes
 expect 'no tracer is loaded if streams are refused' ls text.txt <<'EOF'
 -- stderr
 ls: cannot access 'text.txt': No such file or directory
 -- status 2
 EOF
-expect 'JSON lines of two nodes are refused' "$tracehost" replay -t flame a.jsonl b.jsonl <<'EOF'
+cpu() {
+    sed 's/"ts":/"ts_kind":"cpu_timestamp","ts":/' "$1" >cpu.jsonl
+    "$tracehost" convert cpu.jsonl cpu.trace
+    sed 's/"ts":[0-9]*,//' "$1" >untimed.jsonl
+    "$tracehost" convert untimed.jsonl untimed.trace
+    for stream in b.trace cpu.trace untimed.trace; do
+        for command in replay dump; do
+            "$tracehost" $command stamped_a.trace $stream
+            echo "$command: status $?"
+        done
+    done
+}
+expect 'times that cannot be compared are refused' cpu b.jsonl <<'EOF'
+replay: status 2
+dump: status 2
+replay: status 2
+dump: status 2
+replay: status 2
+dump: status 2
 -- stderr
-tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
-  a.jsonl is of the node n1@h, b.jsonl of n2@h
--- status 2
-EOF
-expect 'streams of two starts of a node are refused' "$tracehost" replay a.trace d.jsonl <<'EOF'
--- stderr
-tracehost replay: cannot play streams of two nodes together: one identifier would name two processes
-  both are of the node n1@h, but of two starts: creation 1 in a.trace, 2 in d.jsonl
--- status 2
+tracehost replay: b.trace has monotonic times, and nothing tells the node's clock: record node:NAME@HOST, or with the flag timestamp
+tracehost dump: b.trace has monotonic times, and nothing tells the node's clock: record node:NAME@HOST, or with the flag timestamp
+tracehost replay: cpu.trace has CPU times, which do not put the events of several nodes in order: record with the flag timestamp
+tracehost dump: cpu.trace has CPU times, which do not put the events of several nodes in order: record with the flag timestamp
+tracehost replay: untimed.trace has events without a time, which do not put the events of several nodes in order: record with the flag timestamp
+tracehost dump: untimed.trace has events without a time, which do not put the events of several nodes in order: record with the flag timestamp
 EOF
 echo old >page.html
 report() {
@@ -46,12 +100,11 @@ report() {
     echo "status $?, $(head -c 3 page.html)"
     ls page.html*
 }
-expect 'report of two nodes is refused, and the old page stays' report b.jsonl <<'EOF'
+expect 'report of such streams is refused, and the old page stays' report b.trace <<'EOF'
 status 2, old
 page.html
 -- stderr
-tracehost report: cannot play streams of two nodes together: one identifier would name two processes
-  a.trace is of the node n1@h, b.jsonl of n2@h
+tracehost report: b.trace has monotonic times, and nothing tells the node's clock: record node:NAME@HOST, or with the flag timestamp
 EOF
 
 # For stdin, the node is known when the stream is read.
