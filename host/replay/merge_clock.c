@@ -3,7 +3,7 @@
 
 #include "host/base/error.h"
 #include "host/term/compare.h"
-#include "host/term/term.h"
+#include "host/term/word.h"
 #include "host/trace/note.h"
 
 enum { DEPTH = 4 /* of a reference in a message: {'$gen_call', {From, [alias | Ref]}, Request} */ };
@@ -30,21 +30,21 @@ static const struct th_clock_reading *best_reading(const struct th_clock_reading
     return best;
 }
 
-static int64_t middle_of(const struct th_clock_readings *readings)
+static int64_t middle_of_readings(const struct th_clock_readings *readings)
 {
     const struct th_clock_reading *best = best_reading(readings);
 
     return best ? best->least + (best->most - best->least) / 2 : 0;
 }
 
-void th_merge_clock_init(struct th_merge_clock *clock)
+void th_replay_clock_init(struct th_merge_clock *clock)
 {
     const struct th_clock_greatest none = {INT64_MIN, INT64_MIN, INT64_MIN};
 
     *clock = (struct th_merge_clock){.host = clock, .later = none, .earlier = none};
 }
 
-bool th_merge_clock_take(struct th_merge_clock *clock, const struct th_note *note)
+bool th_replay_clock_take(struct th_merge_clock *clock, const struct th_note *note)
 {
     int64_t offset, times[4];
 
@@ -114,9 +114,9 @@ static bool bound(const struct th_merge_message *message, const struct th_merge_
     return true;
 }
 
-bool th_merge_clock_meet(struct th_merge_clock *clock, struct th_merge_clock *first,
-                         struct th_merge_message *messages, const struct th_event *event,
-                         int64_t time, th_env *env)
+bool th_replay_clock_meet(struct th_merge_clock *clock, struct th_merge_clock *first,
+                          struct th_merge_message *messages, const struct th_event *event,
+                          int64_t time, th_env *env)
 {
     struct th_event copy = *event; /* the event itself is decoded later, into another environment */
     struct th_merge_message *message;
@@ -148,7 +148,8 @@ bool th_merge_clock_meet(struct th_merge_clock *clock, struct th_merge_clock *fi
 /* Returns how much the host's system clock is behind that of FIRST's. */
 static int64_t behind_first(const struct th_merge_clock *clock, const struct th_merge_clock *first)
 {
-    int64_t behind = middle_of(&clock->host->behind) - middle_of(&first->host->behind);
+    int64_t behind =
+        middle_of_readings(&clock->host->behind) - middle_of_readings(&first->host->behind);
     int64_t least = greatest_of(&clock->host->later), most = greatest_of(&clock->host->earlier);
     bool read = clock->host->behind.count && first->host->behind.count;
 
@@ -163,19 +164,19 @@ static int64_t behind_first(const struct th_merge_clock *clock, const struct th_
     return most != INT64_MIN && behind > -most ? -most : behind;
 }
 
-int64_t th_merge_clock_to_system(const struct th_merge_clock *clock, enum th_time_kind kind)
+int64_t th_replay_clock_to_system(const struct th_merge_clock *clock, enum th_time_kind kind)
 {
-    return th_trace_time_clock(kind) == TH_CLOCK_MONOTONIC ? middle_of(&clock->system) : 0;
+    return th_trace_time_clock(kind) == TH_CLOCK_MONOTONIC ? middle_of_readings(&clock->system) : 0;
 }
 
-int64_t th_merge_clock_to_common(const struct th_merge_clock *clock,
-                                 const struct th_merge_clock *first)
+int64_t th_replay_clock_to_common(const struct th_merge_clock *clock,
+                                  const struct th_merge_clock *first)
 {
-    return behind_first(clock, first) + middle_of(&first->host->behind);
+    return behind_first(clock, first) + middle_of_readings(&first->host->behind);
 }
 
-bool th_merge_clock_is_known(const struct th_merge_clock *clock, const struct th_merge_clock *first,
-                             int64_t *behind, int64_t *doubt)
+bool th_replay_clock_is_known(const struct th_merge_clock *clock,
+                              const struct th_merge_clock *first, int64_t *behind, int64_t *doubt)
 {
     const struct th_clock_reading *own = best_reading(&clock->host->behind);
     const struct th_clock_reading *firsts = best_reading(&first->host->behind);

@@ -1,5 +1,5 @@
 /*
- * Clocks of merged streams (merge.c): what notes and messages tell of them.
+ * Clocks of merged streams (merge_streams.c): what notes and messages tell of them.
  *
  * Times of several nodes are compared by the system clock of the recording host, in two steps. Notes
  * (trace/note.h) tell the difference between a node's monotonic time and the system time of its host,
@@ -61,28 +61,28 @@ struct th_merge_message {
     } sent, received;
 };
 
-void th_merge_clock_init(struct th_merge_clock *clock);
+void th_replay_clock_init(struct th_merge_clock *clock);
 
 /* Takes what NOTE tells of clocks. Returns false if it tells nothing of them. */
-bool th_merge_clock_take(struct th_merge_clock *clock, const struct th_note *note);
+bool th_replay_clock_take(struct th_merge_clock *clock, const struct th_note *note);
 
 /* Takes what EVENT, sent or received at TIME by the host's system clock, tells of the difference to the
  * clock FIRST. Returns whether it tells something. MESSAGES has TH_CLOCK_MESSAGES entries. Decodes terms into ENV. */
-bool th_merge_clock_meet(struct th_merge_clock *clock, struct th_merge_clock *first,
-                         struct th_merge_message *messages, const struct th_event *event,
-                         int64_t time, th_env *env);
+bool th_replay_clock_meet(struct th_merge_clock *clock, struct th_merge_clock *first,
+                          struct th_merge_message *messages, const struct th_event *event,
+                          int64_t time, th_env *env);
 
 /* Returns the nanoseconds to add to a time of KIND, not CPU time, for the system time of its host. */
-int64_t th_merge_clock_to_system(const struct th_merge_clock *clock, enum th_time_kind kind);
+int64_t th_replay_clock_to_system(const struct th_merge_clock *clock, enum th_time_kind kind);
 
 /* Returns the nanoseconds to add to a system time of the host for that of the recording host. FIRST is
  * the clock to whose host messages are compared. */
-int64_t th_merge_clock_to_common(const struct th_merge_clock *clock,
-                                 const struct th_merge_clock *first);
+int64_t th_replay_clock_to_common(const struct th_merge_clock *clock,
+                                  const struct th_merge_clock *first);
 
 /* Sets *BEHIND to the nanoseconds by which the system clock is behind that of FIRST, and *DOUBT to how
  * much this may be wrong. Returns false if nothing tells it; then it is taken for 0. */
-bool th_merge_clock_is_known(const struct th_merge_clock *clock, const struct th_merge_clock *first,
-                             int64_t *behind, int64_t *doubt);
+bool th_replay_clock_is_known(const struct th_merge_clock *clock,
+                              const struct th_merge_clock *first, int64_t *behind, int64_t *doubt);
 
 #endif

@@ -333,7 +333,7 @@ enum th_status th_replay_trace_port_drop(struct th_reader *reader, struct th_eve
 /* HERE is the node whose processes and ports are read as local ones, in place of the recorded node. */
 void th_replay_trace_port_set_here(struct th_reader *reader, const struct th_etf_node *here);
 
-/* --- Several streams as one (merge.c) ---------------------------------------------------------- */
+/* --- Several streams as one (merge_streams.c) ---------------------------------------------------------- */
 
 struct th_merge;
 

@@ -8,7 +8,7 @@
  *   - The sender gets `clocks` with each beat, unless an answer to an earlier `clocks` is due. The answer
  *     {clocks, Monotonic, System} waits for no records and is not acknowledged. It becomes a note
  *     round_trip among the records, after the first ones, by which readers know the node. The first
- *     question is sent before `go`.
+ *     question is sent before `go`, some more with the first answers.
  *   - `stop` to the controller ends the tracing in order. The sender then sends what it has, and
  *     {ended, Reason, Stats} as its last message.
  *   - After the last message, or the loss of the connection, the pipe gets what is there.
@@ -23,7 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ACK_SIZE = 64, NOTE_SIZE = 128 };
+enum {
+    ACK_SIZE = 64,
+    NOTE_SIZE = 128,
+    NOTES_SIZE = 1024, /* bytes of notes that wait for the reader: no more questions are asked */
+    FIRST_TRIPS = 5    /* at the beginning, one after the other: the fastest one is the most precise */
+};
 
 static const int64_t BEAT_NS = 1000000000;
 static const int64_t END_NS = 5000000000; /* longest silence of the node after `stop` */
@@ -40,6 +45,7 @@ struct feed {
     size_t taken;                 /* bytes that OUT has taken and that are not acknowledged */
     size_t own;                   /* bytes of notes, which came to OUT's queue since then */
     int64_t asked_at;             /* time of day of `clocks`, in ns; 0: no answer is due */
+    unsigned trips;               /* answers to `clocks` */
     bool has_data;                /* records have come */
     unsigned long long records;   /* received, without notes */
     enum feed_state state;
@@ -157,10 +163,10 @@ static int64_t time_of_day(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Asks, unless an answer is due, or a note waits for the reader. */
+/* Asks, unless an answer is due, or notes wait for the reader. */
 static void feed_ask_clocks(struct feed *feed)
 {
-    if (feed->asked_at != 0 || feed->own != 0)
+    if (feed->asked_at != 0 || feed->own >= NOTES_SIZE)
         return;
     feed->asked_at = time_of_day();
     feed_send_atom(feed, &feed->agent->sender, "clocks");
@@ -202,6 +208,8 @@ static void feed_take_clocks(struct feed *feed, struct th_node_place *answer, in
         feed_add_notes(feed);
     }
     feed->asked_at = 0;
+    if (++feed->trips < FIRST_TRIPS)
+        feed_ask_clocks(feed);
 }
 
 static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t size)

@@ -60,7 +60,7 @@ static void correct(struct th_merge *merge)
 {
     for (size_t i = 0; i < merge->count && merge->first; i++)
         merge->parts[i].correction =
-            th_merge_clock_to_common(&merge->parts[i].clock, &merge->first->clock);
+            th_replay_clock_to_common(&merge->parts[i].clock, &merge->first->clock);
 }
 
 /* Returns the time of the next record by the recording host's clock; INT64_MIN: there is none yet. */
@@ -69,14 +69,14 @@ static int64_t time_of(const struct part *part)
     return part->latest == INT64_MIN ? INT64_MIN : part->latest + part->correction;
 }
 
-/* Takes what the note at hand tells of clocks. Returns whether it is of no use for others. */
+/* Takes what the part's note tells of clocks. Returns whether it is of no use for others. */
 static bool take_note(struct th_merge *merge, struct part *part)
 {
     struct th_note note;
 
     th_env_clear(&merge->env);
     if (!th_trace_note(&part->event, &merge->env, &note) ||
-        !th_merge_clock_take(&part->clock, &note))
+        !th_replay_clock_take(&part->clock, &note))
         return false;
     correct(merge);
     return part != merge->first || note.key != TH_AM(clock);
@@ -172,17 +172,17 @@ static enum th_status place_in_time(struct th_merge *merge, struct part *part)
             "%s has monotonic times, and nothing tells the node's clock: record node:NAME@HOST, "
             "or with the flag timestamp",
             name_of(part));
-    system = time->ns + th_merge_clock_to_system(&part->clock, time->kind);
+    system = time->ns + th_replay_clock_to_system(&part->clock, time->kind);
     part->latest = system > part->latest ? system : part->latest;
     th_env_clear(&merge->env);
-    if (merge->dispersed && th_merge_clock_meet(&part->clock, &merge->first->clock, merge->messages,
-                                                event, system, &merge->env))
+    if (merge->dispersed && th_replay_clock_meet(&part->clock, &merge->first->clock,
+                                                 merge->messages, event, system, &merge->env))
         correct(merge);
     return TH_OK;
 }
 
 /* Reads the part's next record, which may be for the merge alone. */
-static void fetch(struct th_merge *merge, struct part *part)
+static void fetch_record(struct th_merge *merge, struct part *part)
 {
     part->status = th_replay_reader_next(part->reader, &part->event);
     part->there = true;
@@ -218,7 +218,7 @@ static struct part *earliest(const struct th_merge *merge)
 }
 
 /* Returns how long a part without a record is waited for while FIRST waits; in milliseconds. */
-static int patience(const struct part *first)
+static int patience_for(const struct part *first)
 {
     int64_t left;
 
@@ -231,7 +231,7 @@ static int patience(const struct part *first)
 }
 
 /* Reads ahead, and returns the part whose record comes next; NULL: all parts have ended. */
-static struct part *choose(struct th_merge *merge)
+static struct part *choose_part(struct th_merge *merge)
 {
     struct part *first;
     bool open;
@@ -242,8 +242,8 @@ static struct part *choose(struct th_merge *merge)
         for (struct part *part = merge->parts; part < merge->parts + merge->count; part++) {
             bool live = part->reader->info.live;
             while (!part->there &&
-                   (!live || th_replay_input_await(&part->reader->input, patience(first))))
-                fetch(merge, part);
+                   (!live || th_replay_input_await(&part->reader->input, patience_for(first))))
+                fetch_record(merge, part);
             open |= !part->there;
         }
     } while (first != earliest(merge) || (!first && open));
@@ -345,8 +345,8 @@ static void convert_time(struct th_merge *merge, struct part *part)
     same = th_trace_time_clock(merge->scale) == th_trace_time_clock(time->kind);
     if (part == merge->first && same)
         return;
-    time->ns += th_merge_clock_to_system(&part->clock, time->kind) + part->correction -
-                th_merge_clock_to_system(first, merge->scale) - merge->first->correction;
+    time->ns += th_replay_clock_to_system(&part->clock, time->kind) + part->correction -
+                th_replay_clock_to_system(first, merge->scale) - merge->first->correction;
     if (!same)
         *time = (struct th_event_time){.kind = merge->scale, .ns = time->ns};
 }
@@ -362,7 +362,7 @@ static enum th_status next_of_merge(struct th_reader *reader, struct th_event *e
     if (merge->given)
         merge->given->there = false;
     merge->given = NULL;
-    part = merge->refused ? NULL : choose(merge);
+    part = merge->refused ? NULL : choose_part(merge);
     reader->bytes_before = 0;
     for (size_t i = 0; i < merge->count; i++)
         reader->bytes_before += merge->parts[i].reader->info.bytes;
@@ -483,7 +483,7 @@ enum th_status th_replay_reader_merge(const char *const *names, size_t count,
     merge->parts = th_alloc_zero(count * sizeof *merge->parts);
     th_env_init(&merge->env, TH_ENV_PLAIN);
     for (size_t i = 0; i < count; i++)
-        th_merge_clock_init(&merge->parts[i].clock);
+        th_replay_clock_init(&merge->parts[i].clock);
     status = open_parts(merge, names, count, &own);
     if (status == TH_OK)
         status = learn_clocks(made, names, count, &own);
@@ -518,7 +518,7 @@ bool th_replay_reader_clock(const struct th_reader *reader, size_t number,
         return true;
     clock->shared = part->clock.host == merge->first->clock.host;
     clock->known =
-        th_merge_clock_is_known(&part->clock, &merge->first->clock, &clock->behind, &clock->doubt);
+        th_replay_clock_is_known(&part->clock, &merge->first->clock, &clock->behind, &clock->doubt);
     return true;
 }
 
