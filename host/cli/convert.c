@@ -11,6 +11,7 @@
 #include "host/replay/writer.h"
 #include "host/term/text.h"
 #include "host/trace/event.h"
+#include "host/trace/note.h"
 
 #include <string.h>
 
@@ -23,6 +24,17 @@ static bool is_of(const struct th_etf_node *node, const struct th_stream *stream
 
     return node->node == TH_NONE || now->node == TH_NONE ||
            (node->node == now->node && node->creation == now->creation);
+}
+
+/* Tells the user what EVENT, a note of a running node, is for. */
+static void convert_tell(struct th_stream *stream, struct th_event *event, th_env *env)
+{
+    struct th_buffer text = {0};
+    struct th_note note;
+
+    if (th_trace_note(event, env, &note) && th_trace_note_told(&note, &text))
+        th_cli_stream_say(stream, "%s", th_buffer_text(&text));
+    th_buffer_free(&text);
 }
 
 /* Writes EVENT and all following events of NODE. Returns false if writing failed, with the cause in
@@ -40,6 +52,8 @@ static bool convert_add_all(struct th_stream *stream, struct th_writer *writer,
             th_cli_stream_malformed(stream, event);
         else if (status == TH_OK)
             th_cli_stream_check(stream, event, &env);
+        if (stream->options->node.wish)
+            convert_tell(stream, event, &env);
         th_env_clear(&env);
     } while (status != TH_FAILED && th_cli_stream_next(stream, event) && is_of(node, stream));
     th_env_release(&env);

@@ -83,6 +83,7 @@ enum {
     X(round_trip, "round_trip")                                     \
     X(sampled, "sampled")                                           \
     X(notice, "notice")                                             \
+    X(unmatched, "unmatched")                                       \
     X(counts, "counts")                                             \
     X(off, "off")                                                   \
     X(send, "send")                                                 \

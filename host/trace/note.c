@@ -130,6 +130,8 @@ bool th_trace_note_told(const struct th_note *note, struct th_buffer *text)
     size_t bytes = 0;
     uint64_t processes;
 
+    if (note->key == TH_AM(unmatched))
+        return th_trace_note_unmatched_told(note->value, text);
     if (note->key == TH_AM(sampled) && triple && th_get_uint64(third, &processes)) {
         th_buffer_printf(text, "beyond a limit, the node goes on with one of %llu processes",
                          (unsigned long long)processes);
@@ -152,6 +154,8 @@ void th_trace_note_play(struct th_tracing *tracing, const struct th_note *note)
 
     if (note->key == TH_AM(counts))
         th_trace_note_counts(tracing, note->value);
+    else if (note->key == TH_AM(unmatched))
+        th_trace_note_unmatched_play(tracing, note->value);
     else if (note->key == TH_AM(names))
         take_names(tracing, note->value);
     else if (th_trace_note_offset(note, &offset))

@@ -20,7 +20,10 @@
  *                                                        processes
  *     {tracehost, counts, [{{M, F, A}, Kind, Value}]}    counts of breakpoints in the node, as
  *                                                        erlang:trace_info/2 returns them
- *
+ *     {tracehost, unmatched, {{M, F, A}, Kinds, [{Function, Arity}]}}
+ *                                                        no function of the node has the pattern, in
+ *                                                        which _ is any, with the Kinds that were
+ *                                                        asked for; functions of the module
  *     {tracehost, notice, Text}                          Text, a binary, is for the user
  *
  * A note with another key is kept and means nothing.
@@ -30,6 +33,7 @@
 
 #include "event.h"
 
+struct th_pattern;
 struct th_tracing;
 
 struct th_note {
@@ -45,9 +49,12 @@ bool th_trace_note_offset(const struct th_note *note, int64_t *ns);
 /* Returns whether NOTE tells a round trip; TIMES are its four times. */
 bool th_trace_note_round_trip(const struct th_note *note, int64_t times[4]);
 
-/* Appends to TEXT what NOTE tells users: a notice, or that the node traces no more, or less. Returns
- * false if NOTE is no such. */
+/* Appends to TEXT what NOTE tells users: a notice, that the node traces no more, or less, or that a
+ * pattern has no function. Returns false if NOTE is no such. */
 bool th_trace_note_told(const struct th_note *note, struct th_buffer *text);
+
+/* Returns whether a note has told that PATTERN has no function in the node. */
+bool th_trace_note_unmatched(const struct th_tracing *tracing, const struct th_pattern *pattern);
 
 /* Returns what a note tells of WORD: the name of a pid or port, or the owner of a name, when the
  * recording began; TH_NONE: nothing. th_trace_note_forget() forgets all.

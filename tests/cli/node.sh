@@ -261,6 +261,28 @@ status 130
 EOF
 
 # Five of the records are notes, more in a slow second.
+# misspelt OPTION...: a replay with a pattern that the node has no function for. It warns while it runs, and once.
+misspelt() {
+    rm -f "$work/out"
+    env --default-signal=INT "$tracehost" replay -p lists:srot/1 -p lists:sort/1 -p lists:map/2 "$@" -t text,output="$work/out" \
+        node:shop 2>"$work/err" &
+    replay=$!
+    until_so grep -q srot "$work/err" && until_so grep -q sort "$work/out" || cat "$work/err"
+    kill -INT $replay
+    wait $replay
+    sed '/received SIGINT/d' "$work/err"
+    until_so nothing || state
+}
+for how in --load --no-load; do
+    expect "a pattern that has no function is reported at once: $how" misspelt $how <<'EOF'
+tracehost replay: node:shop: -p lists:srot/1: the node has no such function; did you mean 'lists:sort/1'?
+EOF
+done
+expect 'a local function has no global pattern' "$tracehost" replay -p lists:sort/1 -p lists:usplit_1/5 --kind=global \
+    -t count,output=/dev/null --max-events=1 node:shop <<'EOF'
+-- stderr
+tracehost replay: node:shop: -p lists:usplit_1/5: the node does not export this function
+EOF
 expect 'isolated tracers read one node' \
     sh -c '"$1" replay -p lists:sort/1 --isolate -t count,output=one -t count,output=other --max-records=25 node:shop; cmp one other &&
         tail -1 one | sed "s/ 1[0-9] / 20 /"' \
@@ -273,6 +295,7 @@ expect 'beyond --max-rate the tracing ends, which the recording tells, too' sh -
     "$1" convert -p lists:sort/1 --max-rate=20 node:shop rate.trace
     "$1" replay -t count,output=/dev/null rate.trace' sh "$tracehost" <<'EOF'
 -- stderr
+tracehost convert: node:shop: the node has ended the tracing: more than 20 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
 tracehost replay: rate.trace: the node has ended the tracing: more than 20 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
 EOF
 check 'the node is left as it was beyond --max-rate' until_so nothing

@@ -90,6 +90,27 @@ tracehost replay: limit.jsonl: the node has ended the tracing: the queue; -p and
 tracehost replay: limit.jsonl: the node has ended the tracing: stopped
 tracehost replay: limit.jsonl: beyond a limit, the node goes on with one of 8 processes
 EOF
+unmatched() {
+    for note in '{shop,sel,1},[local],[{sell,1},{work,1},{sell,2}]' '{shop,sell,1},[global],[{sell,1}]' \
+        '{shop,sell,2},[global],[{sell,1}]' "{shop,sale,'_'},[local,call_count],[{sell,1},nonsense|sell]" \
+        "{'_','_','_'},[],[]" '{shop,sell,-1},[],[]' '{shop,sell},[],[]' '{shop,sell,1},[]'; do
+        echo "{\"other\":\"{tracehost,unmatched,{$note}}\"}"
+    done >unmatched.jsonl
+    sed -n 5,6p notes.jsonl >>unmatched.jsonl
+    "$tracehost" replay "$@" -t count,output=/dev/null unmatched.jsonl
+}
+expect 'a pattern that has no function in the node is reported' unmatched <<'EOF'
+-- stderr
+tracehost replay: unmatched.jsonl: -p shop:sel/1: the node has no such function; did you mean 'shop:sell/1'?
+tracehost replay: unmatched.jsonl: -p shop:sell/1: the node does not export this function
+tracehost replay: unmatched.jsonl: -p shop:sell/2: the node has no such function; did you mean 'shop:sell/1'?
+tracehost replay: unmatched.jsonl: -p shop:sale/_: the node has no such function; did you mean 'shop:sell/_'?
+tracehost replay: unmatched.jsonl: -p _:_/_: the node has no such function
+EOF
+expect 'it is reported once' sh -c '"$@" 2>&1 | grep -v "jsonl: -p"' sh "$tracehost" replay -p shop:sel/1 -p shop:sel/_ \
+    -p shop:sale -t count,output=/dev/null unmatched.jsonl <<'EOF'
+tracehost replay: warning: -p shop:sel/_: no such function was called
+EOF
 expect 'tracers get the time of the node from a monotonic time' \
     sh -c '"$1" replay -t otlp notes.trace 2>/dev/null | grep -o "startTimeUnixNano\":\"[0-9]*" | sort -u' sh "$tracehost" <<'EOF'
 startTimeUnixNano":"1795887988299881704

@@ -7,6 +7,7 @@
 #include "host/base/log.h"
 #include "host/library/name_list.h"
 #include "host/term/text.h"
+#include "host/trace/note.h"
 #include "host/trace/pattern.h"
 
 #include <string.h>
@@ -128,7 +129,8 @@ void th_control_session_options_report_uncalled(const struct th_control_session_
             if (option->object == TH_PATTERN_FUNCTIONS &&
                 !th_control_pattern_option_clears(option) &&
                 !(options->items[i].decided && has_events(&options->items[i], tracing)) &&
-                !th_trace_called(tracing, &option->pattern))
+                !th_trace_called(tracing, &option->pattern) &&
+                !th_trace_note_unmatched(tracing, &option->pattern)) /* told at the beginning */
                 warn_of_none(option, tracing, "no such function was called");
         }
 }

@@ -121,13 +121,19 @@ set_up(Client, Wish, Caller) ->
     State = #{plan => Plan#{own => Own}, sender => Sender, sender_monitor => SenderMonitor, dead => Dead, queued => 0},
     try begin_tracing(State, 0) of
         {Traces, Matched, Counts} ->
-            {Traces, #{release => Release, session => Sessions, patterns => sums(Matched), tracees => sums(Counts),
+            Sums = sums(Matched),
+            [give(Sender, Control, note(unmatched, unmatched(lists:nth(I, WishedPatterns)))) || {I, 0} <- Sums],
+            {Traces, #{release => Release, session => Sessions, patterns => Sums, tracees => sums(Counts),
                 left_out => LeftOut}}
     catch
         Class:Reason:Stack ->
             exit(Sender, kill),
             erlang:raise(Class, Reason, Stack)
     end.
+
+%% Returns what a note tells of a pattern without functions. Functions of the module: some may be similar.
+unmatched({M, F, A, _, Kinds}) ->
+    {{M, F, A}, Kinds, lists:sublist([{Name, Arity} || M =/= '_', {_, Name, Arity} <- functions({M, '_', '_'})], 1000)}.
 
 numbered(List) ->
     lists:zip(lists:seq(1, length(List)), List).
