@@ -795,7 +795,9 @@ ERL_NAPI_EXPORT int enif_send(ErlNifEnv *env, const ErlNifPid *to_pid, ErlNifEnv
  * erl_tracer.h names. */
 ERL_NAPI_EXPORT ErlNifPid *enif_self(ErlNifEnv *caller_env, ErlNifPid *pid);
 
-/** Gets the pid of a process of this node. */
+/** Gets the pid of a process of this node. In a replay, "this node" is the node that was recorded; if
+ * several nodes are replayed together, it is each of them: tracers keep tables by such pids. Only the
+ * pids of the first node print as <0...>. */
 ERL_NAPI_EXPORT int enif_get_local_pid(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPid *pid);
 
 /** Returns whether the process that runs is alive; a dirty NIF may outlive its process.
@@ -812,7 +814,7 @@ ERL_NAPI_EXPORT int enif_is_process_alive(ErlNifEnv *env, ErlNifPid *pid);
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_is_port_alive(ErlNifEnv *env, ErlNifPort *port_id);
 
-/** Gets a port of this node.
+/** Gets a port of this node, as enif_get_local_pid() gets a pid.
  * Since: 2.11. */
 ERL_NAPI_EXPORT int enif_get_local_port(ErlNifEnv *env, ERL_NIF_TERM term, ErlNifPort *port_id);
 

@@ -38,7 +38,7 @@ extern "C" {
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
  *   3  th_output_buffer() and its companions, th_output_continued(), th_share_file(),
- *      th_recorded_name(), th_recorded_owner(), th_elixir_name()
+ *      th_recorded_name(), th_recorded_node(), th_recorded_owner(), th_elixir_name()
  *
  * th_host_present(), behind the functions, shows how a library checks which functions a host has.
  */
@@ -236,11 +236,21 @@ TH_MODULE_API int th_recording_zero(ErlNifEnv *env, ErlNifTimeUnit unit, ErlNifT
  * Errors: 0 if the recording does not tell, and in other threads. */
 TH_MODULE_API int th_recorded_name(ERL_NIF_TERM tracee, ERL_NIF_TERM *name);
 
-/** The reverse of th_recorded_name(): *TRACEE becomes the pid or port that had NAME.
+/** Gets the number of a node that is replayed: *NUMBER becomes 0 for the first one and 1 to 15 for
+ * the others, in the order of the streams. OF is a pid or port that enif_get_local_pid() or
+ * enif_get_local_port() accepts, or the name of a node, an atom. Each node has its own registered
+ * names: with this number a tracer keeps them apart.
+ * Since: 3; see th_host_present().
+ * Thread: any.
+ * Errors: 0 if OF is of no node that is replayed, or another term. */
+TH_MODULE_API int th_recorded_node(ERL_NIF_TERM of, unsigned *number);
+
+/** The reverse of th_recorded_name(): *TRACEE becomes the pid or port that had NAME in the node with
+ * the number NODE.
  * Since: 3; see th_host_present().
  * Thread: as th_recorded_name().
  * Errors: likewise. */
-TH_MODULE_API int th_recorded_owner(ERL_NIF_TERM name, ERL_NIF_TERM *tracee);
+TH_MODULE_API int th_recorded_owner(ERL_NIF_TERM name, unsigned node, ERL_NIF_TERM *tracee);
 
 /** Returns 1 if FACT holds for the call that the callback reports, else 0.
  * Errors: -1 if that is unknown. */

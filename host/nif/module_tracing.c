@@ -5,6 +5,9 @@
 #include "host/base/output.h"
 #include "host/crash/supervisor.h"
 #include "host/probe/probe.h"
+#include "host/process/process.h"
+#include "host/term/atom.h"
+#include "host/term/peer.h"
 #include "host/term/text.h"
 #include "host/trace/callback.h"
 #include "host/trace/note.h"
@@ -35,15 +38,28 @@ int th_recordings_begun(ErlNifEnv *env)
 
 int th_recorded_name(ERL_NIF_TERM tracee, ERL_NIF_TERM *name)
 {
-    th_term found = th_trace_note_of(tracee);
+    th_term found = th_trace_note_name(tracee);
 
     *name = found;
     return th_is_atom(found);
 }
 
-int th_recorded_owner(ERL_NIF_TERM name, ERL_NIF_TERM *tracee)
+int th_recorded_node(ERL_NIF_TERM of, unsigned *number)
 {
-    th_term found = th_is_atom(name) ? th_trace_note_of(name) : TH_NONE;
+    th_term here = th_process_world_node().node;
+    unsigned found = th_is_atom(of) ? th_peer_named(of) : th_peer_of(of);
+
+    if (of == (here ? here : TH_AM(nonode)))
+        found = 0;
+    else if (found == 0 && !th_is_local_pid(of) && !th_is_local_port(of))
+        return 0;
+    *number = found;
+    return 1;
+}
+
+int th_recorded_owner(ERL_NIF_TERM name, unsigned node, ERL_NIF_TERM *tracee)
+{
+    th_term found = th_trace_note_owner(name, node);
 
     *tracee = found;
     return found != TH_NONE;

@@ -32,6 +32,15 @@ unsigned th_peer_add(th_term node, uint32_t creation)
     return index;
 }
 
+unsigned th_peer_named(th_term node)
+{
+    unsigned index = atomic_load_explicit(&last_peer, memory_order_acquire);
+
+    while (index > 0 && th_term_peers[index].node != node)
+        index--;
+    return index;
+}
+
 bool th_peer_is_known(unsigned index)
 {
     return index <= atomic_load_explicit(&last_peer, memory_order_acquire);

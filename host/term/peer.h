@@ -37,6 +37,10 @@ unsigned th_peer_add(th_term node, uint32_t creation);
  * Thread: any; an acquire load finds the entries complete. */
 unsigned th_peer_find(th_term node, uint32_t creation);
 
+/* Returns the index of the peer that was added last with the name NODE; 0: none.
+ * Thread: any. */
+unsigned th_peer_named(th_term node);
+
 /* Returns whether INDEX is 0 or that of a peer.
  * Thread: any. */
 bool th_peer_is_known(unsigned index);

@@ -39,21 +39,24 @@ static const th_term *pair_of(th_term term)
  * its node. Of the replaying thread. */
 static struct th_table noted;
 
-/* Returns the key of NAME, an atom, in the node of ID. */
-static uint64_t key_of_name(th_term name, th_term id)
+/* Returns the key of NAME, an atom, in the node with INDEX. */
+static uint64_t key_of_name(th_term name, unsigned index)
 {
-    return name | (th_term)th_peer_of(id) << 56;
+    return name | (uint64_t)index << 56;
 }
 
-th_term th_trace_note_of(th_term word)
+th_term th_trace_note_name(th_term id)
 {
-    const struct th_event *event = th_trace_callback_recorded();
-
-    if (!event)
+    if (!th_trace_callback_recorded() || (!th_is_local_pid(id) && !th_is_local_port(id)))
         return TH_NONE;
-    if (th_is_atom(word))
-        word = key_of_name(word, event->tracee);
-    return (th_term)(uintptr_t)th_hash_table_get(&noted, word);
+    return (th_term)(uintptr_t)th_hash_table_get(&noted, id);
+}
+
+th_term th_trace_note_owner(th_term name, unsigned index)
+{
+    if (!th_trace_callback_recorded() || !th_is_atom(name))
+        return TH_NONE;
+    return (th_term)(uintptr_t)th_hash_table_get(&noted, key_of_name(name, index));
 }
 
 void th_trace_note_forget(void)
@@ -74,7 +77,8 @@ static void take_names(struct th_tracing *tracing, th_term names)
         th_process_world_register(name[0], name[1]);
         if (th_is_immediate(name[0])) {
             th_hash_table_set(&noted, name[0], (void *)(uintptr_t)name[1]);
-            th_hash_table_set(&noted, key_of_name(name[1], name[0]), (void *)(uintptr_t)name[0]);
+            th_hash_table_set(&noted, key_of_name(name[1], th_peer_of(name[0])),
+                              (void *)(uintptr_t)name[0]);
         }
         th_trace_inheritance_meet(tracing, name[0], name[1]);
     }

@@ -56,10 +56,12 @@ bool th_trace_note_told(const struct th_note *note, struct th_buffer *text);
 /* Returns whether a note has told that PATTERN has no function in the node. */
 bool th_trace_note_unmatched(const struct th_tracing *tracing, const struct th_pattern *pattern);
 
-/* Returns what a note tells of WORD: the name of a pid or port, or the owner of a name, when the
- * recording began; TH_NONE: nothing. th_trace_note_forget() forgets all.
+/* Return what a note tells: the name that the pid or port ID had when the recording began; the owner
+ * of NAME in the node with INDEX, 0 or that of a peer (term/peer.h). TH_NONE: nothing.
+ * th_trace_note_forget() forgets all.
  * Thread: the replaying one; others get TH_NONE outside of callbacks for recorded events. */
-th_term th_trace_note_of(th_term word);
+th_term th_trace_note_name(th_term id);
+th_term th_trace_note_owner(th_term name, unsigned index);
 void th_trace_note_forget(void);
 
 /* Applies NOTE to the world of TRACING and to the recording's clocks.

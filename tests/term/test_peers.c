@@ -33,7 +33,7 @@ static size_t count;
 /* Two peers have one name, another has the name of this node. */
 static th_term node_at(unsigned peer)
 {
-    char name[16];
+    char name[24];
 
     if (peer == 0 || peer == 7)
         return peer ? th_atom("here@home") : TH_NONE;

@@ -157,7 +157,7 @@ static struct process *receiver_of(ErlNifEnv *env, struct chrome *chrome, ERL_NI
 {
     ErlNifPid pid;
 
-    if (enif_is_atom(env, to))
+    if (names_are_key(env, to))
         return tracees_find(&chrome->processes, names_find(&chrome->names, to));
     return enif_get_local_pid(env, to, &pid) ? process_of(chrome, pid.pid) : NULL;
 }
@@ -174,7 +174,7 @@ static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM mes
 
     write_slice(process, 'B', "message", "send");
     if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to)) {
-        to = receivers_name(env, to);
+        to = receivers_name(env, process->tracee.term, to);
         receiver = receiver_of(env, chrome, to);
         receivers_sent(&chrome->receivers, hash,
                        names_are_told(&chrome->names, to) && receiver ? receiver->tracee.term : to);
@@ -261,7 +261,8 @@ static void register_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM
 {
     if (!enif_is_atom(env, term))
         return;
-    names_give(&process->chrome->names, term, process->tracee.term, SIZE_MAX);
+    names_give(&process->chrome->names, names_key(term, process->tracee.term), process->tracee.term,
+               SIZE_MAX);
     process->tracee.name = term;
     write_name(process);
 }

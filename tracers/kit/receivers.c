@@ -1,5 +1,7 @@
 #include "receivers.h"
 
+#include "names.h"
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -21,16 +23,20 @@ static bool is_this_node(ErlNifEnv *env, ERL_NIF_TERM node)
     return is;
 }
 
-ERL_NIF_TERM receivers_name(ErlNifEnv *env, ERL_NIF_TERM to)
+ERL_NIF_TERM receivers_name(ErlNifEnv *env, ERL_NIF_TERM sender, ERL_NIF_TERM to)
 {
     const ERL_NIF_TERM *elements;
+    unsigned node;
     int size;
 
-    return enif_get_tuple(env, to, &size, &elements) && size == 2 &&
-                   enif_is_atom(env, elements[0]) && enif_is_atom(env, elements[1]) &&
-                   is_this_node(env, elements[1])
-               ? elements[0]
-               : to;
+    if (enif_is_atom(env, to))
+        return names_key(to, sender);
+    if (!enif_get_tuple(env, to, &size, &elements) || size != 2 ||
+        !enif_is_atom(env, elements[0]) || !enif_is_atom(env, elements[1]))
+        return to;
+    if (TH_HAS(th_recorded_node))
+        return th_recorded_node(elements[1], &node) ? names_key_of(elements[0], node) : to;
+    return is_this_node(env, elements[1]) ? elements[0] : to;
 }
 
 static struct set *set_of(struct receivers *receivers, ErlNifUInt64 hash)
@@ -64,13 +70,15 @@ ERL_NIF_TERM receivers_received(ErlNifEnv *env, struct receivers *receivers, Erl
             set->sent[at].to = 0;
             return 0;
         }
-        if (enif_get_local_pid(env, set->sent[at].to, &other))
+        if (names_are_key(env, set->sent[at].to)
+                ? names_key(names_name(set->sent[at].to), pid) != set->sent[at].to
+                : enif_get_local_pid(env, set->sent[at].to, &other))
             continue;
         several |= only && only != set->sent[at].to;
         only = set->sent[at].to;
         place = at;
     }
-    if (!only || several || !enif_is_atom(env, only))
+    if (!only || several || !names_are_key(env, only))
         return 0;
     set->sent[place].to = 0;
     return only;

@@ -184,7 +184,7 @@ static ERL_NIF_TERM receiver_of(ErlNifEnv *env, struct otlp *otlp, ERL_NIF_TERM 
 {
     ErlNifPid pid;
 
-    if (enif_is_atom(env, to))
+    if (names_are_key(env, to))
         return names_find(&otlp->names, to);
     if (enif_is_ref(env, to))
         return aliases_owner(&otlp->aliases, to);
@@ -203,12 +203,12 @@ static void send_event(struct process *process, bool received)
         return;
     span_message(process, to);
     aliases_note(event->env, &otlp->aliases, process->tracee.term, event->term);
-    to = receivers_name(event->env, to);
+    to = receivers_name(event->env, process->tracee.term, to);
     receiver = received ? receiver_of(event->env, otlp, to) : 0;
     if (received)
         receivers_sent(&otlp->receivers, hash,
                        receiver &&
-                               (!enif_is_atom(event->env, to) || names_are_told(&otlp->names, to))
+                               (!names_are_key(event->env, to) || names_are_told(&otlp->names, to))
                            ? receiver
                            : to);
     if (receiver)
@@ -294,7 +294,8 @@ static void register_event(struct process *process, ERL_NIF_TERM term)
 {
     struct otlp *otlp = process->otlp;
 
-    otlp->lost += !names_give(&otlp->names, term, process->tracee.term, SIZE_MAX);
+    otlp->lost += !names_give(&otlp->names, names_key(term, process->tracee.term),
+                              process->tracee.term, SIZE_MAX);
     process->tracee.name = term;
 }
 

@@ -178,10 +178,10 @@ static struct process *receiver_of(const struct event *event, ERL_NIF_TERM to)
     ErlNifPort port;
     ErlNifPid pid;
 
-    if (enif_is_ref(env, to))
-        to = aliases_owner(&report->messages.aliases, to);
-    if (to && enif_is_atom(env, to))
+    if (names_are_key(env, to))
         to = names_find(&report->messages.names, to);
+    else if (enif_is_ref(env, to))
+        to = aliases_owner(&report->messages.aliases, to);
     if (!to)
         return NULL;
     if (enif_get_local_pid(env, to, &pid))
@@ -192,7 +192,7 @@ static struct process *receiver_of(const struct event *event, ERL_NIF_TERM to)
 void send_event(const struct event *event)
 {
     bool gone = event->tag == TH_TRACER_ATOM(event->env, send_to_non_existing_process);
-    ERL_NIF_TERM word = event->extra ? receivers_name(event->env, event->extra) : 0;
+    ERL_NIF_TERM word = event->extra ? receivers_name(event->env, event->tracee, event->extra) : 0;
     ErlNifUInt64 hash = enif_hash(ERL_NIF_INTERNAL_HASH, event->term, 0);
     struct messages *messages = &event->report->messages;
     struct process *to;
@@ -203,7 +203,7 @@ void send_event(const struct event *event)
     if (word && !gone)
         receivers_sent(
             &messages->receivers, hash,
-            to && (!enif_is_atom(event->env, word) || names_are_told(&messages->names, word))
+            to && (!names_are_key(event->env, word) || names_are_told(&messages->names, word))
                 ? to->tracee.term
                 : word);
     pair = pair_of(event->report, event->process, to);
@@ -253,12 +253,13 @@ void receive_event(const struct event *event)
 void name_event(const struct event *event, bool registered)
 {
     struct messages *messages = &event->report->messages;
+    ERL_NIF_TERM key = names_key(event->term, event->tracee);
 
     if (!enif_is_atom(event->env, event->term))
         return;
     if (!registered)
-        names_give(&messages->names, event->term, 0, 0);
-    else if (!names_give(&messages->names, event->term, event->tracee, NAMES_MOST))
+        names_give(&messages->names, key, 0, 0);
+    else if (!names_give(&messages->names, key, event->tracee, NAMES_MOST))
         messages->nameless++;
     if (registered && event->process)
         event->process->tracee.name = event->term;

@@ -164,10 +164,10 @@ void diagram_name(const struct diagram *diagram, uint32_t column, struct line *l
     else if (participant->text)
         line_add(line, "%s", participant->text);
     else if (participant->name && !participant_is_name(participant)) {
-        line_add_name(line, participant->name);
+        line_add_name(line, names_name(participant->name));
         line_add(line, " %#T", participant->term);
     } else {
-        line_add_name(line, participant->term);
+        line_add_name(line, participant->name ? names_name(participant->name) : participant->term);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #include "../kit/line.h"
 #include "../kit/moment.h"
+#include "../kit/names.h"
 #include "../kit/tracees.h"
 
 #include <stdbool.h>
@@ -16,8 +17,8 @@ enum {
 };
 
 struct participant {
-    ERL_NIF_TERM term; /* a local pid or port, or a name (an atom); 0: at another node */
-    ERL_NIF_TERM name; /* latest registered name; 0: none; of a name: itself */
+    ERL_NIF_TERM term; /* a local pid or port, or a name's key (names.h); 0: at another node */
+    ERL_NIF_TERM name; /* key of the latest registered name; 0: none; of a name: itself */
     char *text;        /* name of a participant at another node */
     uint64_t count;    /* messages that it sent or got */
     uint32_t same;     /* the participant that this one is identical with; else itself */

@@ -27,6 +27,7 @@ struct settings {
 
 #include "../kit/output.h"
 #include "../kit/aliases.h"
+#include "../kit/names.h"
 #include "../kit/receivers.h"
 #include "../kit/tracee.h"
 #include "diagram.h"
@@ -79,7 +80,7 @@ static struct sequence *sequence_of(ErlNifEnv *env, ERL_NIF_TERM state)
     return sequence;
 }
 
-/* Returns the actor of TERM, a word that is the same for ever; made if necessary. */
+/* Returns the actor of TERM, a local pid or port, or the key of a name; made if necessary. */
 static struct actor *actor_of(struct sequence *sequence, ERL_NIF_TERM term)
 {
     struct actor *actor = tracees_find(&sequence->actors, term);
@@ -87,8 +88,11 @@ static struct actor *actor_of(struct sequence *sequence, ERL_NIF_TERM term)
     if (actor)
         return actor;
     actor = tracees_add(&sequence->actors, term, sizeof *actor);
-    if (actor && TH_HAS(th_recorded_owner))
-        actor->told = th_recorded_owner(term, &actor->pid);
+    if (actor) {
+        actor->told = names_recorded(term, &actor->pid);
+        if (actor->tracee.name)
+            actor->tracee.name = names_key(actor->tracee.name, term);
+    }
     return actor;
 }
 
@@ -115,6 +119,14 @@ static uint32_t participant_of(ErlNifEnv *env, struct sequence *sequence, ERL_NI
     ErlNifPort port;
     ErlNifPid pid;
 
+    if (names_are_key(env, term)) {
+        actor = actor_of(sequence, term);
+        if (actor && actor->pid)
+            actor = actor_of(sequence, actor->pid);
+        else if (actor)
+            actor->tracee.name = term;
+        return number_of(sequence, actor);
+    }
     if (enif_get_local_pid(env, term, &pid))
         return number_of(sequence, actor_of(sequence, pid.pid));
     if (enif_get_local_port(env, term, &port))
@@ -124,23 +136,16 @@ static uint32_t participant_of(ErlNifEnv *env, struct sequence *sequence, ERL_NI
         return owner ? number_of(sequence, actor_of(sequence, owner))
                      : diagram_remote(&sequence->diagram, "an alias");
     }
-    if (!enif_is_atom(env, term)) {
-        enif_snprintf(text, sizeof text, "%#T", term);
-        return diagram_remote(&sequence->diagram, text);
-    }
-    actor = actor_of(sequence, term);
-    if (actor && actor->pid)
-        actor = actor_of(sequence, actor->pid);
-    else if (actor)
-        actor->tracee.name = term;
-    return number_of(sequence, actor);
+    enif_snprintf(text, sizeof text, "%#T", term);
+    return diagram_remote(&sequence->diagram, text);
 }
 
 /* Returns the receiver of a message to TO, for receivers_sent(). */
 static ERL_NIF_TERM receiver_of(ErlNifEnv *env, struct sequence *sequence, ERL_NIF_TERM to)
 {
-    struct actor *actor = enif_is_atom(env, to) ? tracees_find(&sequence->actors, to) : NULL;
-    ERL_NIF_TERM owner = enif_is_ref(env, to) ? aliases_owner(&sequence->aliases, to) : 0;
+    bool named = names_are_key(env, to);
+    struct actor *actor = named ? tracees_find(&sequence->actors, to) : NULL;
+    ERL_NIF_TERM owner = !named && enif_is_ref(env, to) ? aliases_owner(&sequence->aliases, to) : 0;
 
     if (actor && actor->told && actor->pid)
         return actor->pid;
@@ -154,7 +159,7 @@ static void add_message(ErlNifEnv *env, struct sequence *sequence, struct messag
     struct diagram *diagram = &sequence->diagram;
 
     aliases_note(env, &sequence->aliases, from, term);
-    to = receivers_name(env, to);
+    to = receivers_name(env, tracee_word(env, from), to);
     if (!message->gone)
         receivers_sent(&sequence->receivers, enif_hash(ERL_NIF_INTERNAL_HASH, term, 0),
                        receiver_of(env, sequence, to));
@@ -170,10 +175,10 @@ static void add_message(ErlNifEnv *env, struct sequence *sequence, struct messag
         diagram_send(diagram, message);
 }
 
-/* Makes PID the owner of NAME; TOLD: by a registration. */
-static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM name, bool told)
+/* Makes PID the owner of the name with KEY; TOLD: by a registration. */
+static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM key, bool told)
 {
-    struct actor *actor = actor_of(sequence, pid), *named = actor_of(sequence, name);
+    struct actor *actor = actor_of(sequence, pid), *named = actor_of(sequence, key);
 
     if (!actor || !named) {
         sequence->diagram.lost++;
@@ -181,11 +186,11 @@ static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM
     }
     if (!told && named->told)
         return;
-    actor->tracee.name = name;
+    actor->tracee.name = key;
     named->pid = pid;
     named->told = told;
     if (actor->number)
-        sequence->diagram.participants[actor->number - 1].name = name;
+        sequence->diagram.participants[actor->number - 1].name = key;
 }
 
 /* Keeps an actor that is a participant, as it may still get messages. */
@@ -247,15 +252,15 @@ TH_TRACER_TRACE(receive)
 {
     struct sequence *sequence = sequence_of(env, state);
     ErlNifUInt64 hash = enif_hash(ERL_NIF_INTERNAL_HASH, term, 0);
-    ERL_NIF_TERM name;
+    ERL_NIF_TERM key;
 
     if (!sequence)
         return;
     tracee = tracee_word(env, tracee);
     pthread_mutex_lock(&sequence->lock);
-    name = receivers_received(env, &sequence->receivers, hash, tracee);
-    if (name)
-        name_actor(sequence, tracee, name, false);
+    key = receivers_received(env, &sequence->receivers, hash, tracee);
+    if (key)
+        name_actor(sequence, tracee, key, false);
     pthread_mutex_unlock(&sequence->lock);
 }
 
@@ -266,18 +271,19 @@ TH_TRACER_TRACE(procs)
 
     if (!sequence)
         return;
+    tracee = tracee_word(env, tracee);
     pthread_mutex_lock(&sequence->lock);
     if (tag == TH_TRACER_ATOM(env, register) && enif_is_atom(env, term)) {
-        name_actor(sequence, tracee_word(env, tracee), term, true);
+        name_actor(sequence, tracee, names_key(term, tracee), true);
     } else if (tag == TH_TRACER_ATOM(env, unregister)) {
-        named = tracees_find(&sequence->actors, term);
+        named = tracees_find(&sequence->actors, names_key(term, tracee));
         if (named) {
             named->pid = 0;
             named->told = false;
         }
         forget_actor(sequence, named);
     } else if (tag == TH_TRACER_ATOM(env, exit)) {
-        forget_actor(sequence, tracees_find(&sequence->actors, tracee_word(env, tracee)));
+        forget_actor(sequence, tracees_find(&sequence->actors, tracee));
     }
     pthread_mutex_unlock(&sequence->lock);
 }
