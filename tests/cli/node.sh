@@ -146,6 +146,7 @@ if ! command -v erlc >/dev/null || [ ! -e "$BUILD_DIR/lib/tracehost/tracehost_no
     finish
 fi
 sources=$PWD
+order=$PWD/tests/cli/lib/message_order
 cd "$work" || exit 1
 erlc "$sources/tests/node/feeder/shop.erl" || exit 1
 HOME=$work
@@ -155,7 +156,8 @@ export HOME ERL_EPMD_PORT
 mkfifo questions answers
 erl -sname shop -noshell -boot no_dot_erlang -run shop run <questions >answers 2>node.log &
 node=$!
-trap 'kill -KILL $node 2>/dev/null; epmd -kill >/dev/null 2>&1; rm -rf "$work"' EXIT
+other=
+trap 'kill -KILL $node $other 2>/dev/null; epmd -kill >/dev/null 2>&1; rm -rf "$work"' EXIT
 exec 7>questions 8<answers
 
 # ask EXPRESSIONS: prints their value in the node.
@@ -338,6 +340,72 @@ random_ends() {
 }
 seed=${SEED:-$(date +%s)}
 check "the node is left as it was after ${ENDS:-6} random ends (ENDS=${ENDS:-6} SEED=$seed)" random_ends "${ENDS:-6}" "$seed"
+
+# --- two nodes
+
+erl -sname other -noinput -boot no_dot_erlang -eval '
+    register(pong, spawn(fun Pong() -> receive {From, Ref, N} -> From ! {Ref, N}, Pong() end end)).' >other.log 2>&1 &
+other=$!
+until_so sh -c 'epmd -names | grep -q "name other"'
+ask '
+    Pong = {pong, list_to_atom("other@" ++ tl(lists:dropwhile(fun(C) -> C =/= $@ end, atom_to_list(node()))))},
+    Call = fun(N) -> Ref = make_ref(), Pong ! {self(), Ref, N}, receive {Ref, N} -> ok end end,
+    register(ping, spawn(fun Ping() -> receive {go, N} -> lists:foreach(Call, lists:seq(1, N)), Ping() end end)),
+    persistent_term:put(other, element(2, Pong)).' >/dev/null
+
+# Whether both nodes trace; whether none does.
+both() {
+    [ "$(ask '[F || {flags, F} <- [erlang:trace_info(whereis(ping), flags), rpc:call(persistent_term:get(other), erlang, trace_info,
+        [rpc:call(persistent_term:get(other), erlang, whereis, [pong]), flags])], F =/= []].' | tr -cd '[' | wc -c)" = 3 ]
+}
+none() {
+    nothing && [ "$(ask 'rpc:call(persistent_term:get(other), erlang, trace_info, [rpc:call(persistent_term:get(other), erlang, whereis, [pong]), flags]).')" = '{flags,[]}' ]
+}
+# together ARGUMENT...: begins a replay of both nodes, and lets them talk.
+together() {
+    rm -f both.txt
+    env --default-signal=INT "$tracehost" replay --flags=send,receive --processes=ping,pong -t text,output=both.txt "$@" node:shop node:other 2>err &
+    replay=$!
+    until_so both || return 1
+    ask 'ping ! {go, 500}.' >/dev/null
+}
+ordered() {
+    together --max-events=2001
+    wait $replay
+    "$order" <both.txt
+    cut -d' ' -f1 both.txt | sort | uniq -c
+    until_so none || state
+}
+expect 'two nodes are one stream, in which every receive follows its send' ordered <<'EOF'
+EOF
+interrupted() {
+    together
+    until_so grep -q ' 500}' both.txt || return 1
+    kill -INT $replay
+    wait $replay
+    echo "status $?"
+    sed 's/[0-9][0-9]* record/N record/' err
+    until_so none || state
+}
+expect 'SIGINT ends the tracing of both' interrupted <<'EOF'
+EOF
+one_goes_down() {
+    together
+    until_so grep -q ' 500}' both.txt || return 1
+    kill -KILL $other
+    until_so grep -q 'went down' err || return 1
+    ask 'ping ! {go, 0}, ping ! {stay, make_ref()}.' >/dev/null
+    until_so grep -q stay both.txt || return 1
+    kill -INT $replay
+    wait $replay
+    echo "status $?"
+    sed 's/[0-9][0-9]* record/N record/' err
+    until_so nothing || state
+}
+expect 'a node that goes down leaves the other one' one_goes_down <<'EOF'
+EOF
+
+# --- the end of the node
 
 goes_down() {
     rm -f text.txt

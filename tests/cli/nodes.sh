@@ -7,6 +7,8 @@ of_node() {
     printf '%s\n' "{\"tracehost\":1,\"node\":\"$1\",\"creation\":$2}" \
         "{\"ts\":$4,\"tracee\":\"<0.9.0>\",\"tag\":\"send\",\"term\":\"$3\",\"extra\":\"<0.10.0>\"}"
 }
+two=$PWD/samples/two_nodes
+order=$PWD/tests/cli/lib/message_order
 cd "$work" || exit 1
 of_node n1@h 1 a 1000 >a.jsonl
 of_node n2@h 1 b 2000 >b.jsonl
@@ -105,6 +107,95 @@ status 2, old
 page.html
 -- stderr
 tracehost report: b.trace has monotonic times, and nothing tells the node's clock: record node:NAME@HOST, or with the flag timestamp
+EOF
+
+# --- nodes of two hosts, whose clocks differ
+
+# in_order STREAM...: counts the messages with references that are received, and those received before they were sent.
+in_order() {
+    "$tracehost" replay "$@" | "$order"
+}
+for stream in north south; do
+    python3 - "$two/$stream.trace" <<'EOF' >alone_$stream.trace
+import struct, sys
+data, at = open(sys.argv[1], 'rb').read(), 0
+while at < len(data):
+    size = 5 + struct.unpack('>I', data[at + 1:at + 5])[0]
+    if b'round_trip' not in data[at:at + 40]:
+        sys.stdout.buffer.write(data[at:at + size])
+    at += size
+EOF
+done
+expect 'every receive follows its send' in_order "$two/north.trace" "$two/south.trace" <<'EOF'
+12 received, 0 of them before they were sent
+EOF
+expect 'so does it in the other order of the streams' in_order "$two/south.trace" "$two/north.trace" <<'EOF'
+12 received, 0 of them before they were sent
+EOF
+expect 'messages alone tell the difference of the clocks' in_order alone_north.trace alone_south.trace <<'EOF'
+12 received, 0 of them before they were sent
+EOF
+clocks() {
+    for first in north south; do
+        other=$([ $first = north ] && echo south || echo north)
+        for kind in "$two/" alone_; do
+            "$tracehost" info "$kind$first.trace" "$kind$other.trace" | sed -n '/^clock/p'
+        done
+    done
+    "$tracehost" info --max-records=4 alone_north.trace stamped_a.trace | sed -n '/^clock/p'
+}
+expect 'info tells how clocks were compared' clocks <<'EOF'
+clock       shop@north: all times are by this clock
+clock       till@south: 0.250002 s behind, at most 0.000034 s wrong
+clock       shop@north: all times are by this clock
+clock       till@south: 0.250006 s behind, at most 0.000036 s wrong
+clock       till@south: all times are by this clock
+clock       shop@north: 0.250002 s ahead, at most 0.000034 s wrong
+clock       till@south: all times are by this clock
+clock       shop@north: 0.250006 s ahead, at most 0.000036 s wrong
+clock       shop@north: all times are by this clock
+clock       n1@h: taken for the same, as nothing tells the difference
+EOF
+expect 'a diagram has the messages of both nodes' sh -c '"$1" replay -t sequence "$2/north.trace" "$2/south.trace" | sed -n 1,5p' sh "$tracehost" "$two" <<'EOF'
+sequenceDiagram
+    participant p1 as till #60;1.83.0#62;
+    participant p2 as stock #60;0.83.0#62;
+    p1->>p2: {'#36;gen_call',{#60;1.83.0#62;,[alias|#35;Ref]},{take,bread}}
+    p2->>p1: {[alias|#35;Ref],2}
+EOF
+page_of_both() {
+    "$tracehost" report -o both.html "$two/north.trace" "$two/south.trace"
+    python3 -c '
+import json, re
+page = open("both.html").read()
+data = json.loads(re.search(r"<script [^>]*application/json[^>]*>(.*?)</script>", page, re.S)[1])
+for pair in data["messages"]:
+    print(pair["from"], pair["to"], pair["sent"], pair["matched"], pair["p50"])
+print([(process["id"], process["name"]) for process in data["processes"]])'
+}
+expect 'a page has the messages of both nodes' page_of_both <<'EOF'
+0 1 6 6 44628
+1 0 6 6 32157
+[('<1.83.0>', 'till'), ('<0.83.0>', 'stock')]
+EOF
+expect 'a share, a smaller stream and processes of their own are refused' sh -c '
+    "$1" replay --shards=2 "$2/north.trace" "$2/south.trace"
+    "$1" replay --on-crash=minimize "$2/north.trace" "$2/south.trace"
+    "$1" replay --isolate -p a:b/1 node:a node:b' sh "$tracehost" "$two" <<'EOF'
+-- stderr
+tracehost replay: --shards cannot be used with several streams: play each stream by itself
+tracehost replay: --on-crash=minimize needs streams of one node
+tracehost replay: --isolate cannot be combined with several connections: record each with tracehost convert first
+Try `tracehost replay --help' or `tracehost replay --usage' for more
+information.
+-- status 2
+EOF
+expect 'isolated tracers read several files' sh -c '
+    "$1" replay --isolate -t count,output=one -t count,output=other "$2/north.trace" "$2/south.trace"
+    cmp one other && sed -n "/calls/,\$p" one' sh "$tracehost" "$two" <<'EOF'
+       calls       %  function
+           6   50.00  shop:handle_call/3
+           6   50.00  shop:sell/2
 EOF
 
 # For stdin, the node is known when the stream is read.
