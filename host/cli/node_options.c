@@ -87,9 +87,21 @@ static void explain(const struct th_stream_options *options, const char *const *
            decided ? "flags: the node decides the patterns" : "the same again, for each session");
 }
 
-bool th_cli_node_ask(const char *command, struct th_stream_options *options,
+/* Prints which of SESSIONS have events without times, although the records of the node have some. */
+static void explain_times(const struct th_control_session_options *sessions)
+{
+    for (size_t i = th_control_session_options_first(sessions); i < sessions->count; i++)
+        if (sessions->items[i].flag_list &&
+            !(sessions->items[i].flags & (TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP)))
+            printf("  tracers get no times, as --flags=%s names no time stamp: "
+                   "monotonic_timestamp is one\n",
+                   sessions->items[i].flag_list);
+}
+
+/* th_cli_node_ask(); PLAYS: the command delivers the events to SESSIONS. */
+static bool ask_node(const char *command, struct th_stream_options *options,
                      const char *const *names, size_t count,
-                     struct th_control_session_options *sessions)
+                     struct th_control_session_options *sessions, bool plays)
 {
     static struct th_buffer wish; /* until the program ends */
     struct th_buffer text = {0};
@@ -115,6 +127,8 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
         exit(th_cli_command_fail(command));
     if (options->explain) {
         explain(options, names, count, th_buffer_text(&text), decided);
+        if (plays)
+            explain_times(sessions);
         exit(th_cli_command_finish(command, TH_OK));
     }
     th_control_node_chosen(sessions, decided);
@@ -124,11 +138,18 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
     return true;
 }
 
+bool th_cli_node_ask(const char *command, struct th_stream_options *options,
+                     const char *const *names, size_t count,
+                     struct th_control_session_options *sessions)
+{
+    return ask_node(command, options, names, count, sessions, true);
+}
+
 void th_cli_node_ask_only(const char *command, struct th_stream_options *options,
                           const char *const *names, size_t count,
                           struct th_control_session_options *sessions)
 {
-    if (th_cli_node_ask(command, options, names, count, sessions) ||
+    if (ask_node(command, options, names, count, sessions, false) ||
         th_control_session_options_are_empty(sessions))
         return;
     th_error_raise(TH_USAGE,

@@ -44,6 +44,17 @@ in node:shop@host
 here
   the same again, for each session
 EOF
+without_times() {
+    "$tracehost" replay --explain --session=a --flags=call -t text -p a:b/1 --session=b --flags=send,cpu_timestamp -t text \
+        --session=c -t text -p a:b/1 --session=d --flags=call,arity -p a:_ -t text node:shop 2>&1 | sed '1,/^here/d'
+    "$tracehost" dump --explain --flags=call -p a:b/1 node:shop | sed '1,/^here/d'
+}
+expect 'sessions whose events have no times are told' without_times <<'EOF'
+  the same again, for each session
+  tracers get no times, as --flags=call names no time stamp: monotonic_timestamp is one
+  tracers get no times, as --flags=call,arity names no time stamp: monotonic_timestamp is one
+  flags: the node decides the patterns
+EOF
 expect 'limits are part of the request' explain -p a:b/1 --max-rate=0 --max-bytes=1MiB --sample=8 <<'EOF'
 in node:shop@host
   -p a:b/1

@@ -30,6 +30,7 @@ cases() ->
         {"backlog ends the tracing, what waits is sent later, and clocks at once", fun(C) -> backlog(C, load) end},
         {"backlog ends the tracing of the evaluated agent", fun(C) -> backlog(C, evaluate) end},
         {"an agent that does not read is ended", fun unread/1},
+        {"an agent that is late ends in order", fun late/1},
         {"a stop leaves nothing", fun(C) -> ends(C, load, fun stop_client/2) end},
         {"a stop of the evaluated agent leaves nothing", fun(C) -> ends(C, evaluate, fun stop_client/2) end},
         {"a client that is killed leaves nothing", fun(C) -> ends(C, load, fun kill_client/2) end},
@@ -452,6 +453,19 @@ unread(#{worker := Worker} = Context) ->
         {memory, true} -> ok;
         _ -> {Reason, Dropped}
     end.
+
+%% An agent that is suspended for a time stands for one that a busy machine does not run.
+late(#{worker := Worker} = Context) ->
+    {ok, #{controller := Controller} = Started} = start(Context, load, wish(calls([text(Context, Worker)]), [pattern()])),
+    {links, [Agent]} = in_node(Context, erlang, process_info, [Controller, links]),
+    Suspender = in_node(Context, watched, suspend, [Agent]),
+    work(Context, {calls, 25}),
+    ask(Started, stop),
+    timer:sleep(800),
+    in_node(Context, erlang, exit, [Suspender, kill]),
+    {Records, {stopped, #{events := 25, dropped := 0}}} = ask(Started, await_ended),
+    25 = length(events(Records)),
+    ok.
 
 tracing(Context) ->
     maps:with([traced, patterns, sessions, messages], in_node(Context, watched, state, [])).

@@ -462,12 +462,28 @@ stop_tracing(State, Reason) ->
     end,
     Agent ! {tracehost_order, Order},
     atomics:put(Control, 1, Order),
+    case await_agent(Agent, 1) of
+        {tracehost, _} -> end_tracing(State, Reason);
+        Other -> agent_killed(State, Other)
+    end.
+
+%% Returns the reason of the agent's end. An agent that needs too much memory has 0.3 seconds. Any other has two, as the
+%% processors may have other work.
+await_agent(Agent, Round) ->
     receive
-        {'EXIT', Agent, {tracehost, _}} -> end_tracing(State, Reason);
-        {'EXIT', Agent, Other} -> agent_killed(State, Other)
-    after 300 ->
-        kill(Agent),
-        agent_killed(State, no_answer)
+        {'EXIT', Agent, Reason} -> Reason
+    after 100 ->
+        Rounds = case process_info(Agent, [memory, total_heap_size]) of
+            [{_, Memory}, {_, Words}] when Memory - Words * 8 > 16777216; Words > 8388608 -> 3;
+            _ -> 20
+        end,
+        case Round < Rounds of
+            true ->
+                await_agent(Agent, Round + 1);
+            false ->
+                kill(Agent),
+                no_answer
+        end
     end.
 
 wait_for_delivery(Session) ->
