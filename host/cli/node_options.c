@@ -39,6 +39,11 @@ const struct th_argument th_cli_node_arguments[] = {
               "Beyond these limits, go on with one of N processes instead of ending",
               .how = TH_ARGUMENT_RARE, .least = 2, .most = 1 << 20,
               TH_INTO(struct th_stream_options, limits.sample)),
+    TH_OPTION("via", "TRACER", CHOICE, NODE,
+              "agent (default): a process of tracehost; port: a trace port of the node, which "
+              "listens on all addresses, without a cookie",
+              .how = TH_ARGUMENT_RARE, .words = TH_WORDS("agent", "port"),
+              TH_INTO(struct th_stream_options, limits.via_port)),
     TH_OPTION("load", NULL, FLAG, NODE,
               "Let the node load modules that -p names and that are not loaded",
               .how = TH_ARGUMENT_RARE, TH_INTO(struct th_stream_options, limits.load)),
@@ -83,7 +88,11 @@ static void explain(const struct th_stream_options *options, const char *const *
         printf(" and %lld bytes", (long long)limits->bytes);
     if (limits->sample && (limits->rate || limits->bytes))
         printf("; beyond that, one of %lld processes", (long long)limits->sample);
-    printf("\nhere\n  %s\n",
+    printf("\n%shere\n  %s\n",
+           limits->via_port
+               ? "  a trace port: it listens on all addresses, without a cookie, and its events\n"
+                 "  wait without a bound in bytes; the limits are applied here, to what arrives\n"
+               : "",
            decided ? "flags: the node decides the patterns" : "the same again, for each session");
 }
 
@@ -132,6 +141,10 @@ static bool ask_node(const char *command, struct th_stream_options *options,
         exit(th_cli_command_finish(command, TH_OK));
     }
     th_control_node_chosen(sessions, decided);
+    if (options->limits.via_port) {
+        options->node.port_rate = options->limits.rate;
+        options->node.port_bytes = options->limits.bytes;
+    }
     options->node.wish_size = wish.size;
     options->node.wish = wish.data;
     th_buffer_free(&text);

@@ -29,6 +29,8 @@ struct th_node_options {
     size_t wish_size;          /* in bytes */
     bool evaluated;            /* no module is loaded in the node */
     int64_t for_ns;            /* nanoseconds of tracing; 0: until the stream is closed */
+    int64_t port_rate;         /* most events a second by a trace port; 0: no limit */
+    int64_t port_bytes;        /* most bytes of them; 0: no limit */
 };
 
 struct th_reader_options {

@@ -25,6 +25,10 @@
  * that may wait in the node. */
 enum { WINDOW = 512 << 10, BACKLOG = 16 << 20, DEAD_MS = 5000 };
 
+/* Events that a trace port keeps for a slow reader before it drops some. The driver writes where it must
+ * not if this is less than 8. */
+enum { PORT_QUEUE = 10000 };
+
 /* Flags that a match specification may switch on. */
 enum { HEIRS = TH_FLAGS_ON_SPAWN | TH_FLAGS_ON_LINK, SWITCHED = TH_FLAGS_EVENTS | HEIRS };
 
@@ -420,9 +424,13 @@ static enum th_status wish_encode(const struct wish *wish, const struct th_node_
     th_buffer_printf(&term, ",messages=>[%.*s]", (int)wish->messages.size, wish->messages.data);
     add_limit(&term, "max_rate", limits->rate);
     add_limit(&term, "max_bytes", limits->bytes);
-    th_buffer_printf(
-        &term, ",sample=>%lld,load=>%s,names=>true,window=>%d,backlog=>%d,dead_ms=>%d}",
-        (long long)limits->sample, limits->load ? "true" : "false", WINDOW, BACKLOG, DEAD_MS);
+    th_buffer_printf(&term, ",sample=>%lld,load=>%s,names=>true,window=>%d,backlog=>%d,dead_ms=>%d",
+                     (long long)limits->sample, limits->load ? "true" : "false", WINDOW, BACKLOG,
+                     DEAD_MS);
+    if (limits->via_port)
+        th_buffer_printf(&term, ",via=>{port,%d}}", PORT_QUEUE);
+    else
+        th_buffer_add_text(&term, ",via=>agent}");
     th_env_init(&env, TH_ENV_PLAIN);
     status = th_text_parse(&env, (char *)term.data, term.size, &made);
     if (status == TH_OK)
@@ -441,6 +449,9 @@ enum th_status th_control_node_wish(const struct th_control_session_options *opt
         .text = text, .several = options->count - first > 1, .scheduler = limits->scheduler};
     enum th_status status = TH_OK;
 
+    if (limits->via_port && limits->sample)
+        return th_error_raise(TH_USAGE, "--sample cannot be used with --via=port: a trace port "
+                                        "cannot go on with fewer processes");
     made.decided = !made.several;
     for (size_t i = first; i < options->count && status == TH_OK; i++)
         status = look_at_patterns(&made, &options->items[i]);

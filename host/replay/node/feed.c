@@ -26,6 +26,7 @@
 enum {
     ACK_SIZE = 64,
     NOTE_SIZE = 128,
+    REST_MS = 1000,
     NOTES_SIZE = 1024, /* bytes of notes that wait for the reader: no more questions are asked */
     FIRST_TRIPS = 5    /* at the beginning, one after the other: the fastest one is the most precise */
 };
@@ -41,6 +42,7 @@ enum feed_state { FEED_GOES_ON, FEED_ENDED, FEED_LOST };
 struct feed {
     struct th_node_client *client;
     const struct th_node_agent *agent;
+    struct th_node_port port;     /* with a trace port as tracer */
     struct th_node_bytes waiting; /* records for OUT */
     size_t taken;                 /* bytes that OUT has taken and that are not acknowledged */
     size_t own;                   /* bytes of notes, which came to OUT's queue since then */
@@ -217,6 +219,7 @@ static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t
     const char *node = feed->client->request->node;
     unsigned char *room;
 
+    feed->port.noted |= th_node_port_is_noted(bytes, size);
     if (feed->no_reader) {
         feed->taken += size;
         return;
@@ -245,8 +248,12 @@ static void feed_take_end(struct feed *feed, struct th_node_place *reason)
 
     feed->state = FEED_ENDED;
     for (size_t i = 0; i < sizeof KNOWN / sizeof *KNOWN; i++)
-        if (th_node_read_atom(reason, KNOWN[i]))
+        if (th_node_read_atom(reason, KNOWN[i])) {
+            if (feed->agent->port && strcmp(KNOWN[i], "memory") == 0)
+                th_node_port_end(feed->client, &feed->port, feed->no_reader ? NULL : &feed->waiting,
+                                 KNOWN[i], feed->records);
             return;
+        }
     th_node_text(reason, text, sizeof text);
     th_node_say(feed->client, "%s ended the tracing: %s", feed->client->request->node, text);
 }
@@ -280,6 +287,19 @@ static void feed_take_messages(struct feed *feed)
     } else if (feed->state == FEED_GOES_ON && error && error != EAGAIN) {
         feed_lost(feed, error);
     }
+}
+
+static void feed_take_port(struct feed *feed)
+{
+    const char *answer = th_node_port_take(feed->client, &feed->port,
+                                           feed->no_reader ? NULL : &feed->waiting, &feed->records);
+
+    feed->progress = th_node_now();
+    if (!answer)
+        return;
+    if (strcmp(answer, "drained") == 0)
+        feed_stop(feed);
+    feed_send_atom(feed, &feed->agent->controller, answer);
 }
 
 /* --- The pipe --------------------------------------------------------------------------------------- */
@@ -354,15 +374,25 @@ static void feed_step(struct feed *feed)
     int limit_ms = feed->state == FEED_GOES_ON ? feed_by_time(feed) : -1;
     bool waits = feed->waiting.taken < feed->waiting.size;
     bool goes_on = feed->state == FEED_GOES_ON;
+    bool reads_port;
     struct pollfd polled[] = {
         {.fd = feed->no_reader ? -1 : feed->client->out, .events = waits ? POLLOUT : 0},
         {.fd = goes_on ? feed->client->socket : -1, .events = POLLIN},
         {.fd = goes_on ? feed->client->signals : -1, .events = POLLIN},
+        {.fd = -1, .events = POLLIN},
     };
+    int ready;
 
-    if (!goes_on && !waits)
+    feed->port.noted |= !goes_on || feed->no_reader;
+    reads_port = th_node_port_is_read(&feed->port, &feed->waiting);
+    if (reads_port)
+        polled[3].fd = feed->port.socket;
+    if (!goes_on && !waits && !reads_port)
         return;
-    if (poll(polled, 3, goes_on ? limit_ms : -1) <= 0)
+    ready = poll(polled, 4, goes_on ? limit_ms : reads_port ? REST_MS : -1);
+    if (ready == 0 && !goes_on)
+        th_node_port_close(&feed->port);
+    if (ready <= 0)
         return;
     if (polled[0].revents & POLLOUT)
         feed_write(feed);
@@ -370,6 +400,8 @@ static void feed_step(struct feed *feed)
         feed_without_reader(feed);
     if (polled[2].revents)
         feed_take_signal(feed);
+    if (polled[3].revents)
+        feed_take_port(feed);
     if (polled[1].revents)
         feed_take_messages(feed);
     feed_acknowledge(feed);
@@ -396,18 +428,28 @@ int th_node_feed(struct th_node_client *client, const struct th_node_agent *agen
     struct feed feed = {
         .client = client,
         .agent = agent,
+        .port.socket = -1,
         .next_beat = now,
         .stop_at = limit > 0 && limit < INT64_MAX - now ? now + limit : INT64_MAX,
     };
+    bool refused = agent->port && !th_node_port_open(client, agent->port, &feed.port);
 
-    if (write(client->status, "ok\n", 3) < 0)
+    if (!refused && write(client->status, "ok\n", 3) < 0)
         return TH_NODE_FAILED; /* the host is gone */
     feed_ask_clocks(&feed);
     feed_send_atom(&feed, &agent->sender, "go");
-    while (feed.state == FEED_GOES_ON || feed.waiting.taken < feed.waiting.size)
+    if (refused) { /* the tracing ends as one that nobody reads */
+        feed_without_reader(&feed);
+        feed_send_atom(&feed, &agent->controller, "drained");
+    }
+    while (feed.state == FEED_GOES_ON || feed.waiting.taken < feed.waiting.size ||
+           feed.port.socket >= 0)
         feed_step(&feed);
     if (feed.state == FEED_ENDED)
         feed_part(&feed);
     free(feed.waiting.bytes);
+    free(feed.port.in.bytes);
+    if (refused)
+        return TH_NODE_REFUSED;
     return feed.state == FEED_ENDED ? TH_NODE_DONE : TH_NODE_LOST;
 }

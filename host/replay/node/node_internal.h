@@ -82,6 +82,11 @@ unsigned char *th_node_bytes_room(struct th_node_bytes *queue, size_t size);
 /* Finds the address of the host and the port of the node. Says the reason if that fails. */
 bool th_node_find(struct th_node_client *client);
 
+/* Connects to PORT of the host until DEADLINE. *FD gets the socket, also after a failure, -1 if there is
+ * none. Returns 0 or an errno. */
+int th_node_connect_to_port(const struct th_node_client *client, unsigned port, int64_t deadline,
+                            int *fd);
+
 /* Returns whether the node still accepts connections. */
 bool th_node_listens(const struct th_node_client *client);
 
@@ -133,6 +138,7 @@ void th_node_text(struct th_node_place *place, char *text, size_t size);
 struct th_node_agent {
     erlang_pid controller;
     erlang_pid sender;
+    unsigned port; /* TCP port of the trace port that is the tracer; 0: the agent is */
 };
 
 /* Calls MODULE:FUNCTION with ARGUMENTS, a list, and frees them. Says the reason if that fails. *RESULT is
@@ -152,6 +158,39 @@ extern const size_t th_node_agent_code_size, th_node_agent_source_size,
 
 /* Says why tracehost_agent:start/2 refused: REASON is the term of {error, Reason}. Returns false. */
 bool th_node_say_refusal(const struct th_node_client *client, struct th_node_place *reason);
+
+/* --- port_client.c --------------------------------------------------------------------------------------- */
+
+struct th_node_port {
+    int socket;              /* -1: there is none any more */
+    struct th_node_bytes in; /* received, from the beginning of a record on */
+    bool noted;              /* the first notes have come; records follow them */
+    bool empty;              /* all was received that was there */
+    int64_t since;           /* time from which on limits count */
+    int64_t rate_due, bytes_due;
+    uint64_t dropped; /* a drop that was not given to the reader yet */
+};
+
+/* Connects to the trace port of the node at the TCP port NUMBER. Says the reason if that fails. */
+bool th_node_port_open(struct th_node_client *client, unsigned number, struct th_node_port *port);
+
+void th_node_port_close(struct th_node_port *port);
+
+/* Returns whether the records at BYTES begin with the sender's last note before events. */
+bool th_node_port_is_noted(const unsigned char *bytes, size_t size);
+
+/* Returns whether more can be taken, while WAITING waits for the reader. */
+bool th_node_port_is_read(const struct th_node_port *port, const struct th_node_bytes *waiting);
+
+/* Adds what has arrived to WAITING, which is NULL without a reader, and counts events. Returns an answer
+ * to the controller, an atom, or NULL. */
+const char *th_node_port_take(const struct th_node_client *client, struct th_node_port *port,
+                              struct th_node_bytes *waiting, unsigned long long *events);
+
+/* Adds to WAITING the note that the tracing has ended for REASON, max_rate, max_bytes or memory, after
+ * EVENTS. Returns false if there is no memory. */
+bool th_node_port_end(const struct th_node_client *client, struct th_node_port *port,
+                      struct th_node_bytes *waiting, const char *reason, unsigned long long events);
 
 /* --- feed.c --------------------------------------------------------------------------------------- */
 

@@ -13,6 +13,10 @@
 %%    only where they are still its own, lets the sender finish, cuts the connection and removes this module.
 %% 5. If the controller is killed, the agent dies by its link, and the sender does step 4. Therefore the controller sends
 %%    the list of what is to be removed to the sender before anything is set.
+%% 6. With via => {port, Queue} the tracer is a trace port of the node instead of an agent. The client reads the records
+%%    from it and applies the limits. The sender has notes only. At the end the controller switches off the flags, and
+%%    writes a mark to the port. The client answers `drained` when the mark has come, or `mark` for another one if the
+%%    driver may have dropped it. Then the controller closes the port.
 %%
 %% Priority: all three processes have priority high. Process signals, such as the question for the length of the agent's
 %% queue or an exit signal, are handled by the process that they are sent to, when that is scheduled. With priority
@@ -115,16 +119,17 @@ set_up(Client, Wish, Caller) ->
     Plan = #{tracees => Parts, patterns => Patterns, messages => Messages, sessions => Sessions,
         rate => bound(maps:get(max_rate, Wish)), bytes => bound(maps:get(max_bytes, Wish)),
         sample => maps:get(sample, Wish), allowed => Window + Backlog, control => Control},
-    Constant = #{client => Client, control => Control, window => Window, names => Names, dead => Dead},
+    Via = maps:get(via, Wish, agent),
+    Constant = #{client => Client, control => Control, window => Window, names => Names, dead => Dead, via => Via},
     {Sender, SenderMonitor} = spawn_opt(fun() -> sender_start(Constant, Controller) end, [monitor]),
     Own = [Controller, Sender, Caller | connection(node(Client))],
-    State = #{plan => Plan#{own => Own}, sender => Sender, sender_monitor => SenderMonitor, dead => Dead, queued => 0},
+    State = #{plan => Plan#{own => Own, via => Via}, sender => Sender, sender_monitor => SenderMonitor, dead => Dead, queued => 0},
     try begin_tracing(State, 0) of
         {Traces, Matched, Counts} ->
             Sums = sums(Matched),
             [give(Sender, Control, note(unmatched, unmatched(lists:nth(I, WishedPatterns)))) || {I, 0} <- Sums],
             {Traces, #{release => Release, session => Sessions, patterns => Sums, tracees => sums(Counts),
-                left_out => LeftOut}}
+                left_out => LeftOut, port => maps:get(port, Traces)}}
     catch
         Class:Reason:Stack ->
             exit(Sender, kill),
@@ -307,10 +312,9 @@ functions({M, F, A}) ->
 begin_tracing(State, Sample) ->
     #{plan := Plan, sender := Sender} = State,
     #{tracees := Parts, patterns := Patterns, messages := Messages, sessions := Sessions, own := Own} = Plan,
-    Agent = spawn_opt(fun() -> agent_start(Plan#{sender => Sender, sampled => Sample}) end,
-        [link, {message_queue_data, off_heap}, {priority, high}]),
+    {Agent, Port} = start_tracer(Plan#{sender => Sender, sampled => Sample}),
     Session = Sessions andalso trace:session_create(tracehost, Agent, []),
-    Undo = #{session => Session, messages => Messages, patterns => [{P, Kind, Spec} || {_, P, Kind, Spec} <- Patterns]},
+    Undo = #{tracer => Agent, session => Session, messages => Messages, patterns => [{P, Kind, Spec} || {_, P, Kind, Spec} <- Patterns]},
     Sender ! {undo, Undo},
     try
         Matched = case Sample > 0 andalso not Sessions of
@@ -319,13 +323,19 @@ begin_tracing(State, Sample) ->
         end,
         [set_messages(Session, Tag, Spec) || {Tag, Spec} <- Messages],
         Counts = [{I, set_flags(Session, Agent, Own, Who, Flags, Sample)} || {I, Who, Flags} <- Parts],
-        {State#{agent => Agent, undo => Undo}, Matched, Counts}
+        {State#{agent => Agent, port => Port, undo => Undo, memory => is_port(Agent) andalso memory()}, Matched, Counts}
     catch
         Class:Reason:Stack ->
-            kill(Agent),
+            end_tracer(Undo),
             undo(Undo),
             erlang:raise(Class, Reason, Stack)
     end.
+
+%% Returns {Tracer, number of the trace port or none}.
+start_tracer(#{via := {port, Queue}}) ->
+    open_trace_port(Queue);
+start_tracer(Plan) ->
+    {spawn_opt(fun() -> agent_start(Plan) end, [link, {message_queue_data, off_heap}, {priority, high}]), none}.
 
 set_pattern(Session, Pattern, Kind, Spec) ->
     lists:sum([case Session of
@@ -412,6 +422,14 @@ counter(false, MFA, Kind) ->
 counter(Session, MFA, Kind) ->
     element(2, trace:info(Session, MFA, Kind)).
 
+%% Ends the tracer, and with it its flags. A port gets to its end behind all events that it has not seen yet, so its
+%% flags go first.
+end_tracer(#{tracer := Agent}) when is_pid(Agent) ->
+    kill(Agent);
+end_tracer(#{tracer := Port} = Undo) ->
+    flags_off(Undo),
+    close_trace_port(Port).
+
 kill(Process) ->
     Monitor = monitor(process, Process),
     exit(Process, kill),
@@ -428,7 +446,9 @@ controller(State) ->
         beat -> watch(State#{beat := now_ns()});
         stop -> stop_tracing(State, stopped);
         {'EXIT', Agent, {tracehost, Reason}} -> agent_ended(State, Reason);
+        {'EXIT', Agent, Reason} when is_port(Agent) -> end_tracing(State, {port, text(Reason)});
         {'EXIT', Agent, Reason} -> agent_killed(State, Reason);
+        drained -> end_tracing(State, stopped);
         {'DOWN', ClientMonitor, process, _, Reason} -> client_lost(State, Reason =/= noconnection);
         {'DOWN', SenderMonitor, process, _, _} -> client_lost(State, true);
         _ -> watch(State)
@@ -439,18 +459,25 @@ controller(State) ->
 watch(State) ->
     #{agent := Agent, beat := Beat, dead := Dead} = State,
     Silent = now_ns() - Beat > Dead * 1000000,
-    case process_info(Agent, [message_queue_len, memory, total_heap_size]) of
+    case is_pid(Agent) andalso process_info(Agent, [message_queue_len, memory, total_heap_size]) of
         _ when Silent ->
             client_lost(State, silent);
         [{_, Queued}, {_, Memory}, {_, Words}] when Memory - Words * 8 > 16777216; Words > 8388608 ->
             stop_tracing(State#{queued := Queued}, memory);
         [{_, Queued} | _] ->
             controller(State#{queued := Queued});
+        false ->
+            watch_port(State);
         undefined ->
             controller(State)
     end.
 
 %% Orders the agent to end. An agent that stops reads first what has been traced until now.
+stop_tracing(#{agent := Port, undo := Undo} = State, Reason) when is_port(Port) ->
+    #{session := Session} = Undo,
+    flags_off(Undo),
+    wait_for_delivery(Session),
+    drain_port(State, Reason, 1);
 stop_tracing(State, Reason) ->
     #{agent := Agent, plan := #{control := Control}, undo := #{session := Session}} = State,
     Order = case Reason of
@@ -526,14 +553,15 @@ agent_killed(State, Reason) ->
     end_tracing(State, {agent, text(Reason)}).
 
 client_lost(State, Connected) ->
-    #{agent := Agent, undo := Undo, sender := Sender} = State,
-    kill(Agent),
+    #{undo := Undo, sender := Sender} = State,
+    end_tracer(Undo),
     undo(Undo),
     kill(Sender),
     leave(State, Connected).
 
 end_tracing(State, Reason) ->
     #{undo := Undo, sender := Sender, plan := #{control := Control}} = State,
+    end_tracer(Undo),
     [give(Sender, Control, Note) || Note <- notes(counts, counts(Undo))],
     undo(Undo),
     Sender ! {finish, Reason},
@@ -575,6 +603,81 @@ leave(#{client := Client}, Connected) ->
     whereis(tracehost_agent) =:= self() andalso unregister(tracehost_agent),
     Last = spawn(lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Arguments]),
     try register(tracehost_agent, Last) catch error:badarg -> ok end.
+
+%% --- Trace port ---
+
+%% Opens a trace port at any free TCP port. Its first record is a mark, by which the client knows that it is the first
+%% one that has connected. Functions of the driver interface are built in: erl_ddll need not be loaded for them.
+open_trace_port(Queue) ->
+    Private = code:priv_dir(runtime_tools),
+    is_list(Private) orelse refuse({no_trace_port, "the node has no runtime_tools"}),
+    case erl_ddll:try_load(filename:join(Private, "lib"), "trace_ip_drv", [{driver_options, [kill_ports]}]) of
+        {ok, _} -> ok;
+        {error, Reason} -> refuse({no_trace_port, text(Reason)})
+    end,
+    %% 2: events wait for a client.
+    Port = open_port({spawn_driver, "trace_ip_drv 0 " ++ integer_to_list(Queue) ++ " 2"}, []),
+    <<0, Number:16>> = port_control(Port, $p, <<>>),
+    mark(Port, 0),
+    {Port, Number}.
+
+%% Calls of ports wait until the port has handled all events before; messages do not.
+mark(Port, Number) ->
+    Port ! {self(), {command, term_to_binary({tracehost, mark, Number})}}.
+
+close_trace_port(Port) ->
+    Monitor = monitor(port, Port),
+    Port ! {self(), close},
+    receive
+        {'DOWN', Monitor, port, _, _} -> ok
+    after 5000 -> ok
+    end,
+    erl_ddll:try_unload("trace_ip_drv", []).
+
+%% Events that a port has not handled yet are neither bounded nor counted by the node; they are in this memory.
+watch_port(#{memory := Before} = State) ->
+    case memory() - Before > 67108864 of
+        true -> stop_tracing(State, memory);
+        false -> controller(State)
+    end.
+
+memory() ->
+    [{_, System} | Others] = erlang:memory([system, atom, binary, code, ets]),
+    System - lists:sum([Bytes || {_, Bytes} <- Others]).
+
+flags_off(#{session := false, tracer := Port}) ->
+    [try erlang:trace(Who, false, [all, {tracer, Port}]) catch error:badarg -> 0 end ||
+        Group <- [fun() -> [new_processes, new_ports] end, fun() -> processes() end, fun() -> erlang:ports() end],
+        Who <- Group(), erlang:trace_info(Who, tracer) =:= {tracer, Port}];
+flags_off(#{session := Session}) ->
+    trace:process(Session, all, false, [all]),
+    trace:port(Session, all, false, [all]).
+
+drain_port(#{agent := Port} = State, Reason, Number) ->
+    mark(Port, Number),
+    await_drained(State, Reason, Number).
+
+%% Waits until the client has all that the port had, as long as it gives a sign of life.
+await_drained(State, Reason, Number) ->
+    #{agent := Port, client_monitor := ClientMonitor, sender_monitor := SenderMonitor, beat := Beat, dead := Dead} = State,
+    receive
+        drained ->
+            end_tracing(State, Reason);
+        mark ->
+            drain_port(State, Reason, Number + 1);
+        beat ->
+            await_drained(State#{beat := now_ns()}, Reason, Number);
+        {'EXIT', Port, Why} ->
+            end_tracing(State, {port, text(Why)});
+        {'DOWN', ClientMonitor, process, _, Why} ->
+            client_lost(State, Why =/= noconnection);
+        {'DOWN', SenderMonitor, process, _, _} ->
+            client_lost(State, true);
+        _ ->
+            await_drained(State, Reason, Number)
+    after max(0, Dead - (now_ns() - Beat) div 1000000) ->
+        client_lost(State, true)
+    end.
 
 %% --- Agent ---
 
@@ -697,10 +800,10 @@ limit(memory, _) -> <<"more events at once than 16 MiB can hold">>.
 
 %% OUT: bytes that were sent and not acknowledged. WAITING: batches to send, as {first ones, last ones in reverse}.
 sender_start(Constant, Controller) ->
-    #{client := Client, names := Names, control := Control} = Constant,
+    #{client := Client, names := Names, control := Control, via := Via} = Constant,
     ClientMonitor = monitor(process, Client),
     ControllerMonitor = monitor(process, Controller),
-    First = first_notes(Names, [Controller, self()]),
+    First = first_notes(Names, [Controller, self()]) ++ case Via of {port, Queue} -> [note(port, Queue)]; agent -> [] end,
     process_flag(priority, high),
     atomics:add(Control, 2, iolist_size(First)),
     sender(Constant#{client_monitor => ClientMonitor, controller_monitor => ControllerMonitor, going => false, out => 0,
@@ -755,7 +858,7 @@ sender(State) ->
             sender(State)
     end.
 
-%% Without a controller, the sender removes what the controller set.
+%% Without a controller, the sender removes what the controller set. A trace port is closed by its link.
 sender_orphan(#{undo := Undo, dead := Dead, control := Control} = State, Reason) ->
     undo(Undo),
     erlang:send_after(Dead, self(), give_up),
