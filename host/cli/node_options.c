@@ -132,6 +132,7 @@ static bool ask_node(const char *command, struct th_stream_options *options,
     if (!options->rate_given)
         options->limits.rate = RATE;
     options->limits.scheduler = options->scheduler_id;
+    options->limits.others = count > 1;
     if (th_control_node_wish(sessions, &options->limits, &wish, &text, &decided) != TH_OK)
         exit(th_cli_command_fail(command));
     if (options->explain) {

@@ -55,6 +55,14 @@ expect 'sessions whose events have no times are told' without_times <<'EOF'
   tracers get no times, as --flags=call,arity names no time stamp: monotonic_timestamp is one
   flags: the node decides the patterns
 EOF
+expect 'several nodes get one request' explain --flags=send --processes=till node:till@north <<'EOF'
+in node:till@north, node:shop@host
+  till: send, monotonic_timestamp
+  at most 10000 events a second
+here
+  flags: the node decides the patterns
+  tracers get no times, as --flags=send names no time stamp: monotonic_timestamp is one
+EOF
 expect 'limits are part of the request' explain -p a:b/1 --max-rate=0 --max-bytes=1MiB --sample=8 <<'EOF'
 in node:shop@host
   -p a:b/1
@@ -104,7 +112,7 @@ EOF
 
 for arguments in 'replay' 'replay -p on_load' 'replay -p a:b --kind=meta' 'replay --flags=call' 'replay --flags=call,return_to' \
     'dump' 'convert -p a:b/1 --match-spec=[' 'info --session=x' 'replay -p a:b/1 --max-rate=-1' 'replay -p a:b/1 --sample=1' \
-    'replay -p a:b/1 --for=0' 'replay --session=a -t text -p a:b --processes=new --session=b -t count -p a:c' 'replay -p a:b/1 --shards=2' 'replay -p a:b/1 a.trace'; do
+    'replay -p a:b/1 --for=0' 'replay --session=a -t text -p a:b --processes=new --session=b -t count -p a:c' 'replay -p a:b/1 --shards=2' 'replay -p a:b/1 a.trace' 'replay --flags=send --processes=<0.9.0> node:other'; do
     echo "$arguments:"
     # shellcheck disable=SC2086 # words
     set -- $arguments
@@ -143,6 +151,8 @@ replay -p a:b/1 --shards=2:
 tracehost replay: --shards cannot be used with -p: patterns need the calls that are open where a share begins
 replay -p a:b/1 a.trace:
 tracehost replay: a.trace is no running node: running nodes are traced with each other only; record node:shop with tracehost convert
+replay --flags=send --processes=<0.9.0> node:other:
+tracehost replay: --processes: several nodes can be asked for names, not for identifiers, as each node has its own
 EOF
 expect 'options for nodes are for nodes' "$tracehost" dump -p a:b/1 "$recordings/s13_procs.trace" <<'EOF'
 -- stderr
@@ -384,14 +394,17 @@ ordered() {
     together --max-events=2001
     wait $replay
     "$order" <both.txt
-    cut -d' ' -f1 both.txt | sort | uniq -c
+    sed 's/ .*//; s/\.[0-9.]*>/.N>/' both.txt | sort | uniq -c
     until_so none || state
 }
 expect 'two nodes are one stream, in which every receive follows its send' ordered <<'EOF'
+1000 received, 0 of them before they were sent
+   1001 <0.N>
+   1000 <1.N>
 EOF
 interrupted() {
     together
-    until_so grep -q ' 500}' both.txt || return 1
+    until_so grep -q ',500}' both.txt || return 1
     kill -INT $replay
     wait $replay
     echo "status $?"
@@ -399,11 +412,13 @@ interrupted() {
     until_so none || state
 }
 expect 'SIGINT ends the tracing of both' interrupted <<'EOF'
+status 130
+tracehost replay: node:shop and node:other: received SIGINT after N records
 EOF
 one_goes_down() {
     together
-    until_so grep -q ' 500}' both.txt || return 1
-    kill -KILL $other
+    until_so grep -q ',500}' both.txt || return 1
+    { kill -KILL $other && wait $other; } 2>/dev/null
     until_so grep -q 'went down' err || return 1
     ask 'ping ! {go, 0}, ping ! {stay, make_ref()}.' >/dev/null
     until_so grep -q stay both.txt || return 1
@@ -414,6 +429,10 @@ one_goes_down() {
     until_so nothing || state
 }
 expect 'a node that goes down leaves the other one' one_goes_down <<'EOF'
+status 130
+tracehost replay: node:other: the node other went down after N records
+tracehost replay: node:shop and node:other: recovered N records
+tracehost replay: node:shop and node:other: received SIGINT after N records
 EOF
 
 # --- the end of the node

@@ -36,6 +36,7 @@ struct wish {
     struct th_buffer tracees, patterns, messages; /* elements of lists, in Erlang */
     struct th_buffer *text;                       /* for users */
     bool several;                                 /* sessions */
+    bool others;                                  /* several nodes are asked */
     bool decided;                                 /* by the node alone */
     bool ends;                                    /* a specification wants the ends of calls */
     bool returns;                                 /* return_to is decided here, from all ends */
@@ -375,6 +376,12 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
     if (!functions && !(flags & TH_FLAGS_EVENTS & ~(uint32_t)(TH_FLAG_CALL | TH_FLAG_RETURN_TO)))
         return th_error_raise(TH_USAGE, "--flags=%s: calls of a running node need -p M:F/A",
                               option->flag_list);
+    for (size_t i = 0; wish->others && i < option->tracee_count; i++)
+        if (option->tracees[i].one != TH_NONE && !th_is_atom(option->tracees[i].one))
+            return th_error_raise(TH_USAGE,
+                                  "%s: several nodes can be asked for names, not for identifiers, "
+                                  "as each node has its own",
+                                  option->chosen);
     if (wish->several)
         for (size_t i = 0; i < option->tracee_count; i++)
             if (option->tracees[i].one == TH_NONE)
@@ -427,6 +434,8 @@ static enum th_status wish_encode(const struct wish *wish, const struct th_node_
     th_buffer_printf(&term, ",sample=>%lld,load=>%s,names=>true,window=>%d,backlog=>%d,dead_ms=>%d",
                      (long long)limits->sample, limits->load ? "true" : "false", WINDOW, BACKLOG,
                      DEAD_MS);
+    if (limits->others)
+        th_buffer_add_text(&term, ",others=>true");
     if (limits->via_port)
         th_buffer_printf(&term, ",via=>{port,%d}}", PORT_QUEUE);
     else
@@ -445,8 +454,10 @@ enum th_status th_control_node_wish(const struct th_control_session_options *opt
                                     struct th_buffer *text, bool *decided)
 {
     size_t first = th_control_session_options_first(options);
-    struct wish made = {
-        .text = text, .several = options->count - first > 1, .scheduler = limits->scheduler};
+    struct wish made = {.text = text,
+                        .several = options->count - first > 1,
+                        .others = limits->others,
+                        .scheduler = limits->scheduler};
     enum th_status status = TH_OK;
 
     if (limits->via_port && limits->sample)

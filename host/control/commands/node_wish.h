@@ -14,6 +14,7 @@ struct th_node_limits {
     bool via_port;  /* a trace port of the node is the tracer; it keeps no limit itself */
     bool load;      /* modules that patterns name may be loaded */
     bool scheduler; /* records have the number of the scheduler */
+    bool others;    /* several nodes are asked: each has some of the modules and names */
 };
 
 /*

@@ -28,7 +28,7 @@ enum {
     NOTE_SIZE = 128,
     REST_MS = 1000,
     NOTES_SIZE = 1024, /* bytes of notes that wait for the reader: no more questions are asked */
-    FIRST_TRIPS = 5    /* at the beginning, one after the other: the fastest one is the most precise */
+    FIRST_TRIPS = 5 /* at the beginning, one after the other: the fastest one is the most precise */
 };
 
 static const int64_t BEAT_NS = 1000000000;

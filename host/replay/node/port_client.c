@@ -269,7 +269,8 @@ const char *th_node_port_take(const struct th_node_client *client, struct th_nod
             port->dropped += number_of_record(record);
             answer = "mark";
         } else if (is_note(record, size, "mark", &mark) && mark > 0) {
-            port->dropped -= port->dropped < (uint64_t)mark - 1 ? port->dropped : (uint64_t)mark - 1;
+            port->dropped -=
+                port->dropped < (uint64_t)mark - 1 ? port->dropped : (uint64_t)mark - 1;
             return add_drop(port, waiting) ? "drained" : port_fails(client, port, "needs memory");
         } else if (waiting && (limit = limit_of(port, client->request, size, now))) {
             th_node_port_close(port);

@@ -293,8 +293,7 @@ static void take_report(struct th_node_client *client, struct th_node_place *rep
         goes_on = goes_on && th_node_skip(report);
         if (goes_on && left_out)
             say_left_out(client, value);
-        if (goes_on && is_port && th_node_read_integer(&value, &port) && port > 0 &&
-            port <= 0xffff)
+        if (goes_on && is_port && th_node_read_integer(&value, &port) && port > 0 && port <= 0xffff)
             agent->port = (unsigned)port;
     }
 }

@@ -108,9 +108,12 @@ set_up(Client, Wish, Caller) ->
     Release = erlang:system_info(otp_release),
     list_to_integer(Release) >= 24 orelse refuse({old_release, Release}),
     try register(tracehost_agent, self()) catch error:badarg -> refuse({busy, "tracehost_agent"}) end,
-    Patterns = lists:append([checked_pattern(I, P, Load) || {I, P} <- numbered(WishedPatterns)]),
+    %% Other nodes got the same wish: one of them may have the modules and names that are missing here.
+    Others = maps:get(others, Wish, false),
+    Patterns = lists:append([checked_pattern(I, P, Load, Others) || {I, P} <- numbered(WishedPatterns)]),
     [check_spec(Tag, Spec) || {Tag, Spec} <- Messages],
-    Tracees = [{I, tracee(Who), checked_flags(Flags)} || {I, {Who, Flags}} <- numbered(WishedTracees)],
+    Tracees = [{I, Tracee, checked_flags(Flags)} || {I, {Who, Flags}} <- numbered(WishedTracees),
+        Tracee <- tracees(Who, Others)],
     Sessions = sessions(),
     Sessions orelse refuse_patterns_of_others(Patterns, Messages),
     {Parts, LeftOut} = parts_of_tracees(Tracees, Sessions),
@@ -127,7 +130,7 @@ set_up(Client, Wish, Caller) ->
     try begin_tracing(State, 0) of
         {Traces, Matched, Counts} ->
             Sums = sums(Matched),
-            [give(Sender, Control, note(unmatched, unmatched(lists:nth(I, WishedPatterns)))) || {I, 0} <- Sums],
+            [give(Sender, Control, note(unmatched, unmatched(lists:nth(I, WishedPatterns)))) || not Others, {I, 0} <- Sums],
             {Traces, #{release => Release, session => Sessions, patterns => Sums, tracees => sums(Counts),
                 left_out => LeftOut, port => maps:get(port, Traces)}}
     catch
@@ -166,13 +169,13 @@ connection(Node) ->
 
 %% --- Wishes ---
 
-checked_pattern(Index, {M, F, A, Spec, Flags}, Load) ->
+checked_pattern(Index, {M, F, A, Spec, Flags}, Load, Others) ->
     Kinds = case Flags of [] -> [global]; _ -> Flags end,
     [lists:member(Kind, [local, global, call_count, call_time]) orelse refuse({bad_flag, Kind}) || Kind <- Kinds],
     check_spec(Index, Spec),
-    M =:= '_' orelse erlang:module_loaded(M) orelse (Load andalso code:ensure_loaded(M) =:= {module, M}) orelse
-        refuse({not_loaded, M}),
-    [{Index, {M, F, A}, Kind, spec_of_kind(Kind, Spec)} || Kind <- Kinds].
+    Loaded = M =:= '_' orelse erlang:module_loaded(M) orelse (Load andalso code:ensure_loaded(M) =:= {module, M}),
+    Loaded orelse Others orelse refuse({not_loaded, M}),
+    [{Index, {M, F, A}, Kind, spec_of_kind(Kind, Spec)} || Loaded, Kind <- Kinds].
 
 %% Counters take no match specification. For the others, true is what trace_info/2 shows as an empty one.
 spec_of_kind(call_count, _) -> true;
@@ -196,6 +199,11 @@ checked_flags(Flags) ->
         running_procs, running_ports, garbage_collection, exiting, scheduler_id],
     [lists:member(Flag, Known) orelse refuse({bad_flag, Flag}) || Flag <- Flags],
     Flags.
+
+tracees({name, Name}, true) ->
+    [Found || Found <- [whereis(Name)], Found =/= undefined];
+tracees(Who, _) ->
+    [tracee(Who)].
 
 tracee({pid, Text}) ->
     try
