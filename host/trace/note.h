@@ -42,9 +42,12 @@ bool th_trace_note_offset(const struct th_note *note, int64_t *ns);
 bool th_trace_note_told(const struct th_note *note, struct th_buffer *text);
 
 /* Returns what a note tells of WORD: the name of a pid or port, or the owner of a name, when the
- * recording began; TH_NONE: nothing. th_trace_note_forget() forgets all.
- * Thread: the replaying one; others get TH_NONE outside of callbacks for recorded events. */
+ * recording began; TH_NONE: nothing. th_trace_note_first_call() returns the first function of the
+ * process ID; NULL: unknown. th_trace_note_forget() forgets all.
+ * Owner: the function is valid until the notes are forgotten.
+ * Thread: the replaying one; others get nothing. */
 th_term th_trace_note_of(th_term word);
+const struct th_mfa *th_trace_note_first_call(th_term id);
 void th_trace_note_forget(void);
 
 /* Applies NOTE to the world of TRACING and to the recording's clocks.

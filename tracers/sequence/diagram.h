@@ -3,8 +3,8 @@
 #define SEQUENCE_DIAGRAM_H
 
 #include "../kit/line.h"
+#include "../kit/mfa.h"
 #include "../kit/moment.h"
-#include "../kit/tracees.h"
 
 #include <stdbool.h>
 
@@ -18,6 +18,7 @@ enum {
 struct participant {
     ERL_NIF_TERM term; /* a local pid or port, or a name (an atom); 0: at another node */
     ERL_NIF_TERM name; /* latest registered name; 0: none; of a name: itself */
+    struct mfa first;  /* first function; module 0: unknown */
     char *text;        /* name of a participant at another node */
     uint64_t count;    /* messages that it sent or got */
     uint32_t same;     /* the participant that this one is identical with; else itself */
