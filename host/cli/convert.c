@@ -57,6 +57,16 @@ static void pass_on(void *writer)
         th_error_clear(); /* the next write fails again */
 }
 
+/* Returns false, with an error, if OUTPUT (NULL: stdout) is a file that the stream NAME is read from. */
+static bool is_another(const char *name, const char *output)
+{
+    if (!output || strcmp(output, "-") == 0 || !th_replay_reader_would_read(name, output))
+        return true;
+    th_error_raise(TH_USAGE, "the output would overwrite the stream %s: choose another file",
+                   th_cli_stream_title(name));
+    return false;
+}
+
 /* Writes the stream NAME to OUTPUT (NULL: stdout), in FORMAT, for COMMAND. Returns the exit
  * status. */
 static int rewrite(const char *command, const char *name, const struct th_stream_options *options,
@@ -169,6 +179,8 @@ int th_cli_command_convert(int argc, char **argv)
     th_cli_command_parse(&usage, argc, argv, &convert);
     th_cli_node_ask_only("convert", &convert.stream, convert.in, &convert.sessions);
     th_control_session_options_free(&convert.sessions);
+    if (convert.stream.max_records.set && !is_another(convert.in, convert.out))
+        return th_cli_command_fail("convert");
     dot = strrchr(convert.out, '.');
     name = convert.to ? convert.to : dot ? dot + 1 : "";
     while (i < FORMATS && strcmp(formats[i].name, name) != 0)
@@ -248,13 +260,8 @@ int th_cli_command_dump(int argc, char **argv)
     th_cli_command_parse(&dump_usage, argc, argv, &dump);
     th_cli_node_ask_only("dump", &dump.stream, dump.name, &dump.sessions);
     th_control_session_options_free(&dump.sessions);
-    if (dump.output && strcmp(dump.output, "-") != 0 &&
-        th_replay_reader_would_read(dump.name, dump.output)) {
-        th_error_raise(TH_USAGE,
-                       "the output would overwrite the stream %s: choose another file with -o FILE",
-                       th_cli_stream_title(dump.name));
+    if (!is_another(dump.name, dump.output))
         return th_cli_command_fail("dump");
-    }
     th_cli_interrupt_install();
     if (dump.jsonl)
         return rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
