@@ -67,21 +67,9 @@ enum th_status th_cli_node_check(void *input)
 }
 
 /* Prints TEXT, what is asked of NODE, and what is left to do here. */
-static void explain(const struct th_stream_options *options, const char *node, const char *text,
-                    bool decided)
+static void explain(const char *node, const char *text, bool decided)
 {
-    const struct th_node_limits *limits = &options->limits;
-
-    printf("in %s\n%s", node, text);
-    if (limits->rate)
-        printf("  at most %lld events a second", (long long)limits->rate);
-    else
-        printf("  any number of events a second");
-    if (limits->bytes)
-        printf(" and %lld bytes", (long long)limits->bytes);
-    if (limits->sample && (limits->rate || limits->bytes))
-        printf("; beyond that, one of %lld processes", (long long)limits->sample);
-    printf("\nhere\n  %s\n",
+    printf("in %s\n%shere\n  %s\n", node, text,
            decided ? "flags: the node decides the patterns" : "the same again, for each session");
 }
 
@@ -110,7 +98,7 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
     if (th_control_node_wish(sessions, &options->limits, &wish, &text, &decided) != TH_OK)
         exit(th_cli_command_fail(command));
     if (options->explain) {
-        explain(options, node, th_buffer_text(&text), decided);
+        explain(node, th_buffer_text(&text), decided);
         exit(th_cli_command_finish(command, TH_OK));
     }
     th_control_node_chosen(sessions, decided);

@@ -57,7 +57,6 @@ in node:shop@host
   -p a:b/1 (no events, call_count)
   -p a:c/1 (no events, call_time)
   all processes: call, monotonic_timestamp
-  at most 10000 events a second
 here
   the same again, for each session
 EOF

@@ -32,6 +32,7 @@ struct wish {
     struct th_buffer tracees, patterns, messages; /* elements of lists, in Erlang */
     struct th_buffer *text;                       /* for users */
     bool several;                                 /* sessions */
+    bool events;                                  /* not counts alone */
     bool decided;                                 /* by the node alone */
     bool ends;                                    /* a specification wants the ends of calls */
     bool returns;                                 /* return_to is decided here, from all ends */
@@ -381,6 +382,7 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
                     option->chosen);
     for (size_t i = 0; i < option->patterns.count && status == TH_OK; i++)
         status = ask_pattern(wish, &option->patterns.items[i]);
+    wish->events |= !counts || option->flag_list;
     if (status != TH_OK || (counts && !times && !option->flag_list))
         return status;
     flags = flags_to_ask(wish, flags);
@@ -394,6 +396,20 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
     if (!option->chosen && of_ports & TH_FLAGS_EVENTS)
         ask_chosen(wish, &ports, of_ports);
     return TH_OK;
+}
+
+/* Tells users the limits for events. */
+static void tell_limits(struct th_buffer *text, const struct th_node_limits *limits)
+{
+    if (limits->rate)
+        th_buffer_printf(text, "  at most %lld events a second", (long long)limits->rate);
+    else
+        th_buffer_add_text(text, "  any number of events a second");
+    if (limits->bytes)
+        th_buffer_printf(text, " and %lld bytes", (long long)limits->bytes);
+    if (limits->sample && (limits->rate || limits->bytes))
+        th_buffer_printf(text, "; beyond that, one of %lld processes", (long long)limits->sample);
+    th_buffer_add_byte(text, '\n');
 }
 
 static void add_limit(struct th_buffer *term, const char *name, int64_t limit)
@@ -449,6 +465,8 @@ enum th_status th_control_node_wish(const struct th_control_session_options *opt
         made.returns |= !made.decided && options->items[i].flags & TH_FLAG_RETURN_TO;
     for (size_t i = first; i < options->count && status == TH_OK; i++)
         status = ask_session(&made, &options->items[i]);
+    if (made.events)
+        tell_limits(text, limits);
     if (status == TH_OK)
         status = wish_encode(&made, limits, wish);
     *decided = made.decided;
