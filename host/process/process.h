@@ -78,6 +78,10 @@ void th_process_world_end(th_term id);
 void th_process_world_register(th_term id, th_term name);
 void th_process_world_unregister(th_term name);
 
+/* Returns whether a recording of this program has registered a name, in any world.
+ * Thread: the world's. */
+bool th_process_world_has_named(void);
+
 /*
  * Returns the pid or port that is registered as NAME; TH_NONE: none, or NAME is no atom. Names of
  * the recording hide names of the host's own.

@@ -206,6 +206,8 @@ static enum th_status look_at_patterns(struct wish *wish,
         th_env env;
         th_env_init(&env, TH_ENV_PLAIN);
         status = th_control_pattern_option_spec(pattern, &env, &spec);
+        if (status != TH_OK)
+            th_error_context("cannot ask for -p %s%s", pattern->text, TH_CONTROL_MATCH_ADVICE);
         if (status == TH_OK) {
             wish->decided &= is_harmless(spec) && !(pattern->kinds & TH_BP_COUNTING);
             wish->local |= pattern->kinds & TH_BP_LOCAL;
