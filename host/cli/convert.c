@@ -71,6 +71,16 @@ static void pass_on(void *writer)
         th_error_clear(); /* the next write fails again */
 }
 
+/* Returns false, with an error, if OUTPUT (NULL: stdout) is a file that the stream NAME is read from. */
+static bool is_another(const char *name, const char *output)
+{
+    if (!output || strcmp(output, "-") == 0 || !th_replay_reader_would_read(name, output))
+        return true;
+    th_error_raise(TH_USAGE, "the output would overwrite the stream %s: choose another file",
+                   th_cli_stream_title(name));
+    return false;
+}
+
 /* Writes STREAM, which is not open, to OUTPUT (NULL: stdout), in FORMAT. Returns the exit status. */
 static int rewrite(struct th_stream stream, const char *output, enum th_format format)
 {
@@ -180,6 +190,8 @@ int th_cli_command_convert(int argc, char **argv)
     th_cli_command_parse(&usage, argc, argv, &convert);
     th_cli_node_ask_only("convert", &convert.stream, &convert.in, 1, &convert.sessions);
     th_control_session_options_free(&convert.sessions);
+    if (convert.stream.max_records.set && !is_another(convert.in, convert.out))
+        return th_cli_command_fail("convert");
     dot = strrchr(convert.out, '.');
     name = convert.to ? convert.to : dot ? dot + 1 : "";
     while (i < FORMATS && strcmp(formats[i].name, name) != 0)
@@ -264,14 +276,9 @@ int th_cli_command_dump(int argc, char **argv)
     th_cli_node_ask_only("dump", &dump.stream, (const char *const *)dump.streams.items,
                          dump.streams.count, &dump.sessions);
     th_control_session_options_free(&dump.sessions);
-    for (size_t i = 0; dump.output && strcmp(dump.output, "-") != 0 && i < dump.streams.count; i++)
-        if (th_replay_reader_would_read(dump.streams.items[i], dump.output)) {
-            th_error_raise(
-                TH_USAGE,
-                "the output would overwrite the stream %s: choose another file with -o FILE",
-                th_cli_stream_title(dump.streams.items[i]));
+    for (size_t i = 0; i < dump.streams.count; i++)
+        if (!is_another(dump.streams.items[i], dump.output))
             return th_cli_command_fail("dump");
-        }
     th_cli_interrupt_install();
     th_cli_stream_take(&stream, &dump.streams);
     if (dump.jsonl)

@@ -75,21 +75,10 @@ enum th_status th_cli_node_check(void *input)
 static void explain(const struct th_stream_options *options, const char *const *names, size_t count,
                     const char *text, bool decided)
 {
-    const struct th_node_limits *limits = &options->limits;
-
     for (size_t i = 0; i < count; i++)
         printf("%s%s", i == 0 ? "in " : ", ", names[i]);
-    printf("\n%s", text);
-    if (limits->rate)
-        printf("  at most %lld events a second", (long long)limits->rate);
-    else
-        printf("  any number of events a second");
-    if (limits->bytes)
-        printf(" and %lld bytes", (long long)limits->bytes);
-    if (limits->sample && (limits->rate || limits->bytes))
-        printf("; beyond that, one of %lld processes", (long long)limits->sample);
-    printf("\n%shere\n  %s\n",
-           limits->via_port
+    printf("\n%s%shere\n  %s\n", text,
+           options->limits.via_port
                ? "  a trace port: it listens on all addresses, without a cookie, and its events\n"
                  "  wait without a bound in bytes; the limits are applied here, to what arrives\n"
                : "",

@@ -138,7 +138,7 @@ int th_cli_command_report(int argc, char **argv)
     th_options_trace_options_init(&page.replay.trace, false);
     th_cli_command_parse(&usage, argc, argv, &page);
     th_cli_replaying_ask_nodes(&page.replay);
-    th_cli_command_supervise("report");
+    th_cli_command_supervise("report", NULL);
     if (!page.output)
         page.output = name = name_page(page.replay.streams.items[0]);
     if (!page.title && strcmp(page.replay.streams.items[0], "-") == 0)

@@ -57,11 +57,13 @@ bool th_trace_note_told(const struct th_note *note, struct th_buffer *text);
 bool th_trace_note_unmatched(const struct th_tracing *tracing, const struct th_pattern *pattern);
 
 /* Return what a note tells: the name that the pid or port ID had when the recording began; the owner
- * of NAME in the node with INDEX, 0 or that of a peer (term/peer.h). TH_NONE: nothing.
- * th_trace_note_forget() forgets all.
- * Thread: the replaying one; others get TH_NONE outside of callbacks for recorded events. */
+ * of NAME in the node with INDEX, 0 or that of a peer (term/peer.h); the first function of the process
+ * ID. TH_NONE, or NULL: nothing. th_trace_note_forget() forgets all.
+ * Owner: the function is valid until the notes are forgotten.
+ * Thread: the replaying one; others get nothing. */
 th_term th_trace_note_name(th_term id);
 th_term th_trace_note_owner(th_term name, unsigned index);
+const struct th_mfa *th_trace_note_first_call(th_term id);
 void th_trace_note_forget(void);
 
 /* Applies NOTE to the world of TRACING and to the recording's clocks.

@@ -76,7 +76,6 @@ in node:shop@host
   -p a:b/1 (no events, call_count)
   -p a:c/1 (no events, call_time)
   all processes: call, monotonic_timestamp
-  at most 10000 events a second
 here
   the same again, for each session
 EOF
@@ -134,7 +133,8 @@ tracehost replay: --flags=call,return_to: calls of a running node need -p M:F/A
 dump:
 tracehost dump: a running node traces only what it is asked for: give -p M:F/A or --flags
 convert -p a:b/1 --match-spec=[:
-tracehost convert: cannot parse the match specification
+tracehost convert: cannot ask for -p a:b/1; try the specification with `tracehost match`
+  cannot parse the match specification
   line 1, column 2: expected a term, found the end of the text
 info --session=x:
 tracehost info: unrecognized option '--session=x'

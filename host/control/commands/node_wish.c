@@ -37,6 +37,7 @@ struct wish {
     struct th_buffer *text;                       /* for users */
     bool several;                                 /* sessions */
     bool others;                                  /* several nodes are asked */
+    bool events;                                  /* not counts alone */
     bool decided;                                 /* by the node alone */
     bool ends;                                    /* a specification wants the ends of calls */
     bool returns;                                 /* return_to is decided here, from all ends */
@@ -210,6 +211,8 @@ static enum th_status look_at_patterns(struct wish *wish,
         th_env env;
         th_env_init(&env, TH_ENV_PLAIN);
         status = th_control_pattern_option_spec(pattern, &env, &spec);
+        if (status != TH_OK)
+            th_error_context("cannot ask for -p %s%s", pattern->text, TH_CONTROL_MATCH_ADVICE);
         if (status == TH_OK) {
             wish->decided &= is_harmless(spec) && !(pattern->kinds & TH_BP_COUNTING);
             wish->local |= pattern->kinds & TH_BP_LOCAL;
@@ -392,6 +395,7 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
                     option->chosen);
     for (size_t i = 0; i < option->patterns.count && status == TH_OK; i++)
         status = ask_pattern(wish, &option->patterns.items[i]);
+    wish->events |= !counts || option->flag_list;
     if (status != TH_OK || (counts && !times && !option->flag_list))
         return status;
     flags = flags_to_ask(wish, flags);
@@ -405,6 +409,20 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
     if (!option->chosen && of_ports & TH_FLAGS_EVENTS)
         ask_chosen(wish, &ports, of_ports);
     return TH_OK;
+}
+
+/* Tells users the limits for events. */
+static void tell_limits(struct th_buffer *text, const struct th_node_limits *limits)
+{
+    if (limits->rate)
+        th_buffer_printf(text, "  at most %lld events a second", (long long)limits->rate);
+    else
+        th_buffer_add_text(text, "  any number of events a second");
+    if (limits->bytes)
+        th_buffer_printf(text, " and %lld bytes", (long long)limits->bytes);
+    if (limits->sample && (limits->rate || limits->bytes))
+        th_buffer_printf(text, "; beyond that, one of %lld processes", (long long)limits->sample);
+    th_buffer_add_byte(text, '\n');
 }
 
 static void add_limit(struct th_buffer *term, const char *name, int64_t limit)
@@ -471,6 +489,8 @@ enum th_status th_control_node_wish(const struct th_control_session_options *opt
         made.returns |= !made.decided && options->items[i].flags & TH_FLAG_RETURN_TO;
     for (size_t i = first; i < options->count && status == TH_OK; i++)
         status = ask_session(&made, &options->items[i]);
+    if (made.events)
+        tell_limits(text, limits);
     if (status == TH_OK)
         status = wish_encode(&made, limits, wish);
     *decided = made.decided;
