@@ -184,6 +184,9 @@ bool th_replay_clock_is_known(const struct th_merge_clock *clock,
     bool bounded = least != INT64_MIN && most != INT64_MIN && least <= -most;
 
     *behind = behind_first(clock, first);
+    *doubt = 0;
+    if (clock->host == first->host)
+        return true;
     *doubt =
         own && firsts ? (own->most - own->least + firsts->most - firsts->least) / 2 : INT64_MAX;
     if (bounded && (-most - least) / 2 < *doubt)

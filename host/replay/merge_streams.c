@@ -205,14 +205,25 @@ static int64_t system_now(void)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* Returns the part with the earliest record; NULL: none has one. Damage has no time: it comes at once. */
+/* Returns whether the next record of PART comes before that of OTHER. What cannot be played comes first; at
+ * the same time, a message is sent before it is received. */
+static bool is_earlier(const struct part *part, const struct part *other)
+{
+    int64_t time = time_of(part), other_time = time_of(other);
+
+    if (part->status == TH_USAGE || other->status == TH_USAGE)
+        return part->status == TH_USAGE;
+    return time < other_time || (time == other_time && other->event.tag == TH_TAG_receive &&
+                                 part->event.tag != TH_TAG_receive);
+}
+
+/* Returns the part with the earliest record; NULL: none has one. */
 static struct part *earliest(const struct th_merge *merge)
 {
     struct part *first = NULL;
 
     for (struct part *part = merge->parts; part < merge->parts + merge->count; part++)
-        if (part->there && part->status != TH_END &&
-            (!first || part->status == TH_USAGE || time_of(part) < time_of(first)))
+        if (part->there && part->status != TH_END && (!first || is_earlier(part, first)))
             first = part;
     return first;
 }

@@ -106,6 +106,7 @@ tracehost dump - => ( nospace )
     --scheduler-id
     --usage
     --version
+    --via=
     -V
     -\?
     -o
@@ -264,6 +265,7 @@ tracehost replay -t text,color=never,output=fi => ( filenames )
 tracehost replay -t text, => ( nospace )
     text,args=
     text,color=
+    text,names=
     text,output=
     text,time=
 EOF
