@@ -297,7 +297,7 @@ tracehost ctl: --flags=arity selects no event: add a flag such as call or send
 EOF
 wrong 'attach with an invalid match specification is refused' attach count -p bank:open/2 --match-spec=7 <<'EOF'
 -- stderr
-tracehost ctl: cannot set -p bank:open/2
+tracehost ctl: cannot set -p bank:open/2; try the specification with `tracehost match`
   Match programs are not in a list.
 -- status 3
 EOF
