@@ -106,6 +106,7 @@ tracehost dump - => ( nospace )
     --scheduler-id
     --usage
     --version
+    --via=
     -V
     -\?
     -o

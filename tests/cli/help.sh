@@ -370,6 +370,9 @@ Running nodes:
       --max-bytes=BYTES  The same for bytes of events a second
       --sample=N         Beyond these limits, go on with one of N processes
                          instead of ending
+      --via=TRACER       agent (default): a process of tracehost; port: a trace
+                         port of the node, which listens on all addresses,
+                         without a cookie
       --load             Let the node load modules that -p names and that are
                          not loaded
       --no-load          Load no module of tracehost into the node; the node
