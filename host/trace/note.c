@@ -161,6 +161,8 @@ static void add_remedy(struct th_buffer *text, th_term reason)
     } remedies[] = {
         {"max_rate", "--max-rate=N allows more, --sample=N goes on with fewer processes"},
         {"max_bytes", "--max-bytes=BYTES allows more, --sample=N goes on with fewer processes"},
+        {"port_rate", "--max-rate=N allows more"},
+        {"port_bytes", "--max-bytes=BYTES allows more"},
         {"backlog", less},
         {"memory", less},
     };

@@ -219,20 +219,23 @@ expect '--for ends the tracing' sh -c '"$1" replay -p lists:sort/1 -t count,outp
 EOF
 check 'the node is left as it was after --for' until_so nothing
 
-# ends SIGNAL WHOM: sends SIGNAL to a replay, or to its feeder, once events come, and waits until the node is clean.
+# ends SIGNAL WHOM [OPTION]...: sends SIGNAL to a replay, or to its feeder, once events come, and waits until the node is clean.
 ends() {
+    signal=$1
+    whom=$2
+    shift 2
     rm -f "$work/out"
-    env --default-signal=INT "$tracehost" replay -p lists:sort/1 -t text,output="$work/out" node:shop 2>"$work/err" &
+    env --default-signal=INT "$tracehost" replay "$@" -p lists:sort/1 -t text,output="$work/out" node:shop 2>"$work/err" &
     replay=$!
     until_so grep -q sort "$work/out" || return 1
     [ "$(state)" != "$clean" ] || return 1
-    case $2 in
+    case $whom in
     worker) whom=$(worker_of $replay) ;;
     feeder) whom=$(worker_of "$(worker_of $replay)") ;;
     *) whom=$replay ;;
     esac
-    kill -"$1" "$whom"
-    if [ "$1" = STOP ]; then
+    kill -"$signal" "$whom"
+    if [ "$signal" = STOP ]; then
         until_so nothing || return 1
         kill -CONT "$whom"
     fi
@@ -241,11 +244,11 @@ ends() {
     sed 's/[0-9][0-9]* record/N record/; s/record [0-9][0-9]*$/record N/' "$work/err"
     until_so nothing || state
 }
-expect 'SIGINT ends the tracing in order' ends INT <<'EOF'
+expect 'SIGINT ends the tracing in order' ends INT command <<'EOF'
 status 130
 tracehost replay: node:shop: received SIGINT after N records
 EOF
-expect 'SIGTERM does, too' ends TERM <<'EOF'
+expect 'SIGTERM does, too' ends TERM command <<'EOF'
 status 143
 tracehost replay: node:shop: received SIGTERM after N records
 EOF
@@ -323,14 +326,75 @@ tracehost replay: rate.trace: the node has ended the tracing: more than 20 event
 EOF
 check 'the node is left as it was beyond --max-rate' until_so nothing
 
+# --- by a trace port
+
+# no_port: the node has no trace port, and its driver is not loaded.
+no_port() {
+    nothing && [ "$(ask '{[P || P <- erlang:ports(), {name, "trace" ++ _} <- [erlang:port_info(P, name)]],
+        lists:member("trace_ip_drv", element(2, erl_ddll:loaded_drivers()))}.')" = '{[],false}' ]
+}
+expect 'a trace port is asked for' explain -p a:b/1 --via=port --max-bytes=1MiB <<'EOF'
+in node:shop@host
+  -p a:b/1
+  all processes: call, monotonic_timestamp
+  at most 10000 events a second and 1048576 bytes
+  a trace port: it listens on all addresses, without a cookie, and its events
+  wait without a bound in bytes; the limits are applied here, to what arrives
+here
+  flags: the node decides the patterns
+EOF
+expect 'a trace port cannot go on with fewer processes' "$tracehost" dump -p a:b/1 --via=port --sample=2 node:shop <<'EOF'
+-- stderr
+tracehost dump: --sample cannot be used with --via=port: a trace port cannot go on with fewer processes
+-- status 2
+EOF
+expect 'a trace port sends calls, and names are known' \
+    sh -c '"$1" replay --via=port -p lists:sort/1 --return --processes=till -t flame --max-events=4 node:shop | sed "s/<[0-9.]*>/PID/; s/[0-9]*$/NS/"' \
+    sh "$tracehost" <<'EOF'
+till PID;lists:sort/1 NS
+EOF
+check 'the trace port is closed after the last event' until_so no_port
+expect 'SIGINT closes the trace port' ends INT command --via=port <<'EOF'
+status 130
+tracehost replay: node:shop: received SIGINT after N records
+EOF
+check 'it is closed after SIGINT' until_so no_port
+expect 'the trace port is closed if the process that speaks with the node is killed' ends KILL feeder --via=port <<'EOF'
+status 4
+tracehost replay: node:shop: the process that spoke with the node was killed: what the node sent last is lost
+  signal 9, Killed
+tracehost replay: node:shop: recovered N records
+EOF
+check 'it is closed after SIGKILL' until_so no_port
+expect 'the trace port is closed if the process that speaks with the node stops' ends STOP feeder --via=port <<'EOF'
+status 4
+tracehost replay: node:shop: the node shop closed the connection after N records, and still runs
+tracehost replay: node:shop: recovered N records
+EOF
+check 'it is closed after SIGSTOP' until_so no_port
+expect 'beyond --max-rate the trace port is closed, which the recording tells, too' sh -c '
+    "$1" convert --via=port -p lists:sort/1 --max-rate=20 node:shop rate.trace
+    "$1" replay -t count,output=/dev/null rate.trace' sh "$tracehost" <<'EOF'
+-- stderr
+tracehost replay: rate.trace: the node has ended the tracing: more than 20 events a second by the trace port, whose queue is lost; --max-rate=N allows more
+EOF
+check 'it is closed beyond --max-rate' until_so no_port
+ask '[register(Name, spawn(fun shop:busy/0)) || Name <- [busy1, busy2]].' >/dev/null
+expect 'a trace port that falls behind is closed' sh -c '
+    "$1" replay --via=port -p shop:sell/1 --max-rate=0 -t count,output=/dev/null node:shop 2>&1 | grep -v dropped' sh "$tracehost" <<'EOF'
+tracehost replay: node:shop: the node has ended the tracing: more events at once than the trace port handles: 64 MiB waited; -p and --processes ask for fewer events, --flags=call,arity for events without arguments
+EOF
+ask '[exit(whereis(Name), kill) || Name <- [busy1, busy2]].' >/dev/null
+check 'it is closed after it fell behind' until_so no_port
+
 # random_ends COUNT SEED: COUNT replays, each of which a signal of SEED ends: another signal, at another process, at
 # another time. The node is left as it was after each.
 random_ends() {
     awk -v count="$1" -v seed="$2" 'BEGIN {
         srand(seed); split("INT TERM HUP KILL KILL STOP", signals); split("command worker feeder", whom)
-        split("-p_lists:sort/1 --flags=send,receive,procs,running --flags=send_-p_send -p_lists:__--kind=count", asked)
+        split("-p_lists:sort/1 --flags=send,receive,procs,running --flags=send_-p_send -p_lists:__--kind=count --via=port_--flags=send,procs,running", asked)
         for (i = 0; i < count; i++)
-            print signals[1 + int(6 * rand())], whom[1 + int(3 * rand())], int(300 * rand()), asked[1 + int(4 * rand())]
+            print signals[1 + int(6 * rand())], whom[1 + int(3 * rand())], int(300 * rand()), asked[1 + int(5 * rand())]
     }' >"$work/ends"
     while read -r signal whom ms asked; do
         # shellcheck disable=SC2046 # words

@@ -42,6 +42,17 @@ cases() ->
         {"a killed controller leaves nothing", fun(C) -> ends(C, load, fun kill_controller/2) end},
         {"a killed controller of the evaluated agent leaves nothing",
             fun(C) -> ends(C, evaluate, fun kill_controller/2) end},
+        {"a stop of a trace port leaves nothing", fun(C) -> ends(C#{via => {port, 10000}}, load, fun stop_client/2) end},
+        {"a stop of a trace port without a module leaves nothing",
+            fun(C) -> ends(C#{via => {port, 10000}}, evaluate, fun stop_client/2) end},
+        {"a killed client of a trace port leaves nothing", fun(C) -> ends(C#{via => {port, 10000}}, load, fun kill_client/2) end},
+        {"a stopped client of a trace port leaves nothing",
+            fun(C) -> ends(C#{via => {port, 10000}}, load, fun suspend_client/2, 2500) end},
+        {"a trace port that is closed leaves nothing", fun(C) -> ends(C#{via => {port, 10000}}, load, fun close_port/2) end},
+        {"a killed controller of a trace port leaves nothing",
+            fun(C) -> ends(C#{via => {port, 10000}}, load, fun kill_controller/2) end},
+        {"a killed sender beside a trace port leaves nothing",
+            fun(C) -> ends(C#{via => {port, 10000}}, load, fun kill_sender/2) end},
         {"patterns that others set meanwhile stay", fun patterns_of_others/1},
         {"a dbg session goes on as it was", fun dbg_session/1},
         {"a second start is refused as busy", fun busy/1},
@@ -70,7 +81,7 @@ start_node(#{erl := Erl, code := Code}, Name) ->
 
 %% The first trace starts what a node starts once; the first refusal loads what makes texts.
 warm_up(#{traced := Traced} = Context) ->
-    [peer:call(Traced, code, ensure_loaded, [Module]) || Module <- [io_lib, io_lib_format, io_lib_pretty, epp, dbg, timer]],
+    [peer:call(Traced, code, ensure_loaded, [Module]) || Module <- [io_lib, io_lib_format, io_lib_pretty, epp, dbg, timer, erl_ddll]],
     [begin
         {ok, Client} = start(Context, How, wish([], [])),
         stopped(Context, Client),
@@ -499,7 +510,8 @@ started_to_end(Context, How, Dead) ->
             {watched, '_', '_', [{'_', [], [{exception_trace}]}], [local]}, {maps, '_', '_', true, [global]},
             {'_', '_', '_', true, [call_count]}, {'_', foldl, 3, true, [call_time]}, {string, '_', 2, true, [call_time]}]),
     {ok, Started} = start(Context, How,
-        Wish#{messages := [{send, [{'_', [], []}]}, {'receive', [{'_', [], []}]}], dead_ms := Dead, load := true}),
+        Wish#{messages := [{send, [{'_', [], []}]}, {'receive', [{'_', [], []}]}], dead_ms := Dead, load := true,
+            via => maps:get(via, Context, agent)}),
     #{report := #{tracees := [{1, Count}, {2, _}], patterns := Patterns}} = Started,
     true = Count > 20,
     [] = [None || {_, 0} = None <- Patterns],
@@ -532,6 +544,12 @@ kill_agent(Context, #{controller := Controller} = Started) ->
     in_node(Context, erlang, exit, [Agent, kill]),
     {Records, {{agent, <<"killed">>}, #{}}} = ask(Started, await_ended),
     [_] = [found || {tracehost, off, {agent, _, <<"killed">>}} <- Records],
+    ok.
+
+close_port(Context, #{controller := Controller} = Started) ->
+    {links, [Port]} = in_node(Context, erlang, process_info, [Controller, links]),
+    in_node(Context, erlang, port_close, [Port]),
+    {_, {{port, <<"normal">>}, #{}}} = ask(Started, await_ended),
     ok.
 
 kill_sender(Context, #{sender := Sender} = Started) ->

@@ -22,7 +22,8 @@ client(Caller, Node, How, Wish, Options) ->
             Caller ! {self(), {ok, self(), {Controller, Sender, Report}}},
             self() ! beat,
             monitor_node(Node, true),
-            loop(#{controller => Controller, sender => Sender, data => [], ended => false, waiting => [], node => Node,
+            connect(Report),
+            loop(#{controller => Controller, sender => Sender, data => [], rest => <<>>, ended => false, waiting => [], node => Node,
                 owed => 0, ack => maps:get(ack, Options, true), beat => maps:get(beat, Options, true), down => false});
         {error, {busy, _}} = Error ->
             Caller ! {self(), Error};
@@ -30,6 +31,9 @@ client(Caller, Node, How, Wish, Options) ->
             erlang:disconnect_node(Node),
             Caller ! {self(), Error}
     end.
+
+connect(#{port := none}) -> none;
+connect(#{port := Number}) -> gen_tcp:connect("127.0.0.1", Number, [binary]).
 
 %% As ei_rpc does.
 rpc(Node, Module, Function, Arguments) ->
@@ -69,6 +73,9 @@ loop(State) ->
         {clocks, Monotonic, System} ->
             Encoded = term_to_binary({tracehost, clocks, {Monotonic, System}}),
             loop(answer(State#{data := [<<0, (byte_size(Encoded)):32, Encoded/binary>> | Data]}));
+        {tcp, _, Bytes} ->
+            {Whole, Rest} = whole_records(<<(maps:get(rest, State))/binary, Bytes/binary>>, Controller, 0),
+            loop(answer(State#{data := [Whole | Data], rest := Rest}));
         {ended, Reason, Stats} ->
             Controller ! bye,
             Sender ! bye,
@@ -91,6 +98,22 @@ loop(State) ->
             ok;
         _ ->
             loop(State)
+    end.
+
+%% Splits the bytes of a trace port where the last record ends. Answers the marks of the controller.
+whole_records(Bytes, Controller, Taken) ->
+    case Bytes of
+        <<_:Taken/binary, 1, _:32, _/binary>> ->
+            Controller ! mark,
+            whole_records(Bytes, Controller, Taken + 5);
+        <<_:Taken/binary, 0, Size:32, Record:Size/binary, _/binary>> ->
+            Size < 40 andalso case binary_to_term(Record) of
+                {tracehost, mark, Number} when Number > 0 -> Controller ! drained;
+                _ -> ok
+            end,
+            whole_records(Bytes, Controller, Taken + 5 + Size);
+        <<Whole:Taken/binary, Rest/binary>> ->
+            {Whole, Rest}
     end.
 
 %% Answers the callers whose condition is met.

@@ -20,6 +20,7 @@ mkdir "$HOME" && printf 'our cookie\n' | tr ' ' _ >"$HOME/.erlang.cookie" && chm
 nodes=
 epmd=
 space=
+inside= # the command that runs the driver in another network
 end_nodes() {
     exec 7>&-
     # shellcheck disable=SC2086
@@ -35,7 +36,8 @@ serve() {
     name=$1
     wish=$2
     shift 2
-    "$driver" "$object" "$name" "$work/$wish.wish" "$@" 2>"$work/served" 7>&-
+    # shellcheck disable=SC2086
+    $inside "$driver" "$object" "$name" "$work/$wish.wish" "$@" 2>"$work/served" 7>&-
     result=$?
     sed "s/:$ERL_EPMD_PORT/:PORT/; s/port [0-9][0-9]*/port N/; s/@$(hostname)/@HOST/g
         s/\(no IPv4 address here\): .*/\1: REASON/; s/#Pid<[^>]*>\|<[0-9.]*>/PID/g" "$work/served" >&2
@@ -194,9 +196,6 @@ begin() {
     until_so grep -qx ok "$work/lines"
 }
 
-# The command that runs the driver in another network.
-inside=
-
 # show_end: waits for the driver, and shows the records, the lines and the exit status.
 show_end() {
     wait $feeding
@@ -340,6 +339,104 @@ END
 
 tell 'exit(whereis(traced),kill)' true
 
+# --- Trace ports -------------------------------------------------------------------------------------
+
+# is_rid: the node has nothing of a trace by a trace port.
+is_rid() {
+    tell 'code:is_loaded(tracehost_agent)' false
+    tell 'lists:member("trace_ip_drv",element(2,erl_ddll:loaded_drivers()))' "${1:-false}"
+    tell '[P||P<-erlang:ports(),{name,"trace"++_}<-[erlang:port_info(P,name)]]' '[]'
+    tell 'erlang:trace_info(new_processes,tracer)' '{tracer,[]}'
+    tell 'erlang:trace_info({shop,sell,1},traced)' '{traced,false}'
+}
+
+is_rid
+for load in '' no-load; do
+    begin shop port $load
+    tell 'lists:member("trace_ip_drv",element(2,erl_ddll:loaded_drivers()))' true
+    tell 'shop:work(10000)' 10000
+    kill -TERM "$(worker_of $feeding)"
+    expect "records come by a trace port${load:+, $load}" show_end <<'END'
+note node
+note clock
+note port
+sell 1 to 10000
+line ok
+status 0
+END
+    is_rid
+done
+
+begin shop port read=100
+tell 'shop:work(5)' 5
+wait $feeding
+expect 'a reader that goes away closes the trace port' cat "$work/lines" <<'END'
+ok
+END
+is_rid
+
+sum_of_records() {
+    show_end >"$work/shown"
+    awk '/^sell/ { sum += $4 - $2 + 1 } / dropped$/ { sum += $1; drops++ } /^line|^status/
+        END { print sum " records" (drops ? ", some of them dropped" : "") }' "$work/shown"
+}
+
+# The calls are more than the driver's queue and all buffers hold. The driver drops the mark of the end, too.
+begin shop port
+kill -STOP "$(worker_of $feeding)"
+tell 'shop:work(300000)' 300000
+tell 'shop:drains()' drains
+kill -CONT "$(worker_of $feeding)"
+expect 'a full queue of the trace port drops records, and counts them' sum_of_records <<'END'
+line ok
+status 0
+300000 records, some of them dropped
+END
+is_rid
+
+show_limited() {
+    show_end >"$work/shown"
+    sed 's/\(sell 1 to [1-9]\)[0-9]\{3\}$/\1NNN/' "$work/shown"
+}
+for limit in rate=1000 bytes=100000; do
+    begin shop port port-$limit
+    tell 'shop:work(100000)' 100000
+    expect "beyond the limit port-$limit the trace port is closed" show_limited <<'END'
+note node
+note clock
+note port
+sell 1 to 1NNN
+note off
+line ok
+status 0
+END
+    is_rid
+done
+
+begin shop port
+until_so has_records 100
+kill -KILL "$(worker_of $feeding)" && wait $feeding 2>/dev/null
+check 'the node can be traced after the feeder of a trace port was killed' until_so is_clean
+is_rid
+
+tell 'shop:connect_first()' looking
+expect 'somebody else connects to the trace port first' serve shop slow_port <<'END'
+-- stderr
+error: somebody else has connected to the trace port of shop, port N, first: it takes one client, and asks for no cookie
+-- status 3
+END
+is_rid
+
+tell 'put(runtime_tools,code:lib_dir(runtime_tools))' undefined
+tell 'code:del_path(runtime_tools)' true
+expect 'a node without runtime_tools' serve shop port <<'END'
+-- stderr
+error: the node cannot open a trace port: the node has no runtime_tools: --via=agent needs none
+-- status 3
+END
+tell 'code:add_path(get(runtime_tools)++"/ebin")' true
+is_rid
+
 # --- Names ------------------------------------------------------------------------------------------
 
 # clients COUNT: the expression that waits until COUNT clients are connected.
@@ -431,6 +528,24 @@ status 4
 END
     done
     echo "# events in the second before a cut, and the node's time to get its state back, in ms:$cuts"
+    tell "$(clients 0)" connected
+    tell 'code:is_loaded(tracehost_agent)' false
+
+    # The client's rules leave the ports of epmd and of the distribution only.
+    ip link set node$$ up
+    port=$(epmd -names | sed -n 's/^name shop at port //p')
+    for rule in "priority 1 dport $ERL_EPMD_PORT lookup main" "priority 2 dport $port lookup main" 'priority 3 dport 1024-65534 unreachable'; do
+        # shellcheck disable=SC2086
+        ip netns exec $space ip rule add ipproto tcp $rule
+    done
+    inside="ip netns exec $space"
+    expect 'a trace port that the network does not reach' serve shop@$net port <<END
+-- stderr
+error: cannot reach the trace port of shop@$net, port N of $net: Network is unreachable: --via=agent needs no other port than that of the distribution
+-- status 3
+END
+    inside=
+    is_rid
     ip link delete node$$
 else
     skip 'a network that is cut' "$(head -n 1 "$work/said")"
@@ -454,6 +569,24 @@ status 4
 END
 kill -CONT "$shop"
 check 'the node can be traced when it runs again' until_so is_clean
+
+begin shop port
+tell 'shop:work(1000)' 1000
+until_so has_sold_1000
+kill -STOP "$shop"
+kill -TERM "$(worker_of $feeding)"
+expect 'a node that is stopped while its trace port is read' show_end <<'END'
+note node
+note clock
+note port
+sell 1 to 1000
+line ok
+line error: shop does not end the tracing within 5 seconds: it is stopped or hangs, and ends the tracing when it runs again
+status 4
+END
+kill -CONT "$shop"
+check 'the node with a trace port can be traced when it runs again' until_so is_clean
+is_rid
 
 begin shop sell
 tell 'shop:work(1000)' 1000

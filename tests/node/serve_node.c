@@ -73,6 +73,10 @@ int main(int argc, char **argv)
             request.no_load = true;
         else if (strncmp(argv[i], "for-ms=", 7) == 0)
             request.for_ns = strtoll(value, NULL, 10) * 1000000;
+        else if (strncmp(argv[i], "port-rate=", 10) == 0)
+            request.port_rate = strtoll(value, NULL, 10);
+        else if (strncmp(argv[i], "port-bytes=", 11) == 0)
+            request.port_bytes = strtoll(value, NULL, 10);
         else if (strncmp(argv[i], "read=", 5) == 0)
             limit = strtoull(value, NULL, 10);
     }

@@ -168,6 +168,7 @@ struct th_node_port {
     bool empty;              /* all was received that was there */
     int64_t since;           /* time from which on limits count */
     int64_t rate_due, bytes_due;
+    bool told;        /* the reader knows that the tracing has ended */
     uint64_t dropped; /* a drop that was not given to the reader yet */
 };
 
@@ -187,7 +188,7 @@ bool th_node_port_is_read(const struct th_node_port *port, const struct th_node_
 const char *th_node_port_take(const struct th_node_client *client, struct th_node_port *port,
                               struct th_node_bytes *waiting, unsigned long long *events);
 
-/* Adds to WAITING the note that the tracing has ended for REASON, max_rate, max_bytes or memory, after
+/* Adds to WAITING the note that the tracing has ended for REASON, port_rate, port_bytes or memory, after
  * EVENTS. Returns false if there is no memory. */
 bool th_node_port_end(const struct th_node_client *client, struct th_node_port *port,
                       struct th_node_bytes *waiting, const char *reason, unsigned long long events);

@@ -24,7 +24,7 @@
 enum { CHUNK = 256 << 10, MOST_WAITING = 16 << 20, LONGEST_RECORD = 256 << 20 };
 
 static const int64_t SECOND_NS = 1000000000;
-static const int64_t OPEN_LIMIT = 5000000000; /* ns */
+static const int64_t OPEN_LIMIT = 3000000000; /* ns; the controller ends after 5 s without a beat */
 
 /* --- Records ---------------------------------------------------------------------------------------- */
 
@@ -141,11 +141,17 @@ bool th_node_port_open(struct th_node_client *client, unsigned number, struct th
                            "somebody else has connected to the trace port of %s, port %u, first: "
                            "it takes one client, and asks for no cookie",
                            node, number);
+    if (connected && error == ETIMEDOUT)
+        return th_node_say(client,
+                           "the trace port of %s, port %u, does not send its first record within 3 "
+                           "seconds: somebody else was connected to it before, or the node is "
+                           "stopped",
+                           node, number);
     return th_node_say(client,
                        "cannot reach the trace port of %s, port %u of %s: %s: --via=agent needs no "
                        "other port than that of the distribution",
                        node, number, client->host,
-                       error == ETIMEDOUT ? "no answer within 5 seconds (a firewall?)"
+                       error == ETIMEDOUT ? "no answer within 3 seconds (a firewall?)"
                                           : strerror(error));
 }
 
@@ -172,11 +178,11 @@ static const char *limit_of(struct th_node_port *port, const struct tracehost_no
 {
     if (request->port_rate > 0 &&
         exceeds(port, &port->rate_due, SECOND_NS / request->port_rate, now))
-        return "max_rate";
+        return "port_rate";
     if (request->port_bytes > 0 &&
         exceeds(port, &port->bytes_due, (int64_t)((double)size * 1e9 / (double)request->port_bytes),
                 now))
-        return "max_bytes";
+        return "port_bytes";
     return NULL;
 }
 
@@ -209,13 +215,16 @@ static bool add_drop(struct th_node_port *port, struct th_node_bytes *waiting)
 bool th_node_port_end(const struct th_node_client *client, struct th_node_port *port,
                       struct th_node_bytes *waiting, const char *reason, unsigned long long events)
 {
-    bool by_rate = strcmp(reason, "max_rate") == 0, by_bytes = strcmp(reason, "max_bytes") == 0;
+    bool by_rate = strcmp(reason, "port_rate") == 0;
     char text[200], record[sizeof text + 200] = {TH_NODE_MESSAGE};
     int size = TH_NODE_RECORD_HEAD;
 
-    if (by_rate || by_bytes)
+    if (port->told)
+        return true;
+    port->told = true;
+    if (by_rate || strcmp(reason, "port_bytes") == 0)
         snprintf(text, sizeof text,
-                 "more than %lld %s a second (what the trace port still had is lost)",
+                 "more than %lld %s a second by the trace port, whose queue is lost",
                  (long long)(by_rate ? client->request->port_rate : client->request->port_bytes),
                  by_rate ? "events" : "bytes");
     else

@@ -615,7 +615,7 @@ leave(#{client := Client}, Connected) ->
 %% --- Trace port ---
 
 %% Opens a trace port at any free TCP port. Its first record is a mark, by which the client knows that it is the first
-%% one that has connected. Functions of the driver interface are built in: erl_ddll need not be loaded for them.
+%% one that has connected. Compiled code calls erl_ddll's functions, which are built in, without loading erl_ddll.
 open_trace_port(Queue) ->
     Private = code:priv_dir(runtime_tools),
     is_list(Private) orelse refuse({no_trace_port, "the node has no runtime_tools"}),

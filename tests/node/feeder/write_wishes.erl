@@ -7,6 +7,8 @@ main() ->
     Wishes = [
         {sell, #{patterns => [Sell]}},
         {flood, #{patterns => [Sell], max_rate => 100000}},
+        {port, #{patterns => [Sell], via => {port, 1000}}},
+        {slow_port, #{patterns => [Sell | lists:duplicate(300, {'_', no_such_function, 1, true, [local]})], via => {port, 1000}}},
         {impatient, #{patterns => [Sell], dead_ms => 1500}},
         {not_loaded, #{patterns => [{ftp, open, 1, true, [local]}]}},
         {bad_match_spec, #{patterns => [Sell, {shop, sell, 1, [{['_'], [], [{foo}]}], [local]}]}},
