@@ -38,7 +38,8 @@ extern "C" {
  *   1  tracehost 0.1: every function below that has no "Since:" line
  *   2  th_host_version()
  *   3  th_output_buffer() and its companions, th_output_continued(), th_share_file(),
- *      th_recorded_name(), th_recorded_node(), th_recorded_owner(), th_elixir_name()
+ *      th_recorded_name(), th_recorded_node(), th_recorded_owner(), th_recorded_first_call(),
+ *      th_elixir_name()
  *
  * th_host_present(), behind the functions, shows how a library checks which functions a host has.
  */
@@ -251,6 +252,16 @@ TH_MODULE_API int th_recorded_node(ERL_NIF_TERM of, unsigned *number);
  * Thread: as th_recorded_name().
  * Errors: likewise. */
 TH_MODULE_API int th_recorded_owner(ERL_NIF_TERM name, unsigned node, ERL_NIF_TERM *tracee);
+
+/** Gets the function with which PROCESS, a local pid, was started, as
+ * proc_lib:translate_initial_call/1 returns it: *MODULE and *FUNCTION become atoms. Recordings of a
+ * node that tracehost has asked to trace tell the first functions of the processes that ran when the
+ * recording began, except of those that were started with a fun.
+ * Since: 3; see th_host_present().
+ * Thread: as th_recorded_name().
+ * Errors: likewise; *MODULE, *FUNCTION and *ARITY then stay as they are. */
+TH_MODULE_API int th_recorded_first_call(ERL_NIF_TERM process, ERL_NIF_TERM *module,
+                                         ERL_NIF_TERM *function, unsigned *arity);
 
 /** Returns 1 if FACT holds for the call that the callback reports, else 0.
  * Errors: -1 if that is unknown. */

@@ -185,7 +185,7 @@ int th_cli_command_call(int argc, char **argv)
     enum th_status status;
 
     th_cli_command_parse(&usage, argc, argv, &call);
-    th_cli_command_supervise("call");
+    th_cli_command_supervise("call", NULL);
     host.setup.schedulers = (unsigned)call.threads;
     call.ending = (struct th_run_limit){.command = "call",
                                         .duration = -1,

@@ -11,6 +11,7 @@
 #include "host/replay/writer.h"
 #include "host/term/text.h"
 #include "host/trace/event.h"
+#include "host/trace/note.h"
 
 #include <string.h>
 
@@ -23,6 +24,17 @@ static bool is_of(const struct th_etf_node *node, const struct th_stream *stream
 
     return node->node == TH_NONE || now->node == TH_NONE ||
            (node->node == now->node && node->creation == now->creation);
+}
+
+/* Tells the user what EVENT, a note of a running node, is for. */
+static void convert_tell(struct th_stream *stream, struct th_event *event, th_env *env)
+{
+    struct th_buffer text = {0};
+    struct th_note note;
+
+    if (th_trace_note(event, env, &note) && th_trace_note_told(&note, &text))
+        th_cli_stream_say(stream, "%s", th_buffer_text(&text));
+    th_buffer_free(&text);
 }
 
 /* Writes EVENT and all following events of NODE. Returns false if writing failed, with the cause in
@@ -40,6 +52,8 @@ static bool convert_add_all(struct th_stream *stream, struct th_writer *writer,
             th_cli_stream_malformed(stream, event);
         else if (status == TH_OK)
             th_cli_stream_check(stream, event, &env);
+        if (stream->options->node.wish)
+            convert_tell(stream, event, &env);
         th_env_clear(&env);
     } while (status != TH_FAILED && th_cli_stream_next(stream, event) && is_of(node, stream));
     th_env_release(&env);
@@ -57,12 +71,19 @@ static void pass_on(void *writer)
         th_error_clear(); /* the next write fails again */
 }
 
-/* Writes the stream NAME to OUTPUT (NULL: stdout), in FORMAT, for COMMAND. Returns the exit
- * status. */
-static int rewrite(const char *command, const char *name, const struct th_stream_options *options,
-                   const char *output, enum th_format format)
+/* Returns false, with an error, if OUTPUT (NULL: stdout) is a file that the stream NAME is read from. */
+static bool is_another(const char *name, const char *output)
 {
-    struct th_stream stream = {.command = command, .name = name, .options = options};
+    if (!output || strcmp(output, "-") == 0 || !th_replay_reader_would_read(name, output))
+        return true;
+    th_error_raise(TH_USAGE, "the output would overwrite the stream %s: choose another file",
+                   th_cli_stream_title(name));
+    return false;
+}
+
+/* Writes STREAM, which is not open, to OUTPUT (NULL: stdout), in FORMAT. Returns the exit status. */
+static int rewrite(struct th_stream stream, const char *output, enum th_format format)
+{
     struct th_writer_options how = {.format = format};
     const bool to_file = output && strcmp(output, "-") != 0;
     struct th_event event = {0};
@@ -78,7 +99,7 @@ static int rewrite(const char *command, const char *name, const struct th_stream
     how.utf8_atoms = th_replay_reader_info(stream.reader)->utf8_atoms;
     if (th_replay_writer_open(output ? output : "-", &how, &writer) != TH_OK) {
         th_replay_reader_close(stream.reader);
-        return th_cli_interrupt_status(th_cli_command_fail(command));
+        return th_cli_interrupt_status(th_cli_command_fail(stream.command));
     }
     stream.idle = to_file ? NULL : pass_on;
     stream.idle_context = writer;
@@ -87,7 +108,7 @@ static int rewrite(const char *command, const char *name, const struct th_stream
     if (written && !(th_cli_interrupt_came() && to_file && !stream.live)) {
         plain = th_replay_writer_plain(writer);
         if (th_replay_writer_commit(writer) != TH_OK)
-            return th_cli_command_fail(command);
+            return th_cli_command_fail(stream.command);
         if (plain)
             th_cli_stream_say(
                 &stream,
@@ -97,8 +118,8 @@ static int rewrite(const char *command, const char *name, const struct th_stream
     }
     th_replay_writer_abandon(writer);
     if (!written)
-        return th_cli_command_fail(command);
-    fprintf(stderr, "tracehost %s: %s was not written: received %s\n", command, output,
+        return th_cli_command_fail(stream.command);
+    fprintf(stderr, "tracehost %s: %s was not written: received %s\n", stream.command, output,
             th_cli_interrupt_name());
     return status;
 }
@@ -167,8 +188,10 @@ int th_cli_command_convert(int argc, char **argv)
 
     th_control_session_options_init(&convert.sessions, false);
     th_cli_command_parse(&usage, argc, argv, &convert);
-    th_cli_node_ask_only("convert", &convert.stream, convert.in, &convert.sessions);
+    th_cli_node_ask_only("convert", &convert.stream, &convert.in, 1, &convert.sessions);
     th_control_session_options_free(&convert.sessions);
+    if (convert.stream.max_records.set && !is_another(convert.in, convert.out))
+        return th_cli_command_fail("convert");
     dot = strrchr(convert.out, '.');
     name = convert.to ? convert.to : dot ? dot + 1 : "";
     while (i < FORMATS && strcmp(formats[i].name, name) != 0)
@@ -185,7 +208,9 @@ int th_cli_command_convert(int argc, char **argv)
         return th_cli_command_fail("convert");
     }
     th_cli_interrupt_install();
-    return rewrite("convert", convert.in, &convert.stream, convert.out, formats[i].format);
+    return rewrite(
+        (struct th_stream){.command = "convert", .name = convert.in, .options = &convert.stream},
+        convert.out, formats[i].format);
 }
 
 /* --- dump ------------------------------------------------------------------------------------- */
@@ -195,11 +220,12 @@ struct dump {
     struct th_control_session_options sessions; /* for running nodes */
     bool jsonl;
     const char *output; /* NULL: stdout */
-    const char *name;
+    struct th_texts streams;
 };
 
 static const struct th_argument dump_arguments[] = {
-    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct dump, name)),
+    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+            TH_INTO(struct dump, streams)),
     TH_OPTION(
         "format", "FORMAT", CHOICE, OUTPUT,
         "term (default): one Erlang term a line, as by io:format(\"~0p.~n\"); jsonl: one JSON "
@@ -226,7 +252,8 @@ static const struct th_argument_set dump_sets[] = {
 
 static const struct th_usage dump_usage = {
     .sets = dump_sets,
-    .before = "Prints every record of a recorded stream.\n" TH_STREAM_HELP,
+    .before =
+        "Prints every record of recorded streams. Several are merged by time.\n" TH_STREAM_HELP,
     .after = TH_STREAM_MORE_HELP "\n\n" TH_NODE_HELP,
     .examples = "  tracehost dump samples/recordings/s13_procs.trace\n"
                 "  tracehost dump --format=jsonl samples/recordings/s13_procs.trace",
@@ -246,19 +273,16 @@ int th_cli_command_dump(int argc, char **argv)
 
     th_control_session_options_init(&dump.sessions, false);
     th_cli_command_parse(&dump_usage, argc, argv, &dump);
-    th_cli_node_ask_only("dump", &dump.stream, dump.name, &dump.sessions);
+    th_cli_node_ask_only("dump", &dump.stream, (const char *const *)dump.streams.items,
+                         dump.streams.count, &dump.sessions);
     th_control_session_options_free(&dump.sessions);
-    if (dump.output && strcmp(dump.output, "-") != 0 &&
-        th_replay_reader_would_read(dump.name, dump.output)) {
-        th_error_raise(TH_USAGE,
-                       "the output would overwrite the stream %s: choose another file with -o FILE",
-                       th_cli_stream_title(dump.name));
-        return th_cli_command_fail("dump");
-    }
+    for (size_t i = 0; i < dump.streams.count; i++)
+        if (!is_another(dump.streams.items[i], dump.output))
+            return th_cli_command_fail("dump");
     th_cli_interrupt_install();
+    th_cli_stream_take(&stream, &dump.streams);
     if (dump.jsonl)
-        return rewrite("dump", dump.name, &dump.stream, dump.output, TH_FORMAT_JSONL);
-    stream.name = dump.name;
+        return rewrite(stream, dump.output, TH_FORMAT_JSONL);
     status = th_cli_stream_open(&stream);
     if (status != TH_OK)
         return status;

@@ -21,7 +21,7 @@ struct info {
     struct th_control_session_options sessions; /* for running nodes */
     bool json;
     uint64_t top; /* number of functions and tracees shown; 0: all */
-    const char *name;
+    struct th_texts streams;
 };
 
 static enum th_status choose_top(void *input)
@@ -34,7 +34,8 @@ static enum th_status choose_top(void *input)
 }
 
 static const struct th_argument arguments[] = {
-    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct info, name)),
+    TH_WORD("STREAM", FILE, TH_ARGUMENT_NEEDED | TH_ARGUMENT_REPEATS,
+            TH_INTO(struct info, streams)),
     TH_OPTION("format", "FORMAT", CHOICE, OUTPUT, "text (default) or json",
               .words = TH_WORDS("text", "json"), TH_INTO(struct info, json)),
     TH_OPTION("top", "N", NUMBER, OUTPUT,
@@ -59,8 +60,8 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Counts the records of a stream: by tag, by tracee and by called "
-              "function.\n" TH_STREAM_HELP,
+    .before = "Counts the records of streams: by tag, by tracee and by called function. "
+              "Several are merged by time.\n" TH_STREAM_HELP,
     .after = TH_STREAM_MORE_HELP "\n\n" TH_NODE_HELP,
     .examples = "  tracehost info samples/recordings/s04_genserver_pingpong.trace\n"
                 "  tracehost info --top=5 samples/recordings/s04_genserver_pingpong.trace",
@@ -293,17 +294,38 @@ static void print_list(const char *title, const struct th_stream_stats_list *lis
     th_buffer_free(&text);
 }
 
-static void print_text(const struct info *info, struct th_stream_stats *stats,
-                       const struct th_stream *stream)
+/* Prints what is known of the clocks of merged streams. */
+static void print_clocks(const struct th_reader *reader)
+{
+    struct th_part_clock clock;
+
+    for (size_t i = 0; th_replay_reader_clock(reader, i, &clock); i++) {
+        if (clock.node == TH_NONE)
+            continue;
+        printf("clock       %s: ", th_atom_name(clock.node)->text);
+        if (clock.is_first)
+            printf("all times are by this clock\n");
+        else if (clock.shared)
+            printf("the same, as the host is the same\n");
+        else if (!clock.known)
+            printf("taken for the same, as nothing tells the difference\n");
+        else
+            printf("%.6f s %s, at most %.6f s wrong\n", (double)llabs(clock.behind) / 1e9,
+                   clock.behind < 0 ? "ahead" : "behind", (double)clock.doubt / 1e9);
+    }
+}
+
+static void print_text(struct th_stream_stats *stats, const struct th_stream *stream)
 {
     const struct th_reader_info *reader = th_replay_reader_info(stream->reader);
     const struct th_atom_name *node = th_atom_name(reader->node.node);
     bool timed = false;
     char title[96];
 
-    printf("stream      %s (%s)\n", th_cli_stream_title(info->name), reader->format);
+    printf("stream      %s (%s)\n", th_cli_stream_title(stream->name), reader->format);
     if (reader->node.node)
         printf("node        %s\n", node->text);
+    print_clocks(stream->reader);
     printf("records     %llu, %llu byte%s\n", (unsigned long long)stats->total,
            (unsigned long long)reader->bytes, th_log_plural(reader->bytes));
     for (int kind = TH_TIME_TIMESTAMP; kind <= TH_TIME_STRICT_MONOTONIC; kind++) {
@@ -439,10 +461,11 @@ int th_cli_command_info(int argc, char **argv)
 
     th_control_session_options_init(&info.sessions, false);
     th_cli_command_parse(&usage, argc, argv, &info);
-    th_cli_node_ask_only("info", &info.stream, info.name, &info.sessions);
+    th_cli_node_ask_only("info", &info.stream, (const char *const *)info.streams.items,
+                         info.streams.count, &info.sessions);
     th_control_session_options_free(&info.sessions);
     th_cli_interrupt_install();
-    stream.name = info.name;
+    th_cli_stream_take(&stream, &info.streams);
     status = th_cli_stream_open(&stream);
     if (status != TH_OK)
         return status;
@@ -460,11 +483,12 @@ int th_cli_command_info(int argc, char **argv)
     if (info.json)
         print_json(&stats, &stream);
     else
-        print_text(&info, &stats, &stream);
+        print_text(&stats, &stream);
     status = th_cli_stream_close(&stream);
     th_free(stats.function_list.items);
     th_free(stats.tracee_list.items);
     th_free(stats.rows);
+    th_free(info.streams.items);
     th_buffer_free(&stats.told);
     th_hash_table_free(&stats.functions);
     th_hash_table_free(&stats.tracees);

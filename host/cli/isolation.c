@@ -113,15 +113,18 @@ static enum th_status check_combinations(const struct th_replaying *replay)
         if (refused[i].given)
             return th_error_raise(TH_USAGE, "%s cannot be combined with %s: %s",
                                   asking_option(replay), refused[i].option, refused[i].reason);
-    if (!replay->isolate && th_control_session_options_sessions(&replay->trace.sessions) > 1)
-        return th_error_raise(TH_USAGE, "--on-crash=continue with several tracers needs --isolate, "
-                                        "as the tracers of one process die together");
     return TH_OK;
 }
 
 /* The spool connects once. */
 static enum th_status check_files(const struct th_replaying *replay)
 {
+    if (th_cli_stream_are_live((const char *const *)replay->streams.items, replay->streams.count))
+        return th_error_raise(
+            TH_USAGE,
+            "%s cannot be combined with several connections: record each with tracehost convert "
+            "first",
+            asking_option(replay));
     for (size_t i = 0; i < replay->streams.count && replay->stream.reconnect_ns; i++)
         if (th_replay_tcp_is_address(replay->streams.items[i]))
             return th_error_raise(TH_USAGE,
@@ -178,6 +181,10 @@ enum th_status th_cli_isolation_check(void *input)
     if (!replay->isolate && !continues(replay))
         return TH_OK;
     status = check_combinations(replay);
+    if (status == TH_OK && !replay->isolate &&
+        th_control_session_options_sessions(&replay->trace.sessions) > 1)
+        status = th_error_raise(TH_USAGE, "--on-crash=continue with several tracers needs "
+                                          "--isolate, as the tracers of one process die together");
     if (status == TH_OK)
         status = check_files(replay);
     for (size_t i = 0; i < replay->trace.sessions.count; i++)
@@ -189,6 +196,18 @@ enum th_status th_cli_isolation_check(void *input)
         status = check_outputs(&tracers);
     th_free(tracers.items);
     return status;
+}
+
+/* Returns advice for a crash of one of several tracers in one process; NULL: none, as there is one
+ * tracer, or other options exclude --isolate. */
+static const char *advice_for_crashes(const struct th_replaying *replay)
+{
+    bool possible = th_control_session_options_sessions(&replay->trace.sessions) > 1 &&
+                    !replay->minimize && check_combinations(replay) == TH_OK &&
+                    check_files(replay) == TH_OK;
+
+    th_error_clear();
+    return possible ? "with --isolate the other tracers would go on" : NULL;
 }
 
 /* --- The processes ---------------------------------------------------------------------------- */
@@ -206,7 +225,7 @@ void th_cli_isolation_begin(struct th_replaying *replay)
     char **names;
 
     if (!replay->isolate && !policy.continues) {
-        th_cli_command_supervise(replay->command);
+        th_cli_command_supervise(replay->command, advice_for_crashes(replay));
         return;
     }
     names = th_alloc(count * sizeof *names);

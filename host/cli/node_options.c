@@ -39,6 +39,11 @@ const struct th_argument th_cli_node_arguments[] = {
               "Beyond these limits, go on with one of N processes instead of ending",
               .how = TH_ARGUMENT_RARE, .least = 2, .most = 1 << 20,
               TH_INTO(struct th_stream_options, limits.sample)),
+    TH_OPTION("via", "TRACER", CHOICE, NODE,
+              "agent (default): a process of tracehost; port: a trace port of the node, which "
+              "listens on all addresses, without a cookie",
+              .how = TH_ARGUMENT_RARE, .words = TH_WORDS("agent", "port"),
+              TH_INTO(struct th_stream_options, limits.via_port)),
     TH_OPTION("load", NULL, FLAG, NODE,
               "Let the node load modules that -p names and that are not loaded",
               .how = TH_ARGUMENT_RARE, TH_INTO(struct th_stream_options, limits.load)),
@@ -66,69 +71,93 @@ enum th_status th_cli_node_check(void *input)
     return th_control_session_options_check(input);
 }
 
-/* Prints TEXT, what is asked of NODE, and what is left to do here. */
-static void explain(const struct th_stream_options *options, const char *node, const char *text,
-                    bool decided)
+/* Prints TEXT, what is asked of the nodes NAMES, and what is left to do here. */
+static void explain(const struct th_stream_options *options, const char *const *names, size_t count,
+                    const char *text, bool decided)
 {
-    const struct th_node_limits *limits = &options->limits;
-
-    printf("in %s\n%s", node, text);
-    if (limits->rate)
-        printf("  at most %lld events a second", (long long)limits->rate);
-    else
-        printf("  any number of events a second");
-    if (limits->bytes)
-        printf(" and %lld bytes", (long long)limits->bytes);
-    if (limits->sample && (limits->rate || limits->bytes))
-        printf("; beyond that, one of %lld processes", (long long)limits->sample);
-    printf("\nhere\n  %s\n",
+    for (size_t i = 0; i < count; i++)
+        printf("%s%s", i == 0 ? "in " : ", ", names[i]);
+    printf("\n%s%shere\n  %s\n", text,
+           options->limits.via_port
+               ? "  a trace port: it listens on all addresses, without a cookie, and its events\n"
+                 "  wait without a bound in bytes; the limits are applied here, to what arrives\n"
+               : "",
            decided ? "flags: the node decides the patterns" : "the same again, for each session");
 }
 
-bool th_cli_node_ask(const char *command, struct th_stream_options *options,
+/* Prints which of SESSIONS have events without times, although the records of the node have some. */
+static void explain_times(const struct th_control_session_options *sessions)
+{
+    for (size_t i = th_control_session_options_first(sessions); i < sessions->count; i++)
+        if (sessions->items[i].flag_list &&
+            !(sessions->items[i].flags & (TH_FLAGS_STAMPS | TH_FLAG_CPU_TIMESTAMP)))
+            printf("  tracers get no times, as --flags=%s names no time stamp: "
+                   "monotonic_timestamp is one\n",
+                   sessions->items[i].flag_list);
+}
+
+/* th_cli_node_ask(); PLAYS: the command delivers the events to SESSIONS. */
+static bool ask_node(const char *command, struct th_stream_options *options,
                      const char *const *names, size_t count,
-                     struct th_control_session_options *sessions)
+                     struct th_control_session_options *sessions, bool plays)
 {
     static struct th_buffer wish; /* until the program ends */
     struct th_buffer text = {0};
-    const char *node = NULL;
+    const char *node = NULL, *other = NULL;
     bool decided;
 
     for (size_t i = 0; i < count; i++)
-        if (th_replay_node_is_name(names[i]))
-            node = names[i];
+        *(th_replay_node_is_name(names[i]) ? &node : &other) = names[i];
     if (!node)
         return false;
-    if (count > 1) {
-        th_error_raise(TH_USAGE, "%s must be the only stream: a running node is traced alone",
-                       node);
+    if (other) {
+        th_error_raise(
+            TH_USAGE,
+            "%s is no running node: running nodes are traced with each other only; record %s with "
+            "tracehost convert",
+            th_cli_stream_title(other), node);
         exit(th_cli_command_fail(command));
     }
     if (!options->rate_given)
         options->limits.rate = RATE;
     options->limits.scheduler = options->scheduler_id;
+    options->limits.others = count > 1;
     if (th_control_node_wish(sessions, &options->limits, &wish, &text, &decided) != TH_OK)
         exit(th_cli_command_fail(command));
     if (options->explain) {
-        explain(options, node, th_buffer_text(&text), decided);
+        explain(options, names, count, th_buffer_text(&text), decided);
+        if (plays)
+            explain_times(sessions);
         exit(th_cli_command_finish(command, TH_OK));
     }
     th_control_node_chosen(sessions, decided);
+    if (options->limits.via_port) {
+        options->node.port_rate = options->limits.rate;
+        options->node.port_bytes = options->limits.bytes;
+    }
     options->node.wish_size = wish.size;
     options->node.wish = wish.data;
     th_buffer_free(&text);
     return true;
 }
 
-void th_cli_node_ask_only(const char *command, struct th_stream_options *options, const char *name,
+bool th_cli_node_ask(const char *command, struct th_stream_options *options,
+                     const char *const *names, size_t count,
+                     struct th_control_session_options *sessions)
+{
+    return ask_node(command, options, names, count, sessions, true);
+}
+
+void th_cli_node_ask_only(const char *command, struct th_stream_options *options,
+                          const char *const *names, size_t count,
                           struct th_control_session_options *sessions)
 {
-    if (th_cli_node_ask(command, options, &name, 1, sessions) ||
+    if (ask_node(command, options, names, count, sessions, false) ||
         th_control_session_options_are_empty(sessions))
         return;
     th_error_raise(TH_USAGE,
                    "-p, --flags, --processes and --ports are for node:NAME@HOST: of %s, "
                    "each record is taken",
-                   th_cli_stream_title(name));
+                   th_cli_stream_title(names[0]));
     exit(th_cli_command_fail(command));
 }

@@ -26,7 +26,8 @@ bool th_cli_node_ask(const char *command, struct th_stream_options *options,
 
 /* The same for a command that has sessions for running nodes alone, and one stream, NAME. Ends the
  * program with TH_USAGE also if SESSIONS ask for something and NAME is no running node. */
-void th_cli_node_ask_only(const char *command, struct th_stream_options *options, const char *name,
+void th_cli_node_ask_only(const char *command, struct th_stream_options *options,
+                          const char *const *names, size_t count,
                           struct th_control_session_options *sessions);
 
 #endif

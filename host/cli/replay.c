@@ -85,8 +85,8 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before =
-        "Plays recorded event streams into tracers, one stream after the other.\n" TH_STREAM_HELP,
+    .before = "Plays recorded event streams into tracers; several nodes are merged by "
+              "time.\n" TH_STREAM_HELP,
     .after = TH_STREAM_MORE_HELP "\n\n" TH_TRACE_HELP "\n\n" TH_TIME_HELP,
     .examples = "  tracehost replay samples/recordings/s13_procs.trace\n"
                 "  tracehost replay -p wl:_ samples/recordings/s04_genserver_pingpong.trace",

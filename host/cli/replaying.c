@@ -109,9 +109,32 @@ static enum th_status refuse_twice(const char *set, const char *file)
                             file, set);
 }
 
-/* Checks that the files are readable, of one node and read once, before a tracer is loaded. A
- * single stream needs no such check: it is opened before its tracers begin. */
-static enum th_status check_streams(const struct th_replaying *replay)
+/* Decides whether two connections are merged. Checks that merged files can be. */
+static enum th_status check_merge(struct th_replaying *replay)
+{
+    const char *const *names = (const char *const *)replay->streams.items;
+    const struct th_reader_options how = {.stop = &th_cli_interrupted};
+    struct th_reader *reader;
+    enum th_status status;
+    size_t files;
+
+    replay->merged |= th_cli_stream_are_live(names, replay->streams.count);
+    if (!replay->merged)
+        return TH_OK;
+    if (replay->minimize)
+        return th_error_raise(TH_USAGE, "--on-crash=minimize needs streams of one node");
+    for (size_t i = 0; i < replay->streams.count; i++)
+        if (th_replay_reader_reads_once(names[i], &files))
+            return TH_OK;
+    status = th_replay_reader_merge(names, replay->streams.count, &how, &reader);
+    th_replay_reader_close(reader);
+    return status;
+}
+
+/* Checks that the files are readable and read once, before a tracer is loaded, and decides whether
+ * the streams are merged: streams of several nodes, and several connections. A single stream needs
+ * no such check: it is opened before its tracers begin. */
+static enum th_status check_streams(struct th_replaying *replay)
 {
     struct th_etf_node *nodes = th_alloc((replay->streams.count + 1) * sizeof *nodes);
     enum th_status status = TH_OK;
@@ -124,13 +147,12 @@ static enum th_status check_streams(const struct th_replaying *replay)
         status = th_replay_reader_peek(name, &nodes[i]);
         for (size_t before = 0; before < i && status == TH_OK; before++) {
             const char *other = replay->streams.items[before];
-            status = th_recorded_streams_match_nodes(name, &nodes[i], other, &nodes[before])
-                         ?: refuse_twice(other, name)
-                         ?: refuse_twice(name, other);
+            replay->merged |= th_recorded_streams_other_node(&nodes[i], &nodes[before]);
+            status = refuse_twice(other, name) ?: refuse_twice(name, other);
         }
     }
     th_free(nodes);
-    return status;
+    return status == TH_OK ? check_merge(replay) : status;
 }
 
 /* Names of the counts: first those of the position, then those of losses. */
@@ -309,7 +331,11 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
 {
     const char *name = replay->streams.items[number];
     struct playing playing = {
-        .stream = {.command = replay->command, .name = name, .options = &replay->stream},
+        .stream = {.command = replay->command,
+                   .name = name,
+                   .names = replay->merged ? (const char *const *)replay->streams.items : NULL,
+                   .count = replay->streams.count,
+                   .options = &replay->stream},
         .replay = replay,
         .tracing = tracing,
         .played = played,
@@ -372,13 +398,14 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
 
 /* Each warning has a place of its own, as several processes may give it for their sessions. */
 static void warn_at_end(struct th_replaying *replay, struct th_tracing *tracing,
-                        const struct th_player_counts *played)
+                        const struct th_player_counts *played, bool refused)
 {
     const struct th_control_session_options *sessions = &replay->trace.sessions;
 
     th_crash_next_place();
     th_crash_set_common(true);
-    tell_unplayed(replay, played);
+    if (!refused)
+        tell_unplayed(replay, played);
     th_crash_set_common(false);
     th_crash_next_place();
     if (replay->opened)
@@ -401,8 +428,9 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     double seconds;
     int worst = TH_OK;
 
-    for (size_t i = 0; i < replay->streams.count && !th_cli_interrupt_came() &&
-                       (i == 0 || !limit->set || played.told < limit->count);
+    for (size_t i = 0;
+         i < (replay->merged ? 1 : replay->streams.count) && !th_cli_interrupt_came() &&
+         (i == 0 || !limit->set || played.told < limit->count);
          i++) {
         int status = play_stream(replay, tracing, i, &played);
         if (worst == TH_OK || status == TH_MALFORMED || status == TH_USAGE)
@@ -417,7 +445,7 @@ static int play_all(struct th_replaying *replay, struct th_tracing *tracing)
     th_crash_set_place(TH_CRASH_RESULTS);
     th_cli_trace_results(tracing, replay->trace.json, replay->is_part);
     th_cli_command_flush();
-    warn_at_end(replay, tracing, &played);
+    warn_at_end(replay, tracing, &played, worst == TH_USAGE);
     if (replay->trace.stats)
         show_stats(replay, tracing, &played, seconds);
     else

@@ -39,6 +39,7 @@ struct th_replaying {
     bool is_part;                 /* other processes play the same streams for other tracers */
 
     /* Set by th_cli_replaying_run(). */
+    bool merged;      /* all streams are played as one, in the order of time */
     size_t opened;    /* number of streams that were opened */
     bool interrupted; /* a stream that can be read again (a file) was not read to its end */
 

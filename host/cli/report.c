@@ -52,7 +52,8 @@ static const struct th_argument_set sets[] = {
 static const struct th_usage usage = {
     .sets = sets,
     .before =
-        "Makes an HTML page of recorded event streams, parts of one recording.\n" TH_STREAM_HELP,
+        "Makes an HTML page of recorded event streams, which are parts of one recording, or of "
+        "several nodes.\n" TH_STREAM_HELP,
     .after =
         "The page shows how often each function was called and how long its calls took, time "
         "by stack, when processes ran, messages between processes with their waiting times, "
@@ -137,7 +138,7 @@ int th_cli_command_report(int argc, char **argv)
     th_options_trace_options_init(&page.replay.trace, false);
     th_cli_command_parse(&usage, argc, argv, &page);
     th_cli_replaying_ask_nodes(&page.replay);
-    th_cli_command_supervise("report");
+    th_cli_command_supervise("report", NULL);
     if (!page.output)
         page.output = name = name_page(page.replay.streams.items[0]);
     if (!page.title && strcmp(page.replay.streams.items[0], "-") == 0)

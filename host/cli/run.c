@@ -427,7 +427,7 @@ int th_cli_command_run(int argc, char **argv)
 
     th_options_trace_options_init(&run.trace, true);
     th_cli_command_parse(&usage, argc, argv, &run);
-    th_cli_command_supervise("run");
+    th_cli_command_supervise("run", NULL);
     run.tracing = th_trace_create();
     th_trace_share(run.tracing);
     th_trace_replay_nothing(run.tracing);

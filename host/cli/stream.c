@@ -81,9 +81,14 @@ void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
 
 static void on_notice(void *context, const char *text)
 {
+    struct th_stream *stream = context;
+    const char *name = stream->name;
     bool common = th_crash_set_common(true);
 
-    th_cli_stream_say(context, "%s", text);
+    if (stream->names && stream->reader)
+        stream->name = th_replay_reader_info(stream->reader)->file;
+    th_cli_stream_say(stream, "%s", text);
+    stream->name = name;
     th_crash_set_common(common);
 }
 
@@ -108,12 +113,28 @@ static void on_record(void *context, const struct th_event *event)
     stream->keep(stream->keep_context, stream->reader, event);
 }
 
+bool th_cli_stream_are_live(const char *const *names, size_t count)
+{
+    size_t live = 0;
+
+    for (size_t i = 0; i < count; i++)
+        live += th_replay_is_connection(names[i]);
+    return live > 1;
+}
+
 enum th_status th_cli_stream_check_stdout(const char *name)
 {
     if (!th_replay_reader_would_read(name, "-"))
         return TH_OK;
     th_error_raise(TH_USAGE, "stdout is redirected to the same file");
     return th_error_context("cannot read %s", th_cli_stream_title(name));
+}
+
+void th_cli_stream_take(struct th_stream *stream, const struct th_texts *names)
+{
+    stream->name = names->items[0];
+    stream->names = names->count > 1 ? (const char *const *)names->items : NULL;
+    stream->count = names->count;
 }
 
 int th_cli_stream_open(struct th_stream *stream)
@@ -135,9 +156,14 @@ int th_cli_stream_open(struct th_stream *stream)
     stream->skipped = stream->damages = 0;
     stream->reader = NULL;
     th_cli_progress_begin(&stream->progress, stream->options->progress);
-    if (th_cli_stream_check_stdout(stream->name) != TH_OK ||
-        th_replay_reader_open(stream->name, &how, &stream->reader) != TH_OK)
+    if (stream->names) {
+        if (th_replay_reader_merge(stream->names, stream->count, &how, &stream->reader) != TH_OK)
+            return th_cli_command_fail(stream->command);
+        stream->name = th_replay_reader_info(stream->reader)->name;
+    } else if (th_cli_stream_check_stdout(stream->name) != TH_OK ||
+               th_replay_reader_open(stream->name, &how, &stream->reader) != TH_OK) {
         return th_cli_command_fail(stream->command);
+    }
     stream->live = th_replay_reader_info(stream->reader)->live;
     note = th_replay_reader_info(stream->reader)->note;
     if (note)
@@ -224,6 +250,10 @@ bool th_cli_stream_next(struct th_stream *stream, struct th_event *event)
             return true;
         case TH_END:
             return false;
+        case TH_USAGE: /* merged streams that cannot be put in order */
+            th_cli_progress_hide(&stream->progress);
+            stream->status = th_cli_command_fail(stream->command);
+            return false;
         default:
             th_cli_stream_complain(stream);
         }
@@ -233,6 +263,7 @@ bool th_cli_stream_next(struct th_stream *stream, struct th_event *event)
 int th_cli_stream_close(struct th_stream *stream)
 {
     uint64_t records = th_replay_reader_info(stream->reader)->records;
+    uint64_t late = th_replay_reader_info(stream->reader)->late;
     uint64_t sound = records - stream->skipped;
     bool more = stream->skipped + stream->damages > TOLD;
     char skipped[48] = "", shown[64] = "";
@@ -244,12 +275,16 @@ int th_cli_stream_close(struct th_stream *stream)
         snprintf(skipped, sizeof skipped, ", skipped %llu", (unsigned long long)stream->skipped);
     if (more)
         snprintf(shown, sizeof shown, "; only the first %d faults are shown", TOLD);
-    if (stream->status != TH_OK)
+    if (stream->status == TH_PARTIAL)
         th_cli_stream_say(stream, "recovered %llu record%s%s%s", (unsigned long long)sound,
                           th_log_plural(sound), skipped, shown);
+    if (late)
+        th_cli_stream_say(stream, "%llu event%s came after later ones of other streams",
+                          (unsigned long long)late, th_log_plural(late));
     if (th_cli_interrupt_came())
         th_cli_stream_say(stream, "received %s after %llu record%s", th_cli_interrupt_name(),
                           (unsigned long long)records, th_log_plural(records));
     th_replay_reader_close(stream->reader);
-    return th_cli_interrupt_status(stream->options->allow_partial ? TH_OK : stream->status);
+    return th_cli_interrupt_status(
+        stream->status == TH_PARTIAL && stream->options->allow_partial ? TH_OK : stream->status);
 }

@@ -58,8 +58,10 @@ enum th_status th_cli_limit_take(const struct th_argument *argument, const char 
                                  void *input);
 
 struct th_stream {
-    const char *command; /* for messages */
-    const char *name;    /* as given by the user */
+    const char *command;      /* for messages */
+    const char *name;         /* as given by the user */
+    const char *const *names; /* streams to be merged; NULL: `name` alone */
+    size_t count;             /* of names */
     const struct th_stream_options *options;
     struct th_reader *reader;
     struct th_progress progress;
@@ -71,13 +73,19 @@ struct th_stream {
     void (*keep)(void *context, const struct th_reader *reader, const struct th_event *event);
     void *keep_context;
     bool live;        /* as th_replay_reader_info(); valid after the stream is closed, too */
-    int status;       /* TH_OK or TH_PARTIAL so far */
+    int status;       /* TH_OK, TH_PARTIAL or TH_USAGE so far */
     uint64_t skipped; /* damaged records within a sound frame */
     uint64_t damages; /* places where the stream is cut off or damaged otherwise */
 };
 
+/* Returns whether two of the streams are connections, which are read at the same time: merged. */
+bool th_cli_stream_are_live(const char *const *names, size_t count);
+
 /* Checks that stdout does not go to the file of stream NAME. Errors: TH_USAGE if it does. */
 enum th_status th_cli_stream_check_stdout(const char *name);
+
+/* Lets STREAM be NAMES, which are merged if they are several. */
+void th_cli_stream_take(struct th_stream *stream, const struct th_texts *names);
 
 /* Opens STREAM->name, after th_cli_stream_check_stdout(). Returns the exit status; an error is
  * already reported. */
@@ -113,7 +121,7 @@ void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Flushes stdout, closes the reader and sums up the damage on stderr. Returns the exit status:
- * TH_OK, TH_PARTIAL, or 128 + the signal that came. */
+ * TH_OK, TH_PARTIAL, TH_USAGE, or 128 + the signal that came. */
 int th_cli_stream_close(struct th_stream *stream);
 
 /* Returns "stdin" for "-", else NAME. */

@@ -377,10 +377,10 @@ static const char *supervised_name(const char *command)
     return name;
 }
 
-void th_cli_command_supervise(const char *command)
+void th_cli_command_supervise(const char *command, const char *advice)
 {
     if (!unsupervised)
-        th_crash_supervise(supervised_name(command));
+        th_crash_supervise(supervised_name(command), advice);
 }
 
 size_t th_cli_command_supervise_several(const char *command, size_t count,

@@ -67,9 +67,10 @@ const struct th_cli_word *th_cli_command_words(size_t *count);
  * program with TELL's result. */
 void th_cli_command_ask(int (*tell)(const struct th_usage *usage));
 
-/* Gives the command COMMAND a supervisor (crash/supervisor.h), unless --supervisor=no was given.
+/* Gives the command COMMAND a supervisor with ADVICE for crashes (crash/supervisor.h), unless
+ * --supervisor=no was given.
  * Order: before any library is opened and any thread is started. */
-void th_cli_command_supervise(const char *command);
+void th_cli_command_supervise(const char *command, const char *advice);
 extern const struct th_argument th_cli_supervisor_arguments[]; /* --supervisor */
 
 /* The same for COUNT workers, one for each tracer; see th_crash_supervise_several(), also for the

@@ -153,6 +153,7 @@ static void on_crash(int number, siginfo_t *info, void *context)
         if (th_crash_is_in_library(&th_self)) {
             th_crash_note(TH_CRASH_SIGNAL, number, &th_self, context);
             begin_report();
+            th_crash_end_repeated(number, context);
             write_scene(&th_self, did);
             th_crash_end_report(&th_self, context);
         }

@@ -29,6 +29,16 @@ struct th_crash_facts {
     const char *const *stream;
 };
 
+/* The place of a death by a signal, in a callback for a recorded event. */
+struct th_crash_death {
+    int number;       /* of the signal; 0: no such death */
+    int slot;         /* enum th_tracer_slot of the callback */
+    uintptr_t frame;  /* innermost frame of a library, as an offset in FILE; 0: unknown */
+    char file[64];    /* name of the frame's file, without its folder, as far as it fits */
+    uint64_t byte;    /* position of the record in its stream */
+    char stream[256]; /* name of the stream, as far as it fits */
+};
+
 /* The worker's notes for the supervisor, in memory that both map (base/shared.h). Written by the
  * worker; the supervisor reads them after the worker's end. */
 struct th_crash_page {
@@ -40,6 +50,9 @@ struct th_crash_page {
     volatile sig_atomic_t screen; /* th_crash_set_screen() */
     volatile sig_atomic_t wrote;  /* text of its own was sent to stdout; several workers only */
     volatile sig_atomic_t began;  /* th_crash_continues_file() was called */
+    struct th_crash_death death,
+        before;                     /* BEFORE: of the worker before this one; the supervisor's */
+    volatile sig_atomic_t repeated; /* both have one place: the guard has reported nothing */
     char did[120]; /* "crashed: SIGSEGV, ...": what the guard reports; "": it reports nothing */
 };
 
@@ -91,6 +104,11 @@ bool th_crash_is_reporting(void);
 /* Notes for the supervisor what the library DID, and whether the first line of a report was
  * WRITTEN. */
 void th_crash_note_report(const char *did, bool written);
+
+/* Notes a death of the calling thread by the signal NUMBER in the page. If the tracer has died at the
+ * same place before, ends the process without a report: the supervisor writes one line.
+ * Order: after th_crash_begin_report(). CONTEXT as for th_crash_unwind(). */
+void th_crash_end_repeated(int number, const void *context);
 
 /* Completes a report of SELF after its first line, and ends the process. CONTEXT, from a signal
  * handler, is where the calling thread's stack begins; NULL: here. */

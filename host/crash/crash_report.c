@@ -73,21 +73,26 @@ void th_crash_describe_signal(int number, char *text, size_t size)
         snprintf(text, size, "signal %d, a real-time signal", number);
 }
 
+/* Returns the name of the stream that is played; "": none. */
+static const char *name_of_stream(const struct th_crash_facts *facts)
+{
+    const char *name = facts->stream ? *facts->stream : NULL;
+
+    return !name ? "" : strcmp(name, "-") == 0 ? "stdin" : name;
+}
+
 void th_crash_write_position(const struct th_self *self, const struct th_crash_facts *facts)
 {
     const char *title = self->attachment ? th_trace_callback_session(self) : NULL;
     const struct th_event *played = self->attachment ? self->played : NULL;
-    const char *name = facts->stream ? *facts->stream : NULL;
+    const char *name = name_of_stream(facts);
 
     if (title)
         th_write_text(STDERR_FILENO, "  session '%s'\n", title);
     if (played && played->number)
         th_write_text(STDERR_FILENO, "  record %llu, at byte %llu%s%s\n",
                       (unsigned long long)played->number, (unsigned long long)played->position,
-                      name ? " of " : "",
-                      !name                    ? ""
-                      : strcmp(name, "-") == 0 ? "stdin"
-                                               : name);
+                      *name ? " of " : "", name);
 }
 
 /* --- Steps ------------------------------------------------------------------------------------ */
@@ -198,14 +203,53 @@ void th_crash_note_report(const char *did, bool written)
     page->reported = written;
 }
 
+/* --- Repeated deaths -------------------------------------------------------------------------- */
+
+static void find_frame(void *context)
+{
+    struct th_crash_death *death = &th_crash_page()->death;
+    const char *file = "", *slash;
+    uintptr_t frame = th_crash_innermost(context, &file);
+
+    slash = strrchr(file, '/');
+    strncpy(death->file, slash ? slash + 1 : file, sizeof death->file - 1);
+    death->frame = frame;
+}
+
+void th_crash_end_repeated(int number, const void *context)
+{
+    struct th_crash_page *page = th_crash_page();
+    struct th_crash_death *death, *before;
+
+    if (!page || !th_self.attachment || !th_self.played || !th_self.played->number)
+        return;
+    death = &page->death;
+    before = &page->before;
+    *death = (struct th_crash_death){.number = number, .slot = (int)th_self.slot};
+    if (number != before->number || death->slot != before->slot || !before->frame)
+        return;
+    th_crash_try(find_frame, (void *)(uintptr_t)context);
+    if (death->frame != before->frame || strcmp(death->file, before->file) != 0)
+        return;
+    death->byte = th_self.played->position;
+    strncpy(death->stream, name_of_stream(th_crash_facts()), sizeof death->stream - 1);
+    page->repeated = page->reported = true;
+    th_crash_try(flush, NULL);
+    _exit(TH_CRASHED);
+}
+
 /* The code that crashed cannot continue, and the code that hangs will not. */
 void th_crash_end_report(const struct th_self *self, const void *context)
 {
+    struct th_crash_page *page = th_crash_page();
+
     th_crash_write_position(self, th_crash_facts());
     if (self == &th_self) {
         th_crash_try(th_crash_unwind, (void *)(uintptr_t)context);
         if (!th_crash_try(write_frames, NULL))
             th_crash_try(write_bare_frames, NULL);
+        if (page && page->death.number && !page->death.frame)
+            th_crash_try(find_frame, (void *)(uintptr_t)context);
     }
     th_crash_try(flush, NULL);
     if (self == &th_self)

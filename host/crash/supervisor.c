@@ -43,6 +43,7 @@ enum {
 
 struct team {
     const char *name;                     /* of the command */
+    const char *advice;                   /* see th_crash_supervise(); NULL: none */
     const struct th_crash_policy *policy; /* NULL: one worker, whose output is not merged */
     size_t count;
     struct th_crash_worker *workers;
@@ -222,6 +223,7 @@ static bool prepare_worker(const struct team *team, struct th_crash_worker *work
     worker->mark = worker->region->mark;
     worker->page = th_shared_alloc(sizeof *worker->page);
     worker->page->facts.kind = "tracer";
+    worker->page->before = worker->past.death;
     worker->region->crash = worker->page;
     worker->stopped = worker->replaced = false;
     worker->lost_thread = worker->main = NULL;
@@ -314,12 +316,29 @@ static bool can_play_again(const struct team *team, size_t number, uint64_t plac
     return is_whole && !past->state_lost && place > past->furthest && !is_in_a_row(past, place);
 }
 
+/* Begins a line about the tracer of worker NUMBER, which has died in RECORD; names the death if it was
+ * not reported, as the tracer has died so before. */
+static void begin_line(const struct team *team, size_t number, uint64_t record)
+{
+    const struct th_crash_page *page = team->workers[number].page;
+    const struct th_crash_death *death = &page->death;
+
+    th_write_text(STDERR_FILENO, "%s: tracer '%s' ", team->name, team->policy->tracers[number]);
+    if (page->repeated)
+        th_write_text(STDERR_FILENO,
+                      "crashed again in the same way, in record %llu, at byte %llu of %.*s: it ",
+                      (unsigned long long)record, (unsigned long long)death->byte,
+                      (int)sizeof death->stream - 1, death->stream);
+}
+
 /* Chooses the records for the successor of worker NUMBER, which died at PLACE, and writes so. */
 static void choose_records(const struct team *team, size_t number, uint64_t place)
 {
     struct th_crash_past *past = &team->workers[number].past;
-    const char *tracer = team->policy->tracers[number];
+    uint64_t record = place & TH_CRASH_STREAM_END;
     char others[48] = "";
+
+    begin_line(team, number, record);
 
     past->state_lost = !can_play_again(team, number, place);
     if (past->furthest < place)
@@ -329,17 +348,16 @@ static void choose_records(const struct team *team, size_t number, uint64_t plac
             past->resumed = place;
             past->resumed_byte = th_crash_worker_byte(&team->workers[number]);
         }
-        th_write_text(
-            STDERR_FILENO, "%s: tracer '%s' goes on from record %llu, without its earlier state\n",
-            team->name, tracer, (unsigned long long)(past->resumed & TH_CRASH_STREAM_END) + 1);
+        th_write_text(STDERR_FILENO, "goes on from record %llu, without its earlier state\n",
+                      (unsigned long long)(past->resumed & TH_CRASH_STREAM_END) + 1);
         return;
     }
     if (past->left_out_count > 0)
         snprintf(others, sizeof others, " and %zu before it", past->left_out_count);
     TH_ARRAY_GROW(past->left_out, past->left_out_count, past->left_out_capacity);
     past->left_out[past->left_out_count++] = place;
-    th_write_text(STDERR_FILENO, "%s: tracer '%s' plays all records again, without record %llu%s\n",
-                  team->name, tracer, (unsigned long long)(place & TH_CRASH_STREAM_END), others);
+    th_write_text(STDERR_FILENO, "plays all records again, without record %llu%s\n",
+                  (unsigned long long)record, others);
 }
 
 /* Returns whether a successor follows worker NUMBER, which must have died in a record, and writes
@@ -357,18 +375,16 @@ static bool is_succeeded(const struct team *team, size_t number)
     if (record == 0 || record == TH_CRASH_STREAM_END || place >= TH_CRASH_RESULTS)
         return false;
     if (worker->region->mark != worker->mark) {
-        th_write_text(
-            STDERR_FILENO,
-            "%s: tracer '%s' gets no more events: the crash has overwritten the number of "
-            "its record\n",
-            team->name, policy->tracers[number]);
+        begin_line(team, number, record);
+        th_write_text(STDERR_FILENO, "gets no more events: the crash has overwritten the number of "
+                                     "its record\n");
         return false;
     }
     if (worker->past.deaths++ == policy->max_crashes) {
+        begin_line(team, number, record);
         th_write_text(STDERR_FILENO,
-                      "%s: tracer '%s' has crashed %llu times, and gets no more events: see "
-                      "--max-crashes\n",
-                      team->name, policy->tracers[number], (unsigned long long)worker->past.deaths);
+                      "has crashed %llu times, and gets no more events: see --max-crashes\n",
+                      (unsigned long long)worker->past.deaths);
         return false;
     }
     choose_records(team, number, place);
@@ -386,6 +402,7 @@ static bool end_worker(struct team *team, size_t number)
     th_crash_take_messages(worker);
     worker->end = th_crash_account_for(worker);
     past->has_written |= worker->page->wrote;
+    past->death = worker->page->death;
     past->has_begun = worker->page->began || (past->resumed && past->has_begun);
     succeeded = is_succeeded(team, number);
     worker->end.crashed |= crashed;
@@ -417,6 +434,8 @@ static _Noreturn void end_supervisor(const struct team *team)
         else if (!end.status)
             end = *one;
     }
+    if (end.crashed && team->advice)
+        th_write_text(STDERR_FILENO, "%s: %s\n", team->name, team->advice);
     sigaction(SIGPIPE, NULL, &pipe);
     if (error == EPIPE && pipe.sa_handler != SIG_IGN && !end.status) {
         end = (struct th_crash_end){.status = 128 + SIGPIPE, .signal = SIGPIPE};
@@ -515,36 +534,44 @@ static _Noreturn void give_up(const struct team *team)
     _exit(TH_FAILED);
 }
 
-size_t th_crash_supervise_several(const char *name, size_t count,
-                                  const struct th_crash_policy *policy)
+/* Starts the workers of TEAM and supervises them. Returns in the workers alone, or, if there is no
+ * supervision, the count of them. */
+static size_t supervise(struct team *team)
 {
-    struct team team = {.name = name, .policy = policy, .count = count, .supervisor = getpid()};
     sigset_t handled;
     int started = 1;
 
     if (is_watched())
-        return count;
-    begin_team(&team);
+        return team->count;
+    begin_team(team);
     handled_signals(&handled);
-    sigprocmask(SIG_BLOCK, &handled, &team.before);
-    team.signals = signalfd(-1, &handled, SFD_NONBLOCK | SFD_CLOEXEC);
-    for (size_t i = 0; i < count && started > 0 && team.signals >= 0; i++) {
-        started = start_worker(&team, i);
+    sigprocmask(SIG_BLOCK, &handled, &team->before);
+    team->signals = signalfd(-1, &handled, SFD_NONBLOCK | SFD_CLOEXEC);
+    for (size_t i = 0; i < team->count && started > 0 && team->signals >= 0; i++) {
+        started = start_worker(team, i);
         if (started == 0)
             return i;
         if (started < 0 && i > 0)
-            give_up(&team);
+            give_up(team);
     }
-    if (started > 0 && team.signals >= 0)
-        return supervise_team(&team);
-    if (team.signals >= 0)
-        close(team.signals);
-    leave_team(&team);
-    sigprocmask(SIG_SETMASK, &team.before, NULL);
-    return count;
+    if (started > 0 && team->signals >= 0)
+        return supervise_team(team);
+    if (team->signals >= 0)
+        close(team->signals);
+    leave_team(team);
+    sigprocmask(SIG_SETMASK, &team->before, NULL);
+    return team->count;
 }
 
-void th_crash_supervise(const char *name)
+size_t th_crash_supervise_several(const char *name, size_t count,
+                                  const struct th_crash_policy *policy)
 {
-    th_crash_supervise_several(name, 1, NULL);
+    struct team team = {.name = name, .policy = policy, .count = count, .supervisor = getpid()};
+
+    return supervise(&team);
+}
+
+void th_crash_supervise(const char *name, const char *advice)
+{
+    supervise(&(struct team){.name = name, .advice = advice, .count = 1, .supervisor = getpid()});
 }

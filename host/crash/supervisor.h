@@ -2,9 +2,9 @@
  * The supervisor: the process that waits while another one, the worker, runs code of libraries.
  *
  *   main
- *     th_crash_supervise("replay")   forks; returns in the worker alone
+ *     th_crash_supervise("replay", NULL)   forks; returns in the worker alone
  *     ... libraries are opened, threads start, events are delivered ...
- *     th_crash_finish(status)        the worker announces its end
+ *     th_crash_finish(status)              the worker announces its end
  *     exit(status)
  *
  * However the worker ends, its end without th_crash_finish() is a death. The supervisor then names
@@ -34,11 +34,12 @@
 /*
  * Forks a worker and returns there; the calling process becomes the supervisor and never returns.
  * Returns in the calling process if it is watched, see above, or if the system refuses a process or
- * memory. NAME, such as "tracehost replay", begins the supervisor's messages.
- * Owner: NAME must stay valid.
+ * memory. NAME, such as "tracehost replay", begins the supervisor's messages. ADVICE, if it is not
+ * NULL, is the last line of a report that accuses a library.
+ * Owner: NAME and ADVICE must stay valid.
  * Order: before threads exist, before th_crash_install() and before anything is written to stdout.
  */
-void th_crash_supervise(const char *name);
+void th_crash_supervise(const char *name, const char *advice);
 
 /*
  * Forks COUNT workers, one for each tracer. Returns in each worker its number, from 0; COUNT in the
@@ -48,7 +49,7 @@ void th_crash_supervise(const char *name);
  * in the order of one process that does all the work, as far as th_crash_set_place() tells it. The
  * exit status is TH_CRASHED if a worker has died by a library; else that of the first worker, in
  * their order, whose status is not 0.
- * Owner: POLICY must stay valid. NULL: COUNT is 1, and nothing is merged.
+ * Owner: POLICY must stay valid.
  */
 struct th_crash_policy {
     const char *const *tracers; /* a name for each worker */

@@ -30,7 +30,8 @@ struct th_crash_output {
 
 /* The workers before a worker that succeeds them: host/README.md, "A tracer that died plays again". */
 struct th_crash_past {
-    uint64_t deaths;   /* caused by a library, in records */
+    uint64_t deaths;             /* caused by a library, in records */
+    struct th_crash_death death; /* the latest one */
     uint64_t furthest; /* greatest place of a death; 0: none. All text up to there was sent. */
     uint64_t resumed;  /* records up to this place are not delivered; the state before is lost */
     uint64_t resumed_byte; /* of the stream, at which the record of RESUMED begins */

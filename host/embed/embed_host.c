@@ -148,7 +148,7 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
 
 bool tracehost_supervise(const char *name)
 {
-    th_crash_supervise(name ? name : "tracehost");
+    th_crash_supervise(name ? name : "tracehost", NULL);
     return th_crash_is_supervised();
 }
 

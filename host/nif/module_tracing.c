@@ -65,6 +65,19 @@ int th_recorded_owner(ERL_NIF_TERM name, unsigned node, ERL_NIF_TERM *tracee)
     return found != TH_NONE;
 }
 
+int th_recorded_first_call(ERL_NIF_TERM process, ERL_NIF_TERM *module, ERL_NIF_TERM *function,
+                           unsigned *arity)
+{
+    const struct th_mfa *first = th_trace_note_first_call(process);
+
+    if (!first)
+        return 0;
+    *module = first->module;
+    *function = first->function;
+    *arity = first->arity;
+    return 1;
+}
+
 void th_tracer_failed(ErlNifEnv *env, const char *reason)
 {
     th_trace_callback_failed(env, reason);

@@ -84,6 +84,10 @@ void th_process_world_unregister(th_term id, th_term name);
  * Thread: any, without a lock. */
 th_term th_process_world_named(th_term name, unsigned peer);
 
+/* Returns whether a recording of this program has registered a name, in any world.
+ * Thread: the world's. */
+bool th_process_world_has_named(void);
+
 /*
  * Returns the pid or port that is registered as NAME; TH_NONE: none, or NAME is no atom. Names of
  * the recorded node hide names of the host's own; names of its peers are not looked up.

@@ -336,10 +336,18 @@ void th_process_world_reset(void (*drop)(struct th_recorded_process *process))
     th_process_monitors_fire(TH_NONE, th_atom("noconnection"));
 }
 
+static bool has_named; /* used by the thread that replays only */
+
+bool th_process_world_has_named(void)
+{
+    return has_named;
+}
+
 void th_process_world_register(th_term id, th_term name)
 {
     struct th_recorded_process *process = th_process_world_see(id);
 
+    has_named = true;
     if (process->name == name)
         return;
     th_process_world_unregister(id, name);

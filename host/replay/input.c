@@ -1,6 +1,7 @@
 #include "replay_internal.h"
 
 #include "host/base/memory.h"
+#include "host/term/clock.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,14 +94,15 @@ static size_t input_room(const struct th_input *input, size_t wanted)
 }
 
 /*
- * Waits for bytes. Returns false if *stop is set. The wait is in poll(), not in read(), as a signal
- * ends poll() even if its handler was installed with SA_RESTART; poll() has a timeout, as the
- * signal may come just before it.
+ * Waits for bytes, at most LIMIT milliseconds; -1: without a limit. Returns false if *stop is set, or
+ * after the limit. The wait is in poll(), not in read(), as a signal ends poll() even if its handler
+ * was installed with SA_RESTART; poll() has a timeout, as the signal may come just before it.
  */
-static bool wait_for_input(struct th_input *input)
+static bool wait_for_input(struct th_input *input, int limit)
 {
     struct pollfd wait = {.fd = input->spool ? th_replay_spool_news() : input->fd,
                           .events = POLLIN};
+    int64_t end = th_clock_real_monotonic() + limit * INT64_C(1000000), left;
     int ready, patience;
 
     for (unsigned rounds = 0;; rounds++) {
@@ -114,11 +116,16 @@ static bool wait_for_input(struct th_input *input)
         patience = input->waiting && rounds == 0   ? 0 /* available bytes need no wait */
                    : input->stop || input->waiting ? LOOK_UP_MS
                                                    : -1;
+        left = limit < 0 ? INT64_MAX : end - th_clock_real_monotonic();
+        if (left < patience * INT64_C(1000000) || (patience < 0 && limit >= 0))
+            patience = left > 0 ? (int)(left / 1000000) + 1 : 0;
         ready = poll(&wait, 1, patience);
         if (ready > 0 && input->spool)
             th_replay_spool_hear();
         else if (ready > 0 || (ready < 0 && errno != EINTR))
             return true;
+        if (left <= 0)
+            return false;
     }
 }
 
@@ -137,7 +144,7 @@ void th_replay_input_fill(struct th_input *input, size_t wanted)
     while (th_replay_input_there(input) < wanted && !input->ended) {
         size_t room;
         ssize_t got;
-        if (!wait_for_input(input)) {
+        if (!wait_for_input(input, -1)) {
             input->ended = true;
             return;
         }
@@ -155,6 +162,12 @@ void th_replay_input_fill(struct th_input *input, size_t wanted)
             input->ended = true;
         }
     }
+}
+
+bool th_replay_input_await(struct th_input *input, int milliseconds)
+{
+    return input->ended || th_replay_input_there(input) > 0 ||
+           wait_for_input(input, milliseconds) || input->stopped;
 }
 
 const char *th_replay_input_fault(const struct th_input *input)

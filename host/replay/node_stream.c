@@ -194,6 +194,8 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
     request.wish_size = options->wish_size;
     request.no_load = options->evaluated;
     request.for_ns = options->for_ns;
+    request.port_rate = options->port_rate;
+    request.port_bytes = options->port_bytes;
     status = th_replay_node_symbol("tracehost_node_serve", &found);
     if (status != TH_OK)
         return status;

@@ -356,6 +356,16 @@ static inline enum th_status play_next(struct th_player *player)
     return status;
 }
 
+/* Plays a note before the share, except counts, which the share before adds up. */
+static void pass_note(struct th_player *player, struct th_event *event)
+{
+    struct th_note note;
+
+    if (th_trace_note(event, &player->env, &note) && note.key != TH_AM(counts))
+        th_trace_note_play(player->tracing, &note);
+    th_env_clear(&player->env);
+}
+
 /* Applies the next record before options->begin_at to the world, and to the clocks' zeros. */
 static __attribute__((cold)) enum th_status pass_next(struct th_player *player)
 {
@@ -369,6 +379,8 @@ static __attribute__((cold)) enum th_status pass_next(struct th_player *player)
     if (player->read++ == 0)
         tell_node(player);
     note_time(player, event);
+    if (status == TH_OK && event->kind == TH_EVENT_OTHER)
+        pass_note(player, event);
     if (status != TH_OK || event->kind > TH_EVENT_SEQ_TRACE ||
         !(1 << event->tag & WORLD_TAGS && th_is_immediate(event->tracee)))
         return status;

@@ -341,6 +341,8 @@ bool th_replay_reader_stops(struct th_reader *reader, const volatile int *stop)
 {
     if (!stop || !__atomic_load_n(stop, __ATOMIC_RELAXED)) /* a flag without data */
         return false;
+    if (reader->merge)
+        return th_replay_merge_stops(reader->merge, stop);
     if (reader->feeder)
         th_replay_node_stop(reader->feeder);
     return !reader->feeder;
@@ -349,7 +351,8 @@ bool th_replay_reader_stops(struct th_reader *reader, const volatile int *stop)
 const unsigned char *th_replay_reader_raw(const struct th_reader *reader,
                                           const struct th_event *event, size_t *size)
 {
-    *size = (size_t)(th_replay_input_position(&reader->input) - event->position);
+    *size =
+        reader->merge ? 0 : (size_t)(th_replay_input_position(&reader->input) - event->position);
     return th_replay_input_bytes(&reader->input) - *size;
 }
 
@@ -369,6 +372,7 @@ void th_replay_reader_close(struct th_reader *reader)
     th_replay_node_close(reader->feeder);
     th_replay_wrap_free(&reader->set);
     th_replay_connection_free(reader->connection);
+    th_replay_merge_free(reader->merge);
     th_free(reader->name);
     th_shared_free(reader);
 }

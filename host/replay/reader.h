@@ -29,6 +29,8 @@ struct th_node_options {
     size_t wish_size;          /* in bytes */
     bool evaluated;            /* no module is loaded in the node */
     int64_t for_ns;            /* nanoseconds of tracing; 0: until the stream is closed */
+    int64_t port_rate;         /* most events a second by a trace port; 0: no limit */
+    int64_t port_bytes;        /* most bytes of them; 0: no limit */
 };
 
 struct th_reader_options {
@@ -68,6 +70,31 @@ enum th_status th_replay_reader_open(const char *name, const struct th_reader_op
 enum th_status th_replay_reader_attach(int fd, const char *name,
                                        const struct th_reader_options *options,
                                        struct th_reader **reader);
+
+/*
+ * Opens COUNT streams as one, whose events are those of all, in the order of time. They may be of several nodes:
+ * the first one that is known is this node, whose clock the times have; the others are peers (term/peer.h).
+ * Raw bytes of records are not to be had.
+ * Errors: those of th_replay_reader_open(); TH_USAGE if identifiers would be mistaken. th_replay_reader_next()
+ * returns TH_USAGE, and then TH_END, if times cannot be compared.
+ */
+enum th_status th_replay_reader_merge(const char *const *names, size_t count,
+                                      const struct th_reader_options *options,
+                                      struct th_reader **reader);
+
+/* The system clock of a node among merged streams. */
+struct th_part_clock {
+    th_term node;   /* TH_NONE: unknown */
+    bool is_first;  /* the node whose clock the events have */
+    bool shared;    /* the node is on the host of the first one */
+    bool known;     /* round trips or messages tell `behind` */
+    int64_t behind; /* nanoseconds behind the clock of the first one; 0 if unknown */
+    int64_t doubt;  /* nanoseconds by which this may be wrong */
+};
+
+/* Tells what is known now of stream NUMBER, from 0. Returns false if there is none. */
+bool th_replay_reader_clock(const struct th_reader *reader, size_t number,
+                            struct th_part_clock *clock);
 
 /* Tests th_replay_reader_open() of NAME. *NODE gets the node if the beginning of the stream has it,
  * else zeros. A stream that can be read only once is not opened: TH_OK, zeros.
@@ -151,6 +178,7 @@ struct th_reader_info {
     uint64_t damages;        /* calls that returned TH_PARTIAL */
     uint64_t bytes;          /* read so far */
     uint64_t size;           /* of all files, when they were opened; 0: unknown (a pipe, ...) */
+    uint64_t late;           /* events of merged streams that came after later ones */
     uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
     bool live;        /* a connection: the user normally ends such a stream */
     /* Incremented when the following records may be of another node than those before, perhaps with

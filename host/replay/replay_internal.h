@@ -55,6 +55,9 @@ void th_replay_input_close(struct th_input *input);
  * limit, reads no byte that is not wanted, and nothing if no byte is available. */
 void th_replay_input_fill(struct th_input *input, size_t wanted);
 
+/* Waits at most MILLISECONDS for a byte. Returns false if none is there and one may come. */
+bool th_replay_input_await(struct th_input *input, int milliseconds);
+
 /* Returns the cause of INPUT's error, which must not be 0. */
 const char *th_replay_input_fault(const struct th_input *input);
 
@@ -225,6 +228,7 @@ struct th_reader {
     struct th_connection *connection; /* NULL: files */
     struct th_node_feeder *feeder;    /* of a running node; NULL: none */
     struct th_spool_stream *spool;    /* NULL: this process reads the stream itself */
+    struct th_merge *merge;           /* of th_replay_reader_merge(); NULL: one stream */
 };
 
 /* Returns the number of the current or next record, for messages. */
@@ -325,6 +329,18 @@ void th_replay_trace_port_end(struct th_reader *reader);
 void th_replay_trace_port_look_for_node(struct th_reader *reader);
 enum th_status th_replay_trace_port_drop(struct th_reader *reader, struct th_event *event,
                                          uint32_t dropped);
+
+/* HERE is the node whose processes and ports are read as local ones, in place of the recorded node. */
+void th_replay_trace_port_set_here(struct th_reader *reader, const struct th_etf_node *here);
+
+/* --- Several streams as one (merge_streams.c) ---------------------------------------------------------- */
+
+struct th_merge;
+
+/* As th_replay_reader_stops(), for each part. */
+bool th_replay_merge_stops(struct th_merge *merge, const volatile int *stop);
+
+void th_replay_merge_free(struct th_merge *merge);
 
 /* --- USDT probes of recorded events (event_probe.c) ------------------------------------------- */
 

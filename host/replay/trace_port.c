@@ -442,6 +442,15 @@ static void note_node(struct th_reader *reader)
     reader->info.utf8_atoms = record->etf.utf8_atoms;
 }
 
+void th_replay_trace_port_set_here(struct th_reader *reader, const struct th_etf_node *here)
+{
+    struct th_record *record = reader->state;
+
+    record->etf.here = *here;
+    memset(record->prefixes, 0, sizeof record->prefixes); /* both have words of tracees */
+    memset(record->heads, 0, sizeof record->heads);
+}
+
 /* Finds the node in messages that have arrived: a writer needs the node before the first event,
  * which may be a drop. */
 void th_replay_trace_port_look_for_node(struct th_reader *reader)

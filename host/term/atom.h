@@ -80,8 +80,10 @@ enum {
     X(tracehost, "tracehost")                                       \
     X(clock, "clock")                                               \
     X(names, "names")                                               \
+    X(round_trip, "round_trip")                                     \
     X(sampled, "sampled")                                           \
     X(notice, "notice")                                             \
+    X(unmatched, "unmatched")                                       \
     X(counts, "counts")                                             \
     X(off, "off")                                                   \
     X(send, "send")                                                 \

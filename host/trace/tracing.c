@@ -291,6 +291,7 @@ void th_trace_free(struct th_tracing *tracing)
         th_free(tracing->functions.items[i]);
     }
     th_free(tracing->functions.items);
+    th_free(tracing->unmatched);
     th_hash_table_free(&tracing->functions.table);
     th_trace_settle(tracing);
     th_env_release(&tracing->arena);

@@ -200,6 +200,8 @@ struct th_tracing {
     struct th_meta_tracer *_Atomic meta_tracers; /* list, see pattern_internal.h */
     _Atomic bool meta_ended; /* a meta tracer may have ended while the tracing was unshared */
     struct th_functions functions;
+    struct th_pattern *unmatched; /* of notes, until the tracing is freed: note_unmatched.c */
+    size_t unmatched_count, unmatched_capacity;
     struct th_execution execution;
     void (*display)(th_term term); /* `display` of match specifications; NULL: ignored */
     /* Trace control word of match specifications. Relaxed, a word in itself. */
@@ -480,6 +482,14 @@ static inline struct th_caller th_trace_recorded_caller(struct th_tracing *traci
  * callbacks.
  * Thread: the replaying one. */
 void th_trace_note_counts(struct th_tracing *tracing, th_term counters);
+
+/* --- Patterns without a function in a node: note_unmatched.c ---------------------------------- */
+
+/* Appends to TEXT what VALUE, that of a note, tells users. Returns false if it is not understood. */
+bool th_trace_note_unmatched_told(th_term value, struct th_buffer *text);
+
+/* Keeps the pattern of VALUE for th_trace_note_unmatched(). */
+void th_trace_note_unmatched_play(struct th_tracing *tracing, th_term value);
 
 /* --- Inheritance: inheritance.c --------------------------------------------------------------- */
 

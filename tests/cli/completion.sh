@@ -381,7 +381,9 @@ expect 'names of files are completed' completions 'tracehost info fi' \
 tracehost info fi => ( filenames )
     final.c
     fine.trace
-tracehost info fine.trace fi =>
+tracehost info fine.trace fi => ( filenames )
+    final.c
+    fine.trace
 tracehost convert fi => ( filenames )
     final.c
     fine.trace
@@ -414,7 +416,9 @@ tracehost info >fi => ( filenames )
 tracehost info a 2>fi => ( filenames )
     final.c
     fine.trace
-tracehost info <fi a fi =>
+tracehost info <fi a fi => ( filenames )
+    final.c
+    fine.trace
 tracehost info "two => ( filenames )
     two words
 tracehost info two\  => ( filenames )

@@ -246,7 +246,7 @@ lost_of() {
     ctl status | grep "^lost.*$*"
 }
 expect 'status and detach report losses and doubtful events' doubtful <<'EOF'
-lost        3 recorder_dropped, 1 gaps, 1 malformed, 15 untimed
+lost        3 recorder_dropped, 1 gap, 1 malformed, 15 untimed
 status conforms
 sessions conforms
 session 1, tracer 'text' has ended

@@ -31,6 +31,7 @@ expect 'SIGSEGV in a callback is reported' crash how=segv,after=2 "$calls" <<'EO
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access at address 0x10, in trace_call
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 expect 'SIGBUS in a callback is reported' crash how=bus,after=2 "$calls" <<'EOF'
@@ -41,6 +42,7 @@ expect 'SIGBUS in a callback is reported' crash how=bus,after=2 "$calls" <<'EOF'
 tracehost: tracer 'crash_tracer' crashed: SIGBUS, a bad memory access at address ADDRESS, in trace_call
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 expect 'SIGFPE in a callback is reported' crash how=fpe,after=2 "$calls" <<'EOF'
@@ -51,6 +53,7 @@ expect 'SIGFPE in a callback is reported' crash how=fpe,after=2 "$calls" <<'EOF'
 tracehost: tracer 'crash_tracer' crashed: SIGFPE, a bad arithmetic operation, in trace_call
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 expect 'SIGILL in a callback is reported' crash how=ill,after=2 "$calls" <<'EOF'
@@ -61,6 +64,7 @@ expect 'SIGILL in a callback is reported' crash how=ill,after=2 "$calls" <<'EOF'
 tracehost: tracer 'crash_tracer' crashed: SIGILL, a bad instruction, in trace_call
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 expect 'abort() in a callback is reported' crash how=abort,after=2 "$calls" <<'EOF'
@@ -71,6 +75,7 @@ expect 'abort() in a callback is reported' crash how=abort,after=2 "$calls" <<'E
 tracehost: tracer 'crash_tracer' crashed: SIGABRT, it called abort(), in trace_call
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 expect 'a callback that uses up the stack is reported' crash how=stack,after=2 "$calls" <<'EOF'
@@ -81,6 +86,7 @@ expect 'a callback that uses up the stack is reported' crash how=stack,after=2 "
 tracehost: tracer 'crash_tracer' crashed: SIGSEGV, a bad memory access: the stack is used up, in trace_call
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 expect 'exit() in a callback is reported' crash how=exit,after=2 "$calls" <<'EOF'
@@ -91,6 +97,7 @@ expect 'exit() in a callback is reported' crash how=exit,after=2 "$calls" <<'EOF
 tracehost: tracer 'crash_tracer' ended the program: exit(0), in trace_call
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 expect 'a callback that waits for ever is reported' crash how=hang,after=2 --callback-timeout=300ms "$calls" <<'EOF'
@@ -101,6 +108,7 @@ expect 'a callback that waits for ever is reported' crash how=hang,after=2 --cal
 tracehost: tracer 'crash_tracer' hangs: trace_call took more than 0.3 s
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 case $BUILD_DIR in
@@ -114,6 +122,7 @@ case $BUILD_DIR in
 tracehost: tracer 'crash_tracer' hangs: trace_call took more than 0.3 s
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
     ;;
@@ -227,11 +236,13 @@ load() {
 expect 'a crash in load() is reported' load abort <<'EOF'
 -- stderr
 tracehost: tracer 'BUILD/samples/crash_tracer.so' crashed: SIGABRT, it called abort(), in load
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 expect 'a load() that hangs is reported' load hang <<'EOF'
 -- stderr
 tracehost: tracer 'BUILD/samples/crash_tracer.so' hangs: load took more than 0.3 s
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 EOF
 

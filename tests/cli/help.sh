@@ -39,7 +39,7 @@ for command in replay report dump convert info tracers plugins match call new; d
 done
 expect 'replay --help' cat "$work/replay" <<'EOF'
 Usage: tracehost replay [OPTION...] STREAM...
-Plays recorded event streams into tracers, one stream after the other.
+Plays recorded event streams into tracers; several nodes are merged by time.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
 node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
@@ -101,7 +101,8 @@ Examples:
 EOF
 expect 'report --help' cat "$work/report" <<'EOF'
 Usage: tracehost report [OPTION...] STREAM...
-Makes an HTML page of recorded event streams, parts of one recording.
+Makes an HTML page of recorded event streams, which are parts of one recording,
+or of several nodes.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
 node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
@@ -148,8 +149,8 @@ Examples:
 --help=all shows all options; `man tracehost-report` describes them.
 EOF
 expect 'dump --help' cat "$work/dump" <<'EOF'
-Usage: tracehost dump [OPTION...] STREAM
-Prints every record of a recorded stream.
+Usage: tracehost dump [OPTION...] STREAM...
+Prints every record of recorded streams. Several are merged by time.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
 node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
@@ -232,8 +233,9 @@ Examples:
 --help=all shows all options; `man tracehost-convert` describes them.
 EOF
 expect 'info --help' cat "$work/info" <<'EOF'
-Usage: tracehost info [OPTION...] STREAM
-Counts the records of a stream: by tag, by tracee and by called function.
+Usage: tracehost info [OPTION...] STREAM...
+Counts the records of streams: by tag, by tracee and by called function.
+Several are merged by time.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
 node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 
@@ -349,8 +351,8 @@ EOF
 expect '--help fits 80 columns and 60 lines; --help=all has all options' \
     tests/cli/lib/compare_manual.py help "$tracehost" </dev/null
 expect 'dump --help=all' "$tracehost" dump --help=all <<'EOF'
-Usage: tracehost dump [OPTION...] STREAM
-Prints every record of a recorded stream.
+Usage: tracehost dump [OPTION...] STREAM...
+Prints every record of recorded streams. Several are merged by time.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
 node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 

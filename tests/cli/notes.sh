@@ -54,15 +54,15 @@ EOF
 for stream in notes.trace notes.jsonl; do
     expect "replay of $stream: no tracer gets a note, and the user is told that tracing ended" \
         sh -c '"$1" replay "$2" 2>&1' sh "$tracehost" $stream <<EOF
-0.000000 <0.9.0>    call lists:sort([1,2])
-0.000001 <0.9.0>    return lists:sort/1 -> [1,2]
-0.000001 <0.77.0>   call lists:map(f,[])
+0.000000 shop <0.9.0> call lists:sort([1,2])
+0.000001 shop <0.9.0> return lists:sort/1 -> [1,2]
+0.000001 <0.77.0>     call lists:map(f,[])
 tracehost replay: $stream: the node has ended the tracing: more than 10000 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
 EOF
     expect "replay of $stream: a name of a note names a process" \
         sh -c '"$1" replay --processes=shop "$2" 2>/dev/null' sh "$tracehost" $stream <<'EOF'
-0.000000 <0.9.0>    call lists:sort([1,2])
-0.000001 <0.9.0>    return lists:sort/1 -> [1,2]
+0.000000 shop <0.9.0> call lists:sort([1,2])
+0.000001 shop <0.9.0> return lists:sort/1 -> [1,2]
 EOF
 done
 expect 'replay --isolate tells once that tracing ended' \
@@ -74,9 +74,9 @@ EOF
 expect 'each share knows the clocks that a note tells, and one of them tells that tracing ended' \
     sh -c '"$1" replay --shards=3 -t text,time=absolute early.trace 2>&1' sh "$tracehost" <<'EOF'
 tracehost replay: early.trace: the node has ended the tracing: more than 10000 events a second; --max-rate=N allows more, --sample=N goes on with fewer processes
-2026-11-28T17:46:28.299881Z <0.9.0>    call lists:sort([1,2])
-2026-11-28T17:46:28.299882Z <0.9.0>    return lists:sort/1 -> [1,2]
-2026-11-28T17:46:28.299882Z <0.77.0>   call lists:map(f,[])
+2026-11-28T17:46:28.299881Z shop <0.9.0> call lists:sort([1,2])
+2026-11-28T17:46:28.299882Z shop <0.9.0> return lists:sort/1 -> [1,2]
+2026-11-28T17:46:28.299882Z <0.77.0>     call lists:map(f,[])
 EOF
 limits() {
     for note in 'off,{memory,3,<<\"the queue\">>}' 'off,{stopped,3,<<\"stopped\">>}' 'off,{memory,3}' 'sampled,{max_rate,3,8}' \
@@ -89,6 +89,27 @@ expect 'the options against a limit are named, and samples are reported' limits 
 tracehost replay: limit.jsonl: the node has ended the tracing: the queue; -p and --processes ask for fewer events, --flags=call,arity for events without arguments
 tracehost replay: limit.jsonl: the node has ended the tracing: stopped
 tracehost replay: limit.jsonl: beyond a limit, the node goes on with one of 8 processes
+EOF
+unmatched() {
+    for note in '{shop,sel,1},[local],[{sell,1},{work,1},{sell,2}]' '{shop,sell,1},[global],[{sell,1}]' \
+        '{shop,sell,2},[global],[{sell,1}]' "{shop,sale,'_'},[local,call_count],[{sell,1},nonsense|sell]" \
+        "{'_','_','_'},[],[]" '{shop,sell,-1},[],[]' '{shop,sell},[],[]' '{shop,sell,1},[]'; do
+        echo "{\"other\":\"{tracehost,unmatched,{$note}}\"}"
+    done >unmatched.jsonl
+    sed -n 5,6p notes.jsonl >>unmatched.jsonl
+    "$tracehost" replay "$@" -t count,output=/dev/null unmatched.jsonl
+}
+expect 'a pattern that has no function in the node is reported' unmatched <<'EOF'
+-- stderr
+tracehost replay: unmatched.jsonl: -p shop:sel/1: the node has no such function; did you mean 'shop:sell/1'?
+tracehost replay: unmatched.jsonl: -p shop:sell/1: the node does not export this function
+tracehost replay: unmatched.jsonl: -p shop:sell/2: the node has no such function; did you mean 'shop:sell/1'?
+tracehost replay: unmatched.jsonl: -p shop:sale/_: the node has no such function; did you mean 'shop:sell/_'?
+tracehost replay: unmatched.jsonl: -p _:_/_: the node has no such function
+EOF
+expect 'it is reported once' sh -c '"$@" 2>&1 | grep -v "jsonl: -p"' sh "$tracehost" replay -p shop:sel/1 -p shop:sel/_ \
+    -p shop:sale -t count,output=/dev/null unmatched.jsonl <<'EOF'
+tracehost replay: warning: -p shop:sel/_: no such function was called
 EOF
 expect 'tracers get the time of the node from a monotonic time' \
     sh -c '"$1" replay -t otlp notes.trace 2>/dev/null | grep -o "startTimeUnixNano\":\"[0-9]*" | sort -u' sh "$tracehost" <<'EOF'
@@ -122,6 +143,107 @@ EOF
 expect 'otlp names processes' \
     sh -c '"$1" replay -t otlp named.jsonl 2>/dev/null | grep -o "registered_name[^}]*" | sort -u' sh "$tracehost" <<'EOF'
 registered_name","value":{"stringValue":"shop"
+EOF
+
+# Processes without a name have their first functions as labels: <0.45.0>. A name is stronger: <0.9.0>. A process that was
+# started with a fun has none: <0.46.0>. Odd values are ignored: <0.47.0>.
+cat >first.jsonl <<'EOF'
+{"other":"{tracehost,node,{<0.9.0>,<<\"25\">>,<<\"123\">>}}"}
+{"other":"{tracehost,names,[{<0.9.0>,shop}]}"}
+{"other":"{tracehost,initial_calls,[{<0.9.0>,{shop,init,1}},{<0.45.0>,{old,init,1}},{<0.45.0>,{queue,init,1}},{<0.46.0>,{erlang,apply,2}}]}"}
+{"other":"{tracehost,initial_calls,[{<0.47.0>,{m,f,-1}},{<0.47.0>,{m,f,256}},{<0.47.0>,{m,\"f\",1}},{<0.47.0>,{m,f}},{{shop,node},{m,f,1}},nonsense|improper]}"}
+{"ts":1000,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"call","term":"{lists,sort,[[1,2]]}"}
+{"ts":2000,"ts_kind":"monotonic","tracee":"<0.9.0>","tag":"return_from","term":"{lists,sort,1}","extra":"[1,2]"}
+{"ts":3000,"ts_kind":"monotonic","tracee":"<0.45.0>","tag":"call","term":"{lists,sort,[[1,2]]}"}
+{"ts":6000,"ts_kind":"monotonic","tracee":"<0.45.0>","tag":"return_from","term":"{lists,sort,1}","extra":"[1,2]"}
+{"ts":7000,"ts_kind":"monotonic","tracee":"<0.45.0>","tag":"send","term":"sorted","extra":"<0.46.0>"}
+{"ts":8000,"ts_kind":"monotonic","tracee":"<0.46.0>","tag":"receive","term":"sorted"}
+{"ts":9000,"ts_kind":"monotonic","tracee":"<0.47.0>","tag":"exit","term":"normal"}
+EOF
+"$tracehost" convert first.jsonl first.trace
+of_first() {
+    "$tracehost" replay --shards="$shares" -t "$1" first.trace 2>/dev/null
+}
+# In shares, of which the first may have no more than the notes, the tracers know as much.
+for shares in 1 3; do
+    expect "$shares shares: text shows names and first functions" of_first text <<'EOF'
+0.000000 shop <0.9.0> call lists:sort([1,2])
+0.000001 shop <0.9.0> return lists:sort/1 -> [1,2]
+0.000002 queue:init/1 <0.45.0> call lists:sort([1,2])
+0.000005 queue:init/1 <0.45.0> return lists:sort/1 -> [1,2]
+0.000006 queue:init/1 <0.45.0> send sorted -> <0.46.0>
+0.000007 <0.46.0>              receive sorted
+0.000008 <0.47.0>              exit normal
+EOF
+    expect "$shares shares: text,names=no shows pids alone" of_first text,names=no <<'EOF'
+0.000000 <0.9.0>    call lists:sort([1,2])
+0.000001 <0.9.0>    return lists:sort/1 -> [1,2]
+0.000002 <0.45.0>   call lists:sort([1,2])
+0.000005 <0.45.0>   return lists:sort/1 -> [1,2]
+0.000006 <0.45.0>   send sorted -> <0.46.0>
+0.000007 <0.46.0>   receive sorted
+0.000008 <0.47.0>   exit normal
+EOF
+    expect "$shares shares: count,by=process shows them" of_first count,by=process <<'EOF'
+      events       %        calls  process
+           3   42.86            1  queue:init/1 <0.45.0>
+           2   28.57            1  shop <0.9.0>
+           1   14.29            0  <0.46.0>
+           1   14.29            0  <0.47.0>
+           7  100.00            2  all
+EOF
+    expect "$shares shares: count has them in a member of its JSON" of_first count,by=process,format=json,top=3 <<'EOF'
+{"processes":[
+{"events":3,"calls":1,"errors":0,"process":"<0.45.0>","name":"queue:init/1"},
+{"events":2,"calls":1,"errors":0,"process":"<0.9.0>","name":"shop"},
+{"events":1,"calls":0,"errors":0,"process":"<0.46.0>","name":null}
+]}
+EOF
+    expect "$shares shares: count has them in a column of its CSV" of_first count,by=process,format=csv,top=3 <<'EOF'
+events,calls,errors,process,name
+3,1,0,<0.45.0>,queue:init/1
+2,1,0,<0.9.0>,shop
+1,0,0,<0.46.0>,
+EOF
+    expect "$shares shares: time,by=process shows them" of_first time,by=process <<'EOF'
+     calls     total us       own us      %    p50 us    p90 us    p99 us    max us  process                function
+         1            3            3  75.00         3         3         3         3  queue:init/1 <0.45.0>  lists:sort/1
+         1            1            1  25.00         1         1         1         1  shop <0.9.0>           lists:sort/1
+EOF
+    expect "$shares shares: time has them in a column of its CSV" of_first time,by=process,format=csv <<'EOF'
+calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,process,name,function
+1,0,0,0,3000,3000,3000,3000,3000,3000,<0.45.0>,queue:init/1,lists:sort/1
+1,0,0,0,1000,1000,1000,1000,1000,1000,<0.9.0>,shop,lists:sort/1
+EOF
+    expect "$shares shares: flame shows them" of_first flame <<'EOF'
+shop <0.9.0>;lists:sort/1 1000
+queue:init/1 <0.45.0>;lists:sort/1 3000
+EOF
+    expect "$shares shares: chrome shows them" \
+        sh -c '"$1" replay --shards=$2 -t chrome first.trace 2>/dev/null | grep thread_name' sh "$tracehost" $shares <<'EOF'
+{"ph":"M","pid":1,"tid":1,"name":"thread_name","args":{"name":"shop <0.9.0>"}}
+,{"ph":"M","pid":1,"tid":2,"name":"thread_name","args":{"name":"queue:init/1 <0.45.0>"}}
+,{"ph":"M","pid":1,"tid":3,"name":"thread_name","args":{"name":"<0.46.0>"}}
+,{"ph":"M","pid":1,"tid":4,"name":"thread_name","args":{"name":"<0.47.0>"}}
+EOF
+    expect "$shares shares: report has first functions as entries" \
+        sh -c '"$1" replay --shards=$2 -t report first.trace 2>/dev/null | grep -o "u003c.*\"entry\":[^,]*"' sh "$tracehost" $shares <<'EOF'
+u003c0.9.0>","name":"shop","kind":"process","entry":"shop:init/1"
+u003c0.45.0>","name":null,"kind":"process","entry":"queue:init/1"
+u003c0.46.0>","name":null,"kind":"process","entry":null
+u003c0.47.0>","name":null,"kind":"process","entry":null
+EOF
+done
+expect 'sequence shows names and first functions' sh -c '"$1" replay -t sequence first.jsonl 2>/dev/null' sh "$tracehost" <<'EOF'
+sequenceDiagram
+    participant p1 as queue:init/1 #60;0.45.0#62;
+    participant p2 as #60;0.46.0#62;
+    p1->>p2: sorted
+EOF
+expect 'otlp has the first function of a process without a name' \
+    sh -c '"$1" replay -t otlp first.jsonl 2>/dev/null | grep -oE "erlang.(registered_name|initial_call)[^}]*\""' sh "$tracehost" <<'EOF'
+erlang.registered_name","value":{"stringValue":"shop"
+erlang.initial_call","value":{"stringValue":"queue:init/1"
 EOF
 
 # Counts that the node has made, of calls of which the recording has some, one or none.

@@ -53,6 +53,17 @@ onto_itself() {
     "$tracehost" convert "$work/itself.trace" "$work/itself.trace" && cmp "$calls" "$work/itself.trace"
 }
 check 'convert may replace its own input' onto_itself
+part_onto_itself() {
+    cp "$calls" "$work/itself.trace"
+    "$tracehost" convert --max-records=3 "$work/itself.trace" "$work/itself.trace"
+    echo "status $?"
+    cmp "$calls" "$work/itself.trace"
+}
+expect 'convert does not replace its own input by a part of it' part_onto_itself <<'EOF'
+status 2
+-- stderr
+tracehost convert: the output would overwrite the stream WORK/itself.trace: choose another file
+EOF
 dump_onto_itself() {
     cp "$calls" "$work/itself.trace"
     ln -s itself.trace "$work/other_name"
@@ -66,8 +77,8 @@ expect 'dump does not replace its own input' dump_onto_itself <<'EOF'
 status 2
 status 2
 -- stderr
-tracehost dump: the output would overwrite the stream WORK/itself.trace: choose another file with -o FILE
-tracehost dump: the output would overwrite the stream WORK/itself.trace: choose another file with -o FILE
+tracehost dump: the output would overwrite the stream WORK/itself.trace: choose another file
+tracehost dump: the output would overwrite the stream WORK/itself.trace: choose another file
 EOF
 expect 'dump into a folder that does not exist fails' "$tracehost" dump -o "$work/no/file" "$calls" <<'EOF'
 -- stderr

@@ -448,14 +448,14 @@ tracehost replay: -p must follow the --session to which it applies
 EOF
 expect 'a match specification that is not a term is refused' replay -p lists:_ --match-spec '[{' "$seed" <<'EOF'
 -- stderr
-tracehost replay: cannot set -p lists:_
+tracehost replay: cannot set -p lists:_; try the specification with `tracehost match`
   cannot parse the match specification
   line 1, column 3: expected a term, found the end of the text
 -- status 3
 EOF
 expect 'a match specification with an unknown function is refused' replay -p lists:_ --match-spec "[{'_',[{nix}],[]}]" "$seed" <<'EOF'
 -- stderr
-tracehost replay: cannot set -p lists:_
+tracehost replay: cannot set -p lists:_; try the specification with `tracehost match`
   clause 1, guard 1: Function nix/0 does_not_exist.
 -- status 3
 EOF

@@ -15,7 +15,7 @@ export FATAL_TRACERS="$BUILD_DIR/lib/tracehost/tracers" FATAL_EVERY FATAL_SEED F
 
 # bytes_of_deaths FILE: prints the bytes at which the records of deaths begin in FILE.
 bytes_of_deaths() {
-    sed -n "s|.*, at byte \([0-9]*\) of $1\$|\1|p" "$work/died/stderr" | sort -un
+    sed -n "s|.*, at byte \([0-9]*\) of $1\(: it .*\)*\$|\1|p" "$work/died/stderr" | sort -un
 }
 # as_cut EVERY SEED ARGUMENT...: tracers die at the times that are chosen; compares with a recording without the records. The
 # number of the recording's records in `report` is left out.
@@ -119,6 +119,32 @@ tracehost: tracer 'dying' ended the program: _exit(0), in trace
 tracehost replay: tracer 'dying' plays all records again, without record 533 and 1 before it
 -- status 6
 EOF
+# One line is enough for a death of the same signal at the same place; one in another callback has a report of its own.
+shortened() {
+    dies "$@" 2>&1 | sed '/^  at /d; /^  lines: /d; s|^  event: .*|  event: ...|'
+}
+dying=every=100,seed=2,how=6
+expect 'a tracer that crashes again in the same way has one line' shortened --isolate --max-crashes=3 <<'EOF'
+533 lines
+tracehost: tracer 'dying' crashed: SIGABRT, it called abort(), in trace
+  record 98, at byte 18020 of samples/recordings/s04_genserver_pingpong.trace
+  event: ...
+tracehost replay: tracer 'dying' plays all records again, without record 98
+tracehost replay: tracer 'dying' crashed again in the same way, in record 286, at byte 52929 of samples/recordings/s04_genserver_pingpong.trace: it plays all records again, without record 286 and 1 before it
+tracehost replay: tracer 'dying' crashed again in the same way, in record 375, at byte 66949 of samples/recordings/s04_genserver_pingpong.trace: it plays all records again, without record 375 and 2 before it
+tracehost replay: tracer 'dying' crashed again in the same way, in record 533, at byte 92576 of samples/recordings/s04_genserver_pingpong.trace: it has crashed 4 times, and gets no more events: see --max-crashes
+EOF
+dying=every=250,seed=2,how=6,unload=1
+expect 'a crash in another callback is no repetition' shortened --isolate <<'EOF'
+719 lines
+tracehost: tracer 'dying' crashed: SIGABRT, it called abort(), in trace
+  record 315, at byte 57144 of samples/recordings/s04_genserver_pingpong.trace
+  event: ...
+tracehost replay: tracer 'dying' plays all records again, without record 315
+tracehost replay: tracer 'dying' crashed again in the same way, in record 533, at byte 92576 of samples/recordings/s04_genserver_pingpong.trace: it plays all records again, without record 533 and 1 before it
+tracehost: tracer 'WORK/lib/dying.so' crashed: SIGABRT, it called abort(), in unload
+EOF
+dying=every=250,seed=2
 expect '--max-crashes' dies --isolate --max-crashes=1 <<'EOF'
 533 lines
 -- stderr

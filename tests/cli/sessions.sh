@@ -72,6 +72,15 @@ calls=$recordings/s01_seed_local_caller.trace
 unmatched() {
     "$tracehost" replay "$@"
 }
+# A name is known from a record that tells it.
+expect '--processes=NAME in a recording without names gives a warning' unmatched --processes=till "$calls" <<'EOF'
+-- stderr
+tracehost replay: warning: there is no event of till, which --processes or --ports names; no record tells a registered name: give pids
+EOF
+expect '--processes=PID without such a process gives a warning without advice' unmatched --processes='<0.4.0>' "$calls" <<'EOF'
+-- stderr
+tracehost replay: warning: there is no event of <0.4.0>, which --processes or --ports names
+EOF
 expect '--ports=new without any port gives a warning' unmatched --ports=new "$calls" <<'EOF'
 -- stderr
 tracehost replay: warning: tracer 'text': no event matches --ports=new; there are call events
@@ -86,11 +95,11 @@ tracehost replay: warning: tracer 'text': no event matches --flags=running,procs
 EOF
 expect 'a pattern that matches no arguments gives a warning' unmatched -p ex:bar/1 --match-spec='[{[99],[],[]}]' "$calls" <<'EOF'
 -- stderr
-tracehost replay: warning: tracer 'text': no event matches -p ex:bar/1 --match-spec=[{[99],[],[]}]; there are call events
+tracehost replay: warning: tracer 'text': no event matches -p ex:bar/1 --match-spec=[{[99],[],[]}]; there are call events; try the specification with `tracehost match`
 EOF
 expect 'a pattern that matches no message gives a warning' unmatched --flags=send --processes=all -p send --match-spec="[{['_',stop],[],[]}]" "$ports" <<'EOF'
 -- stderr
-tracehost replay: warning: tracer 'text': no event matches --flags=send --processes=all -p send --match-spec=[{['_',stop],[],[]}]; there are send, receive, procs, ports, running_ports events
+tracehost replay: warning: tracer 'text': no event matches --flags=send --processes=all -p send --match-spec=[{['_',stop],[],[]}]; there are send, receive, procs, ports, running_ports events; try the specification with `tracehost match`
 EOF
 expect 'a session that gets no event gives a warning' unmatched --session a -t count --ports=new --session b -t text --max-events=1 "$calls" <<'EOF'
 <0.79.0>   call ex:foo() [result {rec,w,0}]

@@ -17,6 +17,8 @@ cases() ->
     [{"events equal those of a plain tracer", fun(C) -> events(C, load) end},
         {"events of the evaluated agent equal those of a plain tracer", fun(C) -> events(C, evaluate) end},
         {"notes begin the stream", fun notes/1},
+        {"a pattern without functions is told", fun(C) -> unmatched(C, load) end},
+        {"the evaluated agent tells a pattern without functions", fun(C) -> unmatched(C, evaluate) end},
         {"counts come at the end", fun counts/1},
         {"each refusal has its reason and leaves nothing", fun refusals/1},
         {"an old release is refused", fun old_release/1},
@@ -25,8 +27,10 @@ cases() ->
         {"max_bytes ends the tracing", fun max_bytes/1},
         {"one event that exceeds max_bytes is not sent", fun one_big/1},
         {"sample goes on with some processes", fun sample/1},
-        {"backlog ends the tracing, and what waits is sent later", fun backlog/1},
+        {"backlog ends the tracing, what waits is sent later, and clocks at once", fun(C) -> backlog(C, load) end},
+        {"backlog ends the tracing of the evaluated agent", fun(C) -> backlog(C, evaluate) end},
         {"an agent that does not read is ended", fun unread/1},
+        {"an agent that is late ends in order", fun late/1},
         {"a stop leaves nothing", fun(C) -> ends(C, load, fun stop_client/2) end},
         {"a stop of the evaluated agent leaves nothing", fun(C) -> ends(C, evaluate, fun stop_client/2) end},
         {"a client that is killed leaves nothing", fun(C) -> ends(C, load, fun kill_client/2) end},
@@ -243,6 +247,21 @@ notes(#{traced := Traced, node := Node, release := Release} = Context) ->
     false = lists:keyfind(tracehost_agent, 2, Names),
     ok.
 
+%% A pattern is one of several kinds together. One for a module is met by its functions.
+unmatched(#{worker := Worker} = Context, How) ->
+    Patterns = [{watched, called, 2, true, [local, call_count]}, {watched, '_', '_', true, [local]},
+        {watched, call, '_', true, []}, {watched, burn, 1, true, [global]}, {watched, burn, 1, true, [global, local]},
+        {'_', no_such_function, 3, true, [local]}],
+    {ok, #{report := #{patterns := Counts}} = Started} = start(Context, How, wish(calls([text(Context, Worker)]), Patterns)),
+    {Records, {stopped, _}} = stopped(Context, Started),
+    [{1, 0}, {2, Many}, {3, 0}, {4, 0}, {5, 1}, {6, 0}] = Counts,
+    true = Many > 20,
+    Notes = [Value || {tracehost, unmatched, Value} <- Records],
+    [true, true, true] = [lists:member({called, 1}, Functions) || {{watched, _, _}, _, Functions} <- Notes],
+    equal([{{watched, called, 2}, [local, call_count], true}, {{watched, call, '_'}, [], true},
+        {{watched, burn, 1}, [global], true}, {{'_', no_such_function, 3}, [local], false}],
+        [{MFA, Kinds, Functions =/= []} || {MFA, Kinds, Functions} <- Notes]).
+
 counts(#{worker := Worker} = Context) ->
     Patterns = [{watched, called, 1, true, [call_count]}, {watched, '_', '_', true, [call_time]},
         {watched, called, 1, true, [local]}],
@@ -401,13 +420,18 @@ sample(Context) ->
     in_node(Context, watched, finish, [Workers]),
     equal(lists:sort(Kept), lists:usort([element(2, Event) || Event <- Later])).
 
-backlog(#{worker := Worker} = Context) ->
+backlog(#{traced := Traced, worker := Worker} = Context, How) ->
     Before = tracing(Context),
     Wish = (wish(calls([text(Context, Worker)]), [pattern()]))#{max_rate := infinity, window := 65536, backlog := 200000},
-    {ok, Started} = start(Context, load, Wish, #{ack => false}),
+    {ok, Started} = start(Context, How, Wish, #{ack => false}),
     work(Context, {calls, 10000}),
     until(fun() -> tracing(Context) =:= Before end),
-    {Unfinished, false} = ask(Started, taken),
+    Asked = os:system_time(nanosecond),
+    ask(Started, clocks),
+    {Unfinished, false} = ask(Started, await, {1, "tracehost,clocks"}),
+    [{Monotonic, System}] = [Value || {tracehost, clocks, Value} <- Unfinished],
+    true = Asked =< System andalso System =< os:system_time(nanosecond),
+    true = abs(peer:call(Traced, erlang, monotonic_time, [nanosecond]) - Monotonic) < 10000000000,
     ask(Started, acknowledge),
     {Records, {backlog, #{bytes := Bytes}}} = ask(Started, await_ended),
     true = length(Unfinished) < length(Records),
@@ -429,6 +453,19 @@ unread(#{worker := Worker} = Context) ->
         {memory, true} -> ok;
         _ -> {Reason, Dropped}
     end.
+
+%% An agent that is suspended for a time stands for one that a busy machine does not run.
+late(#{worker := Worker} = Context) ->
+    {ok, #{controller := Controller} = Started} = start(Context, load, wish(calls([text(Context, Worker)]), [pattern()])),
+    {links, [Agent]} = in_node(Context, erlang, process_info, [Controller, links]),
+    Suspender = in_node(Context, watched, suspend, [Agent]),
+    work(Context, {calls, 25}),
+    ask(Started, stop),
+    timer:sleep(800),
+    in_node(Context, erlang, exit, [Suspender, kill]),
+    {Records, {stopped, #{events := 25, dropped := 0}}} = ask(Started, await_ended),
+    25 = length(events(Records)),
+    ok.
 
 tracing(Context) ->
     maps:with([traced, patterns, sessions, messages], in_node(Context, watched, state, [])).

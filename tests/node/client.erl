@@ -1,7 +1,7 @@
 %% A client of tracehost_agent, as the program is one: loads or evaluates the module in a node by RPC, starts it, takes
 %% and acknowledges batches, sends beats. The functions are called in a hidden node of their own.
 -module(client).
--export([start/4, go/1, stop/1, die/1, acknowledge/1, taken/1, await/2, await_ended/1, gone/1, rpc/4]).
+-export([start/4, go/1, stop/1, die/1, clocks/1, acknowledge/1, taken/1, await/2, await_ended/1, gone/1, rpc/4]).
 
 %% Starts tracing in NODE. HOW is {load, Beam} or {evaluate, Evaluator, Source}. Returns {ok, Client, Answer}, or the
 %% error. OPTIONS: ack (false: nothing is acknowledged), beat (false: no beats).
@@ -66,6 +66,9 @@ loop(State) ->
         {data, Batch} ->
             Ack andalso (Sender ! {ack, byte_size(Batch)}),
             loop(answer(State#{data := [Batch | Data], owed := Owed + case Ack of true -> 0; false -> byte_size(Batch) end}));
+        {clocks, Monotonic, System} ->
+            Encoded = term_to_binary({tracehost, clocks, {Monotonic, System}}),
+            loop(answer(State#{data := [<<0, (byte_size(Encoded)):32, Encoded/binary>> | Data]}));
         {ended, Reason, Stats} ->
             Controller ! bye,
             Sender ! bye,
@@ -131,6 +134,8 @@ ask(Client, Condition) ->
 go(Client) -> Client ! {send, sender, go}.
 stop(Client) -> Client ! {send, controller, stop}.
 die(Client) -> Client ! die.
+%% Asks for the clocks. The answer becomes a record {tracehost, clocks, {Monotonic, System}}.
+clocks(Client) -> Client ! {send, sender, clocks}.
 %% Acknowledges all that came and that comes.
 acknowledge(Client) -> Client ! acknowledge.
 %% Returns {records so far, false or {Reason, Stats}}.

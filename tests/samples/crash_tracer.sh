@@ -24,6 +24,7 @@ named() {
 tracehost: tracer 'crash_tracer' $2
   record 3, at byte 162 of $calls
   event: {trace,<0.79.0>,call,{ex,'of',[]},{ex,foo,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 LINES
 }
@@ -48,6 +49,7 @@ expect 'deaf: a tracer that blocks all signals is reported' crash ,how=deaf,afte
 -- stderr
 tracehost: tracer 'crash_tracer' hangs: trace_call took more than 0.3 s, and has blocked all signals
   record 3, at byte 162 of samples/recordings/s01_seed_local_caller.trace
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 LINES
 
@@ -57,6 +59,7 @@ expect 'a state of one atom chooses the way to crash' crash '=abort' <<LINES
 tracehost: tracer 'crash_tracer' crashed: SIGABRT, it called abort(), in trace_call
   record 1, at byte 0 of $calls
   event: {trace,<0.79.0>,call,{ex,foo,[]},{rec,w,0}}
+tracehost replay: with --isolate the other tracers would go on
 -- status 6
 LINES
 

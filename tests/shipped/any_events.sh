@@ -63,7 +63,7 @@ expect 'a stream without events replaces the content of the output' of_nothing <
 "functions":[
 ]}
 -- count,by=process,format=csv
-events,calls,errors,process
+events,calls,errors,process,name
 -- time
 -- time,format=csv
 calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,function

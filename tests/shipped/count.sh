@@ -55,8 +55,8 @@ calls,errors,function
 4,3,ex:b1/1
 LINES
 expect 'format=csv,by=process prints processes as CSV' of_exceptions format=csv,by=process <<'LINES'
-events,calls,errors,process
-87,34,18,<0.89.0>
+events,calls,errors,process,name
+87,34,18,<0.89.0>,
 LINES
 expect 'an unknown value of a setting is refused' of_exceptions by=color,format=xml,top=1 <<'LINES'
 -- stderr

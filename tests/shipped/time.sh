@@ -181,8 +181,8 @@ expect 'format=json prints the table as JSON' "$tracehost" replay -t time,format
 time: ends of unknown calls: 1
 LINES
 expect 'format=csv prints the table as CSV' "$tracehost" replay -t time,format=csv,by=process,top=1 "$work/cases.jsonl" <<'LINES'
-calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,process,function
-2,0,0,0,10000000,9000000,7000000,10000000,10000000,10000000,<0.1.0>,m:f/1
+calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,process,name,function
+2,0,0,0,10000000,9000000,7000000,10000000,10000000,10000000,<0.1.0>,,m:f/1
 -- stderr
 time: ends of unknown calls: 1
 LINES

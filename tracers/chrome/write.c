@@ -46,16 +46,18 @@ static void end(struct chrome *chrome, struct line *line)
 
 void write_name(struct process *process)
 {
-    struct line line;
+    struct line line, label;
 
     if (is_past(process->chrome))
         return;
     begin(process->chrome, &line, "M", process->tid);
     line_add(&line, ",\"name\":\"thread_name\",\"args\":{\"name\":\"");
-    if (process->tracee.name) {
-        add_term(&line, process->tracee.name);
+    line_start(&label);
+    if (tracee_add_label(&label, &process->tracee)) {
+        line_add_json(&line, label.text, label.used, NAME_MOST);
         line_add(&line, " ");
     }
+    line_drop(&label);
     add_term(&line, process->tracee.term);
     line_add(&line, "\"}");
     end(process->chrome, &line);

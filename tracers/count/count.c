@@ -21,9 +21,11 @@
 #define TRACER_WHOLE
 #define TRACER_PART struct counts
 #include "../kit/counts.h"
+#include "../kit/labels.h"
 
 struct settings {
     unsigned by, format, top;
+    struct tracees labels; /* of the counted processes */
 };
 
 #include "../kit/counts_share.h"
@@ -53,13 +55,17 @@ static void count(struct counts *counts, const struct count *more)
         counts_insert(counts, more);
 }
 
-static void count_process(ErlNifEnv *env, struct counts *counts, ERL_NIF_TERM tag,
-                          ERL_NIF_TERM tracee)
+static void count_process(ErlNifEnv *env, struct part *part, ERL_NIF_TERM tag, ERL_NIF_TERM tracee)
 {
-    count(counts, &(struct count){.function = tracee_word(env, tracee),
-                                  .events = 1,
-                                  .calls = tag == TH_TRACER_ATOM(env, call),
-                                  .errors = tag == TH_TRACER_ATOM(env, exception_from)});
+    const struct count more = {.function = tracee_word(env, tracee),
+                               .events = 1,
+                               .calls = tag == TH_TRACER_ATOM(env, call),
+                               .errors = tag == TH_TRACER_ATOM(env, exception_from)};
+
+    if (counts_add(&part->own, &more))
+        return;
+    labels_note(&part->output->settings.labels, more.function);
+    counts_insert(&part->own, &more);
 }
 
 /* Counts an event of MFA, a function; false if MFA is none. */
@@ -94,7 +100,7 @@ TH_TRACER_TRACE(generic)
     struct part *part = part_of(env, state);
 
     if (part && part->output->settings.by == BY_PROCESS)
-        count_process(env, &part->own, tag, tracee);
+        count_process(env, part, tag, tracee);
     else if (part)
         count(&part->own, &(struct count){.function = tag, .events = 1});
 }
@@ -109,9 +115,39 @@ TH_TRACER_TRACE(call)
     if (!part)
         return;
     if (part->output->settings.by == BY_PROCESS)
-        count_process(env, &part->own, tag, tracee);
+        count_process(env, part, tag, tracee);
     else if (!(called || thrown) || !count_function(env, &part->own, term, called))
         count(&part->own, &(struct count){.function = tag, .events = 1});
+}
+
+/* --- Shares --- */
+
+/* {Counts, Labels}. */
+static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
+{
+    ERL_NIF_TERM counts = counts_save_output(env, output);
+
+    return counts ? enif_make_tuple2(env, counts, labels_save(env, &output->settings.labels)) : 0;
+}
+
+static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
+{
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    return enif_get_tuple(env, saved, &size, &elements) && size == 2 &&
+           counts_merge_output(env, output, elements[0]) &&
+           labels_take(env, &output->settings.labels, elements[1]);
+}
+
+TH_TRACER_SAVE()
+{
+    return parts.lost ? 0 : share_save(env, save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, merge_output);
 }
 
 /* --- the report --- */
@@ -178,30 +214,37 @@ static struct count total(const struct count *counts, size_t count)
 }
 
 /* Columns of a table, in the order of its cells. */
-enum { EVENTS, PART, CALLS, ERRORS, NAME, COLUMNS };
+enum { EVENTS, PART, CALLS, ERRORS, NAME, LABEL, COLUMNS };
 
-static void fill(union cell cells[COLUMNS], struct count count, uint64_t all, const char *name)
+static void fill(union cell cells[COLUMNS], struct count count, uint64_t all, const char *name,
+                 const char *label)
 {
     cells[EVENTS].count = count.events;
     cells[PART].part = all ? 100.0 * (double)count.events / (double)all : 0.0;
     cells[CALLS].count = count.calls;
     cells[ERRORS].count = count.errors;
     cells[NAME].text = name;
+    cells[LABEL].text = label;
 }
 
-static void name_of(ErlNifEnv *env, const struct count *count, int for_people, struct line *line)
+/* Starts NAME, and LABEL with what a process is called; returns the text of LABEL, NULL if there is
+ * none. */
+static const char *name_of(ErlNifEnv *env, const struct tracees *labels, const struct count *count,
+                           int for_people, struct line *name, struct line *label)
 {
     char tag[256]; /* without the quotes that 'receive' would have */
 
-    line_start(line);
-    line->for_people = for_people;
-    line->for_programs = !for_people;
+    line_start(name);
+    line_start(label);
+    name->for_people = for_people;
+    name->for_programs = !for_people;
     if (count->module)
-        line_add_function(line, count->module, count->function, count->arity);
+        line_add_function(name, count->module, count->function, count->arity);
     else if (enif_get_atom(env, count->function, tag, sizeof tag, ERL_NIF_LATIN1))
-        line_add(line, "%s", tag);
+        line_add(name, "%s", tag);
     else
-        line_add(line, "%#T", count->function);
+        return labels_add(name, label, labels, count->function);
+    return NULL;
 }
 
 static void columns_of(enum by by, struct count all, struct column columns[COLUMNS])
@@ -214,32 +257,39 @@ static void columns_of(enum by by, struct count all, struct column columns[COLUM
     columns[CALLS] = (struct column){.kind = COLUMN_ABSENT};
     columns[ERRORS] = (struct column){.kind = COLUMN_ABSENT};
     columns[NAME] = (struct column){names[by], names[by], COLUMN_NAME, 0};
-    if (by == BY_PROCESS)
+    columns[LABEL] = (struct column){.kind = COLUMN_ABSENT};
+    if (by == BY_PROCESS) {
         columns[CALLS] = (struct column){"calls", "calls", COLUMN_COUNT, 12};
+        columns[LABEL] = (struct column){"name", NULL, COLUMN_NAME, 0};
+    }
     if (by != BY_TAG) /* a column of zeros is useless */
         columns[ERRORS] = (struct column){"errors", all.errors ? "errors" : NULL, COLUMN_COUNT, 8};
 }
 
-static void print(ErlNifEnv *env, struct document *document, enum by by, const struct count *counts,
-                  size_t count, size_t top)
+static void print(ErlNifEnv *env, struct document *document, enum by by,
+                  const struct settings *settings, const struct count *counts, size_t count)
 {
     static const char *const names[] = {"functions", "processes", "tags"};
+    size_t top = by == BY_TAG ? 0 : settings->top;
     size_t shown = top && top < count ? top : count;
     struct count all = total(counts, count);
     struct column columns[COLUMNS];
     union cell cells[COLUMNS];
     struct table table;
-    struct line line;
+    struct line line, label;
+    const char *labelled;
 
     if (count == 0 && document->format == TABLE_TEXT)
         return;
     columns_of(by, all, columns);
     table_begin(&table, document, names[by], columns, COLUMNS);
     for (size_t i = 0; i < shown; i++) {
-        name_of(env, &counts[i], document->format == TABLE_TEXT, &line);
-        fill(cells, counts[i], all.events, line.text);
+        labelled = name_of(env, &settings->labels, &counts[i], document->format == TABLE_TEXT,
+                           &line, &label);
+        fill(cells, counts[i], all.events, line.text, labelled);
         table_row(&table, cells);
         line_drop(&line);
+        line_drop(&label);
     }
     table_end(&table);
     if (document->format != TABLE_TEXT || (by == BY_FUNCTION && shown == count))
@@ -249,13 +299,14 @@ static void print(ErlNifEnv *env, struct document *document, enum by by, const s
         line_add(&line, "all");
     else
         line_add(&line, "%lu more", (unsigned long)(count - shown));
-    fill(cells, shown == count ? all : total(counts + shown, count - shown), all.events, line.text);
+    fill(cells, shown == count ? all : total(counts + shown, count - shown), all.events, line.text,
+         NULL);
     table_text_row(&table, cells);
 }
 
 static void report(ErlNifEnv *env, struct output *output)
 {
-    const struct settings *settings = &output->settings;
+    struct settings *settings = &output->settings;
     struct counts sum = sum_of(env, output);
     struct document document;
     size_t tags = 0;
@@ -264,14 +315,15 @@ static void report(ErlNifEnv *env, struct output *output)
         tags++;
     document_begin(&document, output->file, settings->format);
     if (settings->by == BY_PROCESS)
-        print(env, &document, BY_PROCESS, sum.slots, tags, settings->top);
+        print(env, &document, BY_PROCESS, settings, sum.slots, tags);
     if (settings->by == BY_TAG || settings->by == BY_TAG_AND_FUNCTION)
-        print(env, &document, BY_TAG, sum.slots, tags, 0);
+        print(env, &document, BY_TAG, settings, sum.slots, tags);
     if (settings->by == BY_FUNCTION || (settings->by == BY_TAG_AND_FUNCTION &&
                                         (tags < sum.used || settings->format == TABLE_JSON)))
-        print(env, &document, BY_FUNCTION, sum.slots + tags, sum.used - tags, settings->top);
+        print(env, &document, BY_FUNCTION, settings, sum.slots + tags, sum.used - tags);
     document_end(&document);
     output_report_lost(env, "events", sum.lost);
+    labels_free(&settings->labels);
     free(sum.slots);
 }
 

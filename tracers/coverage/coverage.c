@@ -67,6 +67,16 @@ TH_TRACER_TRACE(call)
         th_disarm(env);
 }
 
+TH_TRACER_SAVE()
+{
+    return parts.lost ? 0 : share_save(env, counts_save_output);
+}
+
+TH_TRACER_MERGE()
+{
+    return share_merge(env, saved, counts_merge_output);
+}
+
 /* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {

@@ -15,6 +15,7 @@
      "folded lines, or a flame graph for browsers"},    \
         {"by", TH_SETTING_WORD, "time calls", "time", "what the width of a frame is"},
 #define TRACER_WHOLE
+#include "../kit/labels.h"
 #include "../kit/moment.h"
 #include "../kit/output.h"
 #include "../kit/past.h"
@@ -28,6 +29,7 @@ unsigned char th_tracer_past = 35;
 struct flame {
     pthread_mutex_t lock;
     struct tracees processes;
+    struct tracees labels; /* of all processes, ended ones included */
     struct tree tree;
     struct repairs repairs;
     uint64_t unscheduled; /* events of processes that were not scheduled in */
@@ -90,6 +92,7 @@ static struct process *add_process(struct flame *flame, ERL_NIF_TERM pid)
         free(process);
         return NULL;
     }
+    labels_note(&flame->labels, pid);
     process->flame = flame;
     process->stack.repairs = &flame->repairs;
     process->stack.entered = entered;
@@ -280,7 +283,7 @@ static void mark_stacks(struct flame *flame)
         }
 }
 
-/* {Tree, Numbers, Repairs, Told}: the tree of the share, the others from the beginning of the
+/* {Tree, Numbers, Repairs, Told, Labels}: the tree of the share, the others from the beginning of the
  * recording; {} without events. */
 static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
 {
@@ -300,10 +303,12 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
         free_process(process);
     tree = tree_save(env, &flame->tree);
     numbers_of(flame, numbers);
-    return tree ? enif_make_tuple4(
-                      env, tree, past_save_numbers(env, NUMBERS, (const uint64_t *const *)numbers),
-                      past_save_repairs(env, &flame->repairs), enif_make_int(env, flame->told))
-                : 0;
+    return tree
+               ? enif_make_tuple5(env, tree,
+                                  past_save_numbers(env, NUMBERS, (const uint64_t *const *)numbers),
+                                  past_save_repairs(env, &flame->repairs),
+                                  enif_make_int(env, flame->told), labels_save(env, &flame->labels))
+               : 0;
 }
 
 static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
@@ -318,13 +323,14 @@ static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM sav
     if (size == 0)
         return true;
     flame = kept_flame(output);
-    if (!flame || size != 4 || !tree_take(env, &flame->tree, elements[0]) ||
+    if (!flame || size != 5 || !tree_take(env, &flame->tree, elements[0]) ||
         !enif_get_int(env, elements[3], &told))
         return false;
     flame->told |= told;
     numbers_of(flame, numbers);
     return past_take_numbers(env, elements[1], NUMBERS, numbers) &&
-           past_take_repairs(env, elements[2], &flame->repairs);
+           past_take_repairs(env, elements[2], &flame->repairs) &&
+           labels_take(env, &flame->labels, elements[4]);
 }
 
 TH_TRACER_SAVE()
@@ -365,7 +371,10 @@ static void draw(ErlNifEnv *env, struct output *output)
 {
     static struct flame none;
     struct flame *flame = output->kept ? output->kept : &none;
-    struct drawing drawing = {env, output->file, &flame->tree,
+    struct drawing drawing = {env,
+                              output->file,
+                              &flame->tree,
+                              &flame->labels,
                               output_choice(output->env, output->state, "by") == BY_CALLS,
                               flame->repairs.doubtful};
     struct process *process;
@@ -384,6 +393,7 @@ static void draw(ErlNifEnv *env, struct output *output)
     tell_all(flame, drawing.calls);
     output_report_lost(env, "events", flame->lost + flame->tree.starved);
     tree_free(&flame->tree);
+    labels_free(&flame->labels);
     free(flame->processes.slots);
     free(output->kept);
 }

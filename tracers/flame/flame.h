@@ -3,6 +3,7 @@
 #define FLAME_FLAME_H
 
 #include "../kit/escape.h"
+#include "../kit/tracees.h"
 #include "../kit/tree.h"
 
 #include <stdio.h>
@@ -11,12 +12,14 @@ struct drawing {
     ErlNifEnv *env;
     FILE *file;
     struct tree *tree;
+    const struct tracees *labels;
     bool calls;        /* draws calls, not time */
     uint64_t doubtful; /* doubtful returns; see ../stack.h */
 };
 
-/* Starts LINE with a process's name or pid, or with M:F/A. */
-TRACER_LOCAL void node_name(struct line *line, const struct node *node);
+/* Starts LINE with a process's label, if there is one, and pid, or with M:F/A. */
+TRACER_LOCAL void node_name(struct line *line, const struct tracees *labels,
+                            const struct node *node);
 
 /* Writes a line for each stack with an own amount, as stack collapsing scripts do. False if there is
  * no memory for all lines. */

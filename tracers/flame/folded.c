@@ -9,6 +9,7 @@ enum { AT_ONCE = 1 << 16 /* bytes */ };
 
 struct folded {
     const struct tree *tree;
+    const struct tracees *labels;
     struct line out;   /* lines for the file */
     struct line line;  /* path of the node `at` */
     size_t *ends;      /* of a node on that path: end of its name in the line; else 0 */
@@ -17,17 +18,20 @@ struct folded {
     struct line texts;
 };
 
-void node_name(struct line *line, const struct node *node)
+void node_name(struct line *line, const struct tracees *labels, const struct node *node)
 {
+    const struct tracee *tracee;
+
     line_start(line);
     if (node->parent) {
         line_add_function(line, node->mfa.module, node->mfa.function, node->mfa.arity);
         return;
     }
-    if (node->mfa.function) {
+    tracee = tracees_find(labels, node->mfa.module);
+    if (node->mfa.function)
         line_add_name(line, node->mfa.function);
+    if (node->mfa.function || (tracee && tracee_add_label(line, tracee)))
         line_add(line, " ");
-    }
     line_add(line, "%#T", node->mfa.module);
 }
 
@@ -37,7 +41,7 @@ static void format_name(struct folded *folded, const struct node *node, struct n
     static const struct mark marks[] = {{';', ","}, {'\n', " "}, {0, "\xEF\xBF\xBD"}};
     struct line name;
 
-    node_name(&name, node);
+    node_name(&name, folded->labels, node);
     known->own = folded->texts.used;
     line_add_marked(&folded->texts, name.text, name.used, SIZE_MAX, marks);
     known->calls = folded->texts.used - known->own;
@@ -109,7 +113,7 @@ static void write_path(struct folded *folded, uint64_t own, FILE *file)
 
 bool draw_folded(const struct drawing *drawing)
 {
-    struct folded folded = {.tree = drawing->tree};
+    struct folded folded = {.tree = drawing->tree, .labels = drawing->labels};
     uint32_t used = drawing->tree->used;
     bool complete;
 

@@ -68,7 +68,7 @@ static void add_title(struct line *line, const struct picture *picture, uint32_t
     uint64_t all = picture->boxes[0].total;
     struct line name;
 
-    node_name(&name, node);
+    node_name(&name, picture->drawing->labels, node);
     if (number == 0)
         line_add(line, "all");
     else

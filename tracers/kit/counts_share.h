@@ -1,6 +1,6 @@
 /*
- * Counts of shares of a recording. A tracer whose TRACER_PART is struct counts gets its save() and
- * merge() from here.
+ * Counts of shares of a recording. A tracer whose TRACER_PART is struct counts gets functions for
+ * share_save() and share_merge() from here.
  */
 #ifndef TRACER_COUNTS_SHARE_H
 #define TRACER_COUNTS_SHARE_H
@@ -72,16 +72,6 @@ static bool counts_merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_T
     struct part *part = share_part(output);
 
     return part && counts_take(env, &part->own, list);
-}
-
-TH_TRACER_SAVE()
-{
-    return parts.lost ? 0 : share_save(env, counts_save_output);
-}
-
-TH_TRACER_MERGE()
-{
-    return share_merge(env, saved, counts_merge_output);
 }
 #endif
 

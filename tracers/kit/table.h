@@ -26,7 +26,7 @@ enum column_kind {
     COLUMN_COUNT, /* cell: count */
     COLUMN_TIME,  /* count: time in nanoseconds */
     COLUMN_PART,  /* part: percent; in text only */
-    COLUMN_NAME,  /* text */
+    COLUMN_NAME,  /* text; NULL: unknown */
     COLUMN_ABSENT /* column that this table lacks */
 };
 
@@ -139,10 +139,10 @@ static inline void table_json_row(struct table *table, const union cell *cells)
             continue;
         fprintf(file, "%s\"%s\":", before, column->name);
         before = ",";
-        if (column->kind == COLUMN_NAME)
-            table_json_text(file, cells[i].text);
-        else if (cells[i].count == CELL_NONE)
+        if (column->kind == COLUMN_NAME ? !cells[i].text : cells[i].count == CELL_NONE)
             fputs("null", file);
+        else if (column->kind == COLUMN_NAME)
+            table_json_text(file, cells[i].text);
         else
             fprintf(file, "%llu", (unsigned long long)cells[i].count);
     }
@@ -160,7 +160,7 @@ static inline void table_csv_row(struct table *table, const union cell *cells)
         fputs(before, file);
         before = ",";
         if (table->columns[i].kind == COLUMN_NAME)
-            table_csv_text(file, cells[i].text);
+            table_csv_text(file, cells[i].text ? cells[i].text : "");
         else if (cells[i].count != CELL_NONE)
             fprintf(file, "%llu", (unsigned long long)cells[i].count);
     }

@@ -5,8 +5,8 @@
 #ifndef TRACER_TRACEES_H
 #define TRACER_TRACEES_H
 
-#include <erl_nif.h>
-#include <nif_module.h>
+#include "line.h"
+#include "mfa.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -15,7 +15,30 @@ struct tracee {
     struct tracee *next;
     ERL_NIF_TERM term; /* local pids and ports are the same word in every environment */
     ERL_NIF_TERM name; /* an atom: its latest registered name; 0: none */
+    struct mfa first;  /* function with which it was started; module 0: unknown */
 };
+
+/* Sets TRACEE's name and first function to those that the recording tells of its beginning. */
+static inline void tracee_ask(struct tracee *tracee)
+{
+    struct mfa *first = &tracee->first;
+
+    if (TH_HAS(th_recorded_name) && !th_recorded_name(tracee->term, &tracee->name))
+        tracee->name = 0;
+    if (TH_HAS(th_recorded_first_call))
+        th_recorded_first_call(tracee->term, &first->module, &first->function, &first->arity);
+}
+
+/* Adds what TRACEE is called: its registered name, else its first function as M:F/A. Returns whether
+ * it is called anything. */
+static inline bool tracee_add_label(struct line *line, const struct tracee *tracee)
+{
+    if (tracee->name)
+        line_add_name(line, tracee->name);
+    else if (tracee->first.module)
+        line_add_function(line, tracee->first.module, tracee->first.function, tracee->first.arity);
+    return tracee->name || tracee->first.module;
+}
 
 /* Initialised with {0}. */
 struct tracees {
@@ -73,8 +96,7 @@ static inline void tracees_grow(struct tracees *tracees)
 }
 
 /* Adds a tracee that the table lacks: SIZE bytes, zero except the struct tracee at their start.
- * Its name is
- * that at the beginning of the recording. NULL if there is no memory. */
+ * The name is that at the beginning of the recording. NULL if there is no memory. */
 static inline void *tracees_add(struct tracees *tracees, ERL_NIF_TERM term, size_t size)
 {
     struct tracee *tracee;
@@ -85,8 +107,7 @@ static inline void *tracees_add(struct tracees *tracees, ERL_NIF_TERM term, size
     if (!tracee)
         return NULL;
     tracee->term = term;
-    if (TH_HAS(th_recorded_name) && !th_recorded_name(term, &tracee->name))
-        tracee->name = 0;
+    tracee_ask(tracee);
     tracees_link(tracees, tracee);
     tracees->used++;
     return tracee;

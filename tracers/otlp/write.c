@@ -195,6 +195,15 @@ static void add_function(struct line *line, const struct mfa *mfa)
     add_printed(line, "code.function.name", &text);
 }
 
+static void add_first_call(struct line *line, const struct mfa *first)
+{
+    struct line text;
+
+    line_start(&text);
+    line_add(&text, "%#T:%#T/%u", first->module, first->function, first->arity);
+    add_printed(line, "erlang.initial_call", &text);
+}
+
 /* Adds the way in which the span ended, unless by a return or an exception of its own. */
 static void add_ending(struct line *line, const struct event *event)
 {
@@ -220,6 +229,8 @@ static void add_attributes(struct line *line, struct process *process, const str
     add_term(line, "erlang.pid", process->tracee.term);
     if (process->tracee.name)
         add_term(line, "erlang.registered_name", process->tracee.name);
+    else if (process->tracee.first.module)
+        add_first_call(line, &process->tracee.first);
     if (more->count) {
         add_comma(line);
         line_add_bytes(line, more->text, more->used);

@@ -31,6 +31,7 @@ struct process *process_of(struct report *report, ERL_NIF_TERM word, bool port)
         return NULL;
     }
     process->report = report;
+    process->entry = process->tracee.first;
     process->serial = ++report->serials;
     process->port = port;
     process->born = process->died = process->last = TIME_NONE;

@@ -166,6 +166,10 @@ void diagram_name(const struct diagram *diagram, uint32_t column, struct line *l
     else if (participant->name && !participant_is_name(participant)) {
         line_add_name(line, names_name(participant->name));
         line_add(line, " %#T", participant->term);
+    } else if (participant->first.module) {
+        line_add_function(line, participant->first.module, participant->first.function,
+                          participant->first.arity);
+        line_add(line, " %#T", participant->term);
     } else {
         line_add_name(line, participant->name ? names_name(participant->name) : participant->term);
     }

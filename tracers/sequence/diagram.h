@@ -3,6 +3,7 @@
 #define SEQUENCE_DIAGRAM_H
 
 #include "../kit/line.h"
+#include "../kit/mfa.h"
 #include "../kit/moment.h"
 #include "../kit/names.h"
 #include "../kit/tracees.h"
@@ -19,6 +20,7 @@ enum {
 struct participant {
     ERL_NIF_TERM term; /* a local pid or port, or a name's key (names.h); 0: at another node */
     ERL_NIF_TERM name; /* key of the latest registered name; 0: none; of a name: itself */
+    struct mfa first;  /* first function; module 0: unknown */
     char *text;        /* name of a participant at another node */
     uint64_t count;    /* messages that it sent or got */
     uint32_t same;     /* the participant that this one is identical with; else itself */

@@ -30,6 +30,7 @@ struct settings {
 #include "../kit/names.h"
 #include "../kit/receivers.h"
 #include "../kit/tracee.h"
+#include "../kit/tracees.h"
 #include "diagram.h"
 
 enum { FORMAT_MERMAID, FORMAT_SVG };
@@ -106,6 +107,7 @@ static uint32_t number_of(struct sequence *sequence, struct actor *actor)
         number = diagram_join(&sequence->diagram, actor->tracee.term, actor->tracee.name, NULL);
         if (number == UINT32_MAX)
             return number;
+        sequence->diagram.participants[number].first = actor->tracee.first;
         actor->number = number + 1;
     }
     return actor->number - 1;

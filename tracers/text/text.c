@@ -4,9 +4,9 @@
  *     0.000131 <0.79.0>   call lists:reverse([1,2])
  *     0.000133 <0.79.0>   return lists:reverse/1 -> [2,1]
  *
- * The line has the time, if the event requests a time stamp; the tracee; the contents; then, in
- * brackets, a match specification's result and the scheduler, if there are any. Columns grow with
- * their contents.
+ * The line has the time, if the event requests a time stamp; the tracee, behind its name if the
+ * recording tells one; the contents; then, in brackets, a match specification's result and the
+ * scheduler, if there are any. Columns grow with their contents.
  *
  * State: see ../output.h; and
  *
@@ -15,11 +15,14 @@
  *             without it
  *     args    detail of arguments, results, messages and reasons: none; shape, their types and
  *             sizes; bounded, see term.h; full; bounded without it
+ *     names   yes: names of tracees are shown; no: pids and ports alone; yes without it
  */
-#define TRACER_DECLARES                                                  \
-    {"args", TH_SETTING_WORD, TERM_ARGS, "bounded",                      \
-     "how much is shown of arguments, results, messages and reasons"},   \
-        {"time", TH_SETTING_WORD, "relative absolute delta", "relative", \
+#define TRACER_DECLARES                                                        \
+    {"args", TH_SETTING_WORD, TERM_ARGS, "bounded",                            \
+     "how much is shown of arguments, results, messages and reasons"},         \
+        {"names", TH_SETTING_WORD, "yes no", "yes",                            \
+         "whether a process that the recording names is shown with its name"}, \
+        {"time", TH_SETTING_WORD, "relative absolute delta", "relative",       \
          "seconds since the first record, the UTC time, or seconds since the line before"},
 #define TRACER_SETTINGS read_settings
 #include <stdatomic.h>
@@ -30,10 +33,11 @@
 #define NONE INT64_MIN
 
 enum time { TIME_RELATIVE, TIME_ABSOLUTE, TIME_DELTA };
+enum names { NAMES_YES, NAMES_NO };
 
 /* Written by any thread while events are printed; no other data depends on these. */
 struct settings {
-    unsigned time, args;
+    unsigned time, args, names;
     _Atomic(int64_t) began; /* the first event's microseconds by NODE_CLOCK, or NONE */
     _Atomic(int64_t) before[MOMENT_CLOCKS]; /* microseconds of the previous event of each clock */
     _Atomic(uint64_t) dateless;             /* events with a time but no date */
@@ -43,6 +47,7 @@ struct settings {
 
 #include "../kit/term.h"
 #include "../kit/share.h"
+#include "../kit/tracees.h"
 #include "columns.h"
 #include "event.h"
 
@@ -54,6 +59,7 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
 {
     settings->time = output_choice(env, state, "time");
     settings->args = output_choice(env, state, "args");
+    settings->names = output_choice(env, state, "names");
     settings->tracee_width = TRACEE_WIDTH;
     settings->began = NONE;
     for (int i = 0; i < MOMENT_CLOCKS; i++)
@@ -141,9 +147,14 @@ static void print_time(struct event *event, struct settings *settings)
 
 static void print_tracee(struct event *event, struct settings *settings)
 {
+    struct tracee tracee = {.term = event_tracee(event)};
     size_t start = event->line.used;
 
-    line_add_term(&event->line, event_tracee(event));
+    if (settings->names == NAMES_YES)
+        tracee_ask(&tracee);
+    if (tracee_add_label(&event->line, &tracee))
+        line_add(&event->line, " ");
+    line_add_term(&event->line, tracee.term);
     line_pad(&event->line, start + widen(&settings->tracee_width, event->line.used - start) + 1);
 }
 

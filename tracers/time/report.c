@@ -2,7 +2,23 @@
 #include "report.h"
 
 /* Columns, in the order of the cells. */
-enum { CALLS, ERRORS, OPEN, UNTOLD, TOTAL, OWN, PART, P50, P90, P99, MAX, PROCESS, NAME, COLUMNS };
+enum {
+    CALLS,
+    ERRORS,
+    OPEN,
+    UNTOLD,
+    TOTAL,
+    OWN,
+    PART,
+    P50,
+    P90,
+    P99,
+    MAX,
+    PROCESS,
+    LABEL,
+    NAME,
+    COLUMNS
+};
 
 static const struct column all_columns[COLUMNS] = {
     [CALLS] = {"calls", "calls", COLUMN_COUNT, 10},
@@ -17,6 +33,7 @@ static const struct column all_columns[COLUMNS] = {
     [P99] = {"p99_ns", "p99 us", COLUMN_TIME, 9},
     [MAX] = {"max_ns", "max us", COLUMN_TIME, 9},
     [PROCESS] = {"process", "process", COLUMN_NAME, 10},
+    [LABEL] = {"name", NULL, COLUMN_NAME, 0},
     [NAME] = {"function", "function", COLUMN_NAME, 0},
 };
 
@@ -59,25 +76,37 @@ static void fill_times(union cell cells[COLUMNS], const struct figures *figures)
     cells[MAX].count = times->max;
 }
 
-static void print_row(struct table *table, struct figures *figures, uint64_t own)
+/* Starts the three lines with the names of FIGURES; returns the text of LABEL, NULL if there is none.
+ * LABELS NULL: the figures are of no process. */
+static const char *start_names(const struct figures *figures, const struct tracees *labels,
+                               enum table_format format, struct line *name, struct line *process,
+                               struct line *label)
 {
-    struct line name, process;
+    line_start(name);
+    line_start(process);
+    line_start(label);
+    name->for_people = process->for_people = format == TABLE_TEXT;
+    name->for_programs = process->for_programs = format != TABLE_TEXT;
+    line_add_function(name, figures->module, figures->function, figures->arity);
+    return labels ? labels_add(process, label, labels, figures->process) : NULL;
+}
+
+static void print_row(struct table *table, struct figures *figures, const struct tracees *labels,
+                      uint64_t own)
+{
+    struct line name, process, label;
     union cell cells[COLUMNS];
 
-    line_start(&name);
-    line_start(&process);
-    name.for_people = table->document->format == TABLE_TEXT;
-    name.for_programs = !name.for_people;
-    line_add_function(&name, figures->module, figures->function, figures->arity);
-    if (figures->process)
-        line_add(&process, "%#T", figures->process);
     fill_sum(cells, &figures, 1, own);
     fill_times(cells, figures);
+    cells[LABEL].text =
+        start_names(figures, labels, table->document->format, &name, &process, &label);
     cells[PROCESS].text = process.text;
     cells[NAME].text = name.text;
     table_row(table, cells);
     line_drop(&name);
     line_drop(&process);
+    line_drop(&label);
 }
 
 static void print_rest(struct table *table, struct figures *const *figures, size_t count,
@@ -95,7 +124,7 @@ static void print_rest(struct table *table, struct figures *const *figures, size
     line_drop(&name);
 }
 
-/* Omits columns of zeros. */
+/* Omits columns of zeros, and those of processes. */
 static void choose(struct column columns[COLUMNS], const union cell sums[COLUMNS], bool by_process)
 {
     memcpy(columns, all_columns, sizeof all_columns);
@@ -103,7 +132,24 @@ static void choose(struct column columns[COLUMNS], const union cell sums[COLUMNS
         if (!sums[i].count)
             columns[i].heading = NULL;
     if (!by_process)
-        columns[PROCESS] = (struct column){.kind = COLUMN_ABSENT};
+        columns[PROCESS] = columns[LABEL] = (struct column){.kind = COLUMN_ABSENT};
+}
+
+/* Returns the width of the column of processes. */
+static int width_of_processes(struct figures *const *figures, size_t count,
+                              const struct tracees *labels)
+{
+    int width = all_columns[PROCESS].width;
+    struct line process, label;
+
+    for (size_t i = 0; i < count && labels->used; i++) {
+        line_start(&process);
+        labels_add(&process, &label, labels, figures[i]->process);
+        width = (int)process.used > width ? (int)process.used : width;
+        line_drop(&process);
+        line_drop(&label);
+    }
+    return width;
 }
 
 static bool has_fractions(const struct figures_table *table)
@@ -115,8 +161,8 @@ static bool has_fractions(const struct figures_table *table)
     return false;
 }
 
-void report(FILE *file, struct figures_table *table, enum table_format format, bool by_process,
-            unsigned top)
+void report(FILE *file, struct figures_table *table, enum table_format format,
+            const struct tracees *labels, unsigned top)
 {
     size_t shown = top && top < table->used ? top : table->used;
     struct column columns[COLUMNS];
@@ -128,12 +174,14 @@ void report(FILE *file, struct figures_table *table, enum table_format format, b
         return;
     figures_sort(table);
     fill_sum(sums, table->slots, table->used, 0);
-    choose(columns, sums, by_process);
+    choose(columns, sums, labels != NULL);
+    if (labels)
+        columns[PROCESS].width = width_of_processes(table->slots, shown, labels);
     document_begin(&document, file, format);
     document.fractions = has_fractions(table);
     table_begin(&printed, &document, "functions", columns, COLUMNS);
     for (size_t i = 0; i < shown; i++)
-        print_row(&printed, table->slots[i], sums[OWN].count);
+        print_row(&printed, table->slots[i], labels, sums[OWN].count);
     table_end(&printed);
     if (format == TABLE_TEXT && shown < table->used)
         print_rest(&printed, table->slots + shown, table->used - shown, sums[OWN].count);

@@ -21,6 +21,7 @@
 #define TRACER_SETTINGS read_settings
 #define TRACER_WHOLE
 #define TRACER_PART struct gathered
+#include "../kit/labels.h"
 #include "../kit/moment.h"
 #include "../kit/timing.h"
 #include "report.h"
@@ -30,6 +31,7 @@
 struct settings {
     unsigned by, format, top;
     struct calls calls;
+    struct tracees labels;   /* of the processes, if the figures are by process */
     _Atomic(unsigned) clock; /* clock of all times: enum moment_clock + 1; 0: no event had a time */
 };
 
@@ -85,13 +87,16 @@ static int64_t time_of(struct moment moment, struct settings *settings, struct g
 static struct timing timing_of(ErlNifEnv *env, struct part *part, ERL_NIF_TERM tracee)
 {
     struct settings *settings = &part->output->settings;
+    ERL_NIF_TERM process = tracee_word(env, tracee);
 
+    if (settings->by == BY_PROCESS)
+        labels_note(&settings->labels, process);
     return (struct timing){.env = env,
                            .calls = &settings->calls,
                            .figures = &part->own.figures,
                            .by_process = settings->by == BY_PROCESS,
                            .past = past_is_played(),
-                           .process = tracee_word(env, tracee)};
+                           .process = process};
 }
 
 /* --- Callbacks --- */
@@ -217,7 +222,7 @@ static bool take_shards(ErlNifEnv *env, struct calls *calls, ERL_NIF_TERM list)
     return true;
 }
 
-/* {Figures, [Strays, Untimed, Others], Shards}: the figures of the share, the other counts from the
+/* {Figures, [Strays, Untimed, Others], Shards, Labels}: the figures of the share, the other counts from the
  * beginning of the recording. */
 static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
 {
@@ -230,8 +235,9 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
         return 0;
     figures_free(&part->own.figures);
     part->own.figures = (struct figures_table){0};
-    return enif_make_tuple3(env, figures, past_save_numbers(env, 3, numbers),
-                            save_shards(env, &output->settings.calls));
+    return enif_make_tuple4(env, figures, past_save_numbers(env, 3, numbers),
+                            save_shards(env, &output->settings.calls),
+                            labels_save(env, &output->settings.labels));
 }
 
 static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM saved)
@@ -240,12 +246,13 @@ static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM sav
     const ERL_NIF_TERM *elements;
     int size;
 
-    return part && enif_get_tuple(env, saved, &size, &elements) && size == 3 &&
+    return part && enif_get_tuple(env, saved, &size, &elements) && size == 4 &&
            figures_take(env, &part->own.figures, elements[0]) &&
            past_take_numbers(
                env, elements[1], 3,
                (uint64_t *const[]){&part->own.strays, &part->own.untimed, &part->own.others}) &&
-           take_shards(env, &output->settings.calls, elements[2]);
+           take_shards(env, &output->settings.calls, elements[2]) &&
+           labels_take(env, &output->settings.labels, elements[3]);
 }
 
 TH_TRACER_SAVE()
@@ -300,7 +307,8 @@ static void report_output(ErlNifEnv *env, struct output *output)
         forgotten += settings->calls.shards[i].forgotten;
         calls_doubtful(&settings->calls.shards[i], &repairs);
     }
-    report(output->file, &all, settings->format, settings->by == BY_PROCESS, settings->top);
+    report(output->file, &all, settings->format,
+           settings->by == BY_PROCESS ? &settings->labels : NULL, settings->top);
     remark_no_ends(&all);
     remark("events without a time stamp, which takes a flag such as monotonic_timestamp", untimed);
     remark("events with a time stamp of another clock than the first, which was ignored", others);
@@ -309,6 +317,7 @@ static void report_output(ErlNifEnv *env, struct output *output)
     stack_tell_doubts("time", &repairs);
     output_report_lost(env, "events", lost + all.lost);
     figures_free(&all);
+    labels_free(&settings->labels);
     calls_free(&settings->calls);
 }
 

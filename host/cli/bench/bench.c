@@ -229,7 +229,7 @@ int th_cli_command_bench(int argc, char **argv)
     th_cli_command_parse(&usage, argc, argv, &input);
     bench.runs = (size_t)input.runs;
     bench.threads = (unsigned)input.threads;
-    th_cli_command_supervise("bench");
+    th_cli_command_supervise("bench", NULL);
     th_crash_install();
     th_bench_events_make(&bench.events, 0);
     status = bench_run(&bench, &input);

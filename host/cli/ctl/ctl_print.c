@@ -30,7 +30,15 @@ static const json_t *part(const json_t *object, const char *key)
 
 /* --- status ----------------------------------------------------------------------------------- */
 
-/* Prints the counts in an object that are not 0: "3 dropped, 1 refused". */
+/* Returns the length of KEY as a word behind COUNT: "1 client", without the s; "1 calls_left" stays. */
+static int length_of(const char *key, long long count)
+{
+    size_t length = strlen(key);
+
+    return (int)length - (count == 1 && !strchr(key, '_') && key[length - 1] == 's');
+}
+
+/* Prints the counts in an object that are not 0: "3 dropped, 1 client". */
 static void print_counts(const char *title, const json_t *counts, const char *none)
 {
     const char *key, *before = "";
@@ -39,9 +47,10 @@ static void print_counts(const char *title, const json_t *counts, const char *no
     printf("%-12s", title);
     json_object_foreach((json_t *)counts, key, value)
     {
-        if (json_integer_value(value) == 0)
+        long long count = json_integer_value(value);
+        if (count == 0)
             continue;
-        printf("%s%lld %s", before, (long long)json_integer_value(value), key);
+        printf("%s%lld %.*s", before, count, length_of(key, count), key);
         before = ", ";
     }
     printf("%s\n", *before ? "" : none);

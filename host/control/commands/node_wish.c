@@ -25,6 +25,10 @@
  * that may wait in the node. */
 enum { WINDOW = 512 << 10, BACKLOG = 16 << 20, DEAD_MS = 5000 };
 
+/* Events that a trace port keeps for a slow reader before it drops some. The driver writes where it must
+ * not if this is less than 8. */
+enum { PORT_QUEUE = 10000 };
+
 /* Flags that a match specification may switch on. */
 enum { HEIRS = TH_FLAGS_ON_SPAWN | TH_FLAGS_ON_LINK, SWITCHED = TH_FLAGS_EVENTS | HEIRS };
 
@@ -32,6 +36,8 @@ struct wish {
     struct th_buffer tracees, patterns, messages; /* elements of lists, in Erlang */
     struct th_buffer *text;                       /* for users */
     bool several;                                 /* sessions */
+    bool others;                                  /* several nodes are asked */
+    bool events;                                  /* not counts alone */
     bool decided;                                 /* by the node alone */
     bool ends;                                    /* a specification wants the ends of calls */
     bool returns;                                 /* return_to is decided here, from all ends */
@@ -205,6 +211,8 @@ static enum th_status look_at_patterns(struct wish *wish,
         th_env env;
         th_env_init(&env, TH_ENV_PLAIN);
         status = th_control_pattern_option_spec(pattern, &env, &spec);
+        if (status != TH_OK)
+            th_error_context("cannot ask for -p %s%s", pattern->text, TH_CONTROL_MATCH_ADVICE);
         if (status == TH_OK) {
             wish->decided &= is_harmless(spec) && !(pattern->kinds & TH_BP_COUNTING);
             wish->local |= pattern->kinds & TH_BP_LOCAL;
@@ -371,6 +379,12 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
     if (!functions && !(flags & TH_FLAGS_EVENTS & ~(uint32_t)(TH_FLAG_CALL | TH_FLAG_RETURN_TO)))
         return th_error_raise(TH_USAGE, "--flags=%s: calls of a running node need -p M:F/A",
                               option->flag_list);
+    for (size_t i = 0; wish->others && i < option->tracee_count; i++)
+        if (option->tracees[i].one != TH_NONE && !th_is_atom(option->tracees[i].one))
+            return th_error_raise(TH_USAGE,
+                                  "%s: several nodes can be asked for names, not for identifiers, "
+                                  "as each node has its own",
+                                  option->chosen);
     if (wish->several)
         for (size_t i = 0; i < option->tracee_count; i++)
             if (option->tracees[i].one == TH_NONE)
@@ -381,6 +395,7 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
                     option->chosen);
     for (size_t i = 0; i < option->patterns.count && status == TH_OK; i++)
         status = ask_pattern(wish, &option->patterns.items[i]);
+    wish->events |= !counts || option->flag_list;
     if (status != TH_OK || (counts && !times && !option->flag_list))
         return status;
     flags = flags_to_ask(wish, flags);
@@ -394,6 +409,20 @@ static enum th_status ask_session(struct wish *wish, const struct th_control_ses
     if (!option->chosen && of_ports & TH_FLAGS_EVENTS)
         ask_chosen(wish, &ports, of_ports);
     return TH_OK;
+}
+
+/* Tells users the limits for events. */
+static void tell_limits(struct th_buffer *text, const struct th_node_limits *limits)
+{
+    if (limits->rate)
+        th_buffer_printf(text, "  at most %lld events a second", (long long)limits->rate);
+    else
+        th_buffer_add_text(text, "  any number of events a second");
+    if (limits->bytes)
+        th_buffer_printf(text, " and %lld bytes", (long long)limits->bytes);
+    if (limits->sample && (limits->rate || limits->bytes))
+        th_buffer_printf(text, "; beyond that, one of %lld processes", (long long)limits->sample);
+    th_buffer_add_byte(text, '\n');
 }
 
 static void add_limit(struct th_buffer *term, const char *name, int64_t limit)
@@ -420,9 +449,15 @@ static enum th_status wish_encode(const struct wish *wish, const struct th_node_
     th_buffer_printf(&term, ",messages=>[%.*s]", (int)wish->messages.size, wish->messages.data);
     add_limit(&term, "max_rate", limits->rate);
     add_limit(&term, "max_bytes", limits->bytes);
-    th_buffer_printf(
-        &term, ",sample=>%lld,load=>%s,names=>true,window=>%d,backlog=>%d,dead_ms=>%d}",
-        (long long)limits->sample, limits->load ? "true" : "false", WINDOW, BACKLOG, DEAD_MS);
+    th_buffer_printf(&term, ",sample=>%lld,load=>%s,names=>true,window=>%d,backlog=>%d,dead_ms=>%d",
+                     (long long)limits->sample, limits->load ? "true" : "false", WINDOW, BACKLOG,
+                     DEAD_MS);
+    if (limits->others)
+        th_buffer_add_text(&term, ",others=>true");
+    if (limits->via_port)
+        th_buffer_printf(&term, ",via=>{port,%d}}", PORT_QUEUE);
+    else
+        th_buffer_add_text(&term, ",via=>agent}");
     th_env_init(&env, TH_ENV_PLAIN);
     status = th_text_parse(&env, (char *)term.data, term.size, &made);
     if (status == TH_OK)
@@ -437,10 +472,15 @@ enum th_status th_control_node_wish(const struct th_control_session_options *opt
                                     struct th_buffer *text, bool *decided)
 {
     size_t first = th_control_session_options_first(options);
-    struct wish made = {
-        .text = text, .several = options->count - first > 1, .scheduler = limits->scheduler};
+    struct wish made = {.text = text,
+                        .several = options->count - first > 1,
+                        .others = limits->others,
+                        .scheduler = limits->scheduler};
     enum th_status status = TH_OK;
 
+    if (limits->via_port && limits->sample)
+        return th_error_raise(TH_USAGE, "--sample cannot be used with --via=port: a trace port "
+                                        "cannot go on with fewer processes");
     made.decided = !made.several;
     for (size_t i = first; i < options->count && status == TH_OK; i++)
         status = look_at_patterns(&made, &options->items[i]);
@@ -449,6 +489,8 @@ enum th_status th_control_node_wish(const struct th_control_session_options *opt
         made.returns |= !made.decided && options->items[i].flags & TH_FLAG_RETURN_TO;
     for (size_t i = first; i < options->count && status == TH_OK; i++)
         status = ask_session(&made, &options->items[i]);
+    if (made.events)
+        tell_limits(text, limits);
     if (status == TH_OK)
         status = wish_encode(&made, limits, wish);
     *decided = made.decided;

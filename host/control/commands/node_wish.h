@@ -11,8 +11,10 @@ struct th_node_limits {
     int64_t rate;   /* events a second; 0: no limit */
     int64_t bytes;  /* bytes of records a second; 0: no limit */
     int64_t sample; /* beyond a limit the node goes on with one process of so many; 0: with none */
+    bool via_port;  /* a trace port of the node is the tracer; it keeps no limit itself */
     bool load;      /* modules that patterns name may be loaded */
     bool scheduler; /* records have the number of the scheduler */
+    bool others;    /* several nodes are asked: each has some of the modules and names */
 };
 
 /*

@@ -113,7 +113,8 @@ enum th_status th_control_pattern_option_set(const struct th_control_pattern_opt
     th_env_release(&env);
     if (status == TH_OK)
         return TH_OK;
-    th_error_context("cannot set -p %s", option->text);
+    th_error_context("cannot set -p %s%s", option->text,
+                     option->spec && status == TH_MALFORMED ? TH_CONTROL_MATCH_ADVICE : "");
     return TH_USAGE;
 }
 

@@ -131,6 +131,9 @@ void th_control_sessions_rest(struct th_tracing *tracing);
 
 /* --- Match specifications --------------------------------------------------------------------- */
 
+/* Advice behind a message about a specification that is refused, or matches nothing. */
+#define TH_CONTROL_MATCH_ADVICE "; try the specification with `tracehost match`"
+
 /* Reads TEXT, Erlang text or a name that dbg knows, as a match specification in ENV. */
 enum th_status th_control_match_read(th_env *env, const char *text, th_term *spec);
 

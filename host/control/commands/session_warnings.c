@@ -6,7 +6,9 @@
 #include "host/base/buffer.h"
 #include "host/base/log.h"
 #include "host/library/name_list.h"
+#include "host/process/process.h"
 #include "host/term/text.h"
+#include "host/trace/note.h"
 #include "host/trace/pattern.h"
 
 #include <string.h>
@@ -128,37 +130,48 @@ void th_control_session_options_report_uncalled(const struct th_control_session_
             if (option->object == TH_PATTERN_FUNCTIONS &&
                 !th_control_pattern_option_clears(option) &&
                 !(options->items[i].decided && has_events(&options->items[i], tracing)) &&
-                !th_trace_called(tracing, &option->pattern))
+                !th_trace_called(tracing, &option->pattern) &&
+                !th_trace_note_unmatched(tracing, &option->pattern)) /* told at the beginning */
                 warn_of_none(option, tracing, "no such function was called");
         }
 }
 
 /* --- Tracees ---------------------------------------------------------------------------------- */
 
-/* Adds WHO to NAMES once: sessions of one option expect the same tracees. */
-static void add_unmet(void *names, th_term who)
+/* Tracees without events, each once: sessions of one option expect the same tracees. */
+struct unmet {
+    struct th_names names;
+    bool registered; /* one of them is a registered name */
+};
+
+static void add_unmet(void *found, th_term who)
 {
+    struct unmet *unmet = found;
     struct th_buffer text = {0};
 
     th_text_show(&text, who);
-    if (!th_library_names_contain(names, th_buffer_text(&text)))
-        th_library_names_add(names, th_buffer_text(&text));
+    if (!th_library_names_contain(&unmet->names, th_buffer_text(&text)))
+        th_library_names_add(&unmet->names, th_buffer_text(&text));
+    unmet->registered |= th_is_atom(who);
     th_buffer_free(&text);
 }
 
 void th_control_sessions_report_unmet(struct th_tracing *tracing)
 {
-    struct th_names unmet = {0};
+    struct unmet unmet = {0};
     char *joined;
 
     for (size_t i = 0; i < th_trace_sessions(tracing); i++)
         th_trace_session_each_unmet(th_trace_session(tracing, i), add_unmet, &unmet);
-    if (unmet.count > 0) {
-        joined = th_library_names_join(&unmet, 8);
-        th_warn("there is no event of %s, which --processes or --ports names", joined);
+    if (unmet.names.count > 0) {
+        joined = th_library_names_join(&unmet.names, 8);
+        th_warn("there is no event of %s, which --processes or --ports names%s", joined,
+                unmet.registered && !th_process_world_has_named()
+                    ? "; no record tells a registered name: give pids"
+                    : "");
         th_free(joined);
     }
-    th_library_names_free(&unmet);
+    th_library_names_free(&unmet.names);
 }
 
 /* --- Sessions: requested and existing events -------------------------------------------------- */
@@ -201,6 +214,7 @@ static void session_warnings_warn(const struct th_control_session_option *option
     uint32_t seen = th_trace_seen(th_trace_session_tracing(session));
     const char *before = "; there are ";
     struct th_buffer text = {0};
+    bool specified = false;
 
     if (option->title)
         th_buffer_printf(&text, "session '%s', ", option->title);
@@ -214,6 +228,7 @@ static void session_warnings_warn(const struct th_control_session_option *option
         th_buffer_printf(&text, " -p %s", pattern->text);
         if (pattern->spec)
             th_buffer_printf(&text, " --match-spec=%s", pattern->spec);
+        specified |= pattern->spec != NULL;
     }
     if (seen & TH_FLAGS_EVENTS) {    /* "; there are send, call events" */
         if (seen & TH_FLAGS_RUNNING) /* two flags for the same events */
@@ -227,6 +242,8 @@ static void session_warnings_warn(const struct th_control_session_option *option
 #undef X
         th_buffer_add_text(&text, " events");
     }
+    if (specified)
+        th_buffer_add_text(&text, TH_CONTROL_MATCH_ADVICE);
     th_warn("%s", th_buffer_text(&text));
     th_buffer_free(&text);
 }

@@ -49,10 +49,8 @@ static int read_answer(const struct th_node_client *client, int fd, int64_t dead
     return error;
 }
 
-/* Connects to PORT of the host until DEADLINE. *FD gets the socket, also after a failure, -1 if there is none.
- * Returns 0 or an errno. */
-static int connect_to_port(const struct th_node_client *client, unsigned port, int64_t deadline,
-                           int *fd)
+int th_node_connect_to_port(const struct th_node_client *client, unsigned port, int64_t deadline,
+                            int *fd)
 {
     struct sockaddr_in address = client->address;
     socklen_t of_error = sizeof(int);
@@ -83,7 +81,7 @@ static int ask_epmd(const struct th_node_client *client, char question, const ch
     asked[1] = (unsigned char)length;
     asked[2] = (unsigned char)question;
     memcpy(asked + 3, name, length - 1);
-    error = connect_to_port(client, epmd_port(), deadline, &fd);
+    error = th_node_connect_to_port(client, epmd_port(), deadline, &fd);
     if (!error && send(fd, asked, length + 2, MSG_NOSIGNAL) != (ssize_t)length + 2)
         error = errno;
     if (!error)
@@ -189,7 +187,7 @@ bool th_node_listens(const struct th_node_client *client)
     for (int tries = 0; tries < 3 && error != ECONNREFUSED; tries++) {
         if (tries > 0)
             nanosleep(&pause, NULL);
-        error = connect_to_port(client, client->port, th_node_now() + EPMD_LIMIT, &fd);
+        error = th_node_connect_to_port(client, client->port, th_node_now() + EPMD_LIMIT, &fd);
         if (fd >= 0)
             close(fd);
     }

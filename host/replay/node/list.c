@@ -36,7 +36,7 @@ static bool write_names(struct th_node_place result, FILE *file)
 {
     char name[MAXATOMLEN_UTF8];
     size_t length, arity;
-    uint64_t number;
+    int64_t number;
     bool is_function;
 
     if (!th_node_read_list(&result, &length))

@@ -11,7 +11,7 @@
  * tracehost_agent.erl is the part in the node. It is within the shared object, compiled and as text.
  *
  * The steps: find the node's port (epmd.c), connect under a free name of ours (connect.c), start the
- * agent (start.c), copy its records (feed.c). All that comes from the node is checked (received.c), as
+ * agent (start.c), copy its records (feed.c), or those of a trace port of the node (port_client.c). All that comes from the node is checked (received.c), as
  * libei's functions that decode do not know where a message ends.
  */
 #ifndef HOST_REPLAY_NODE_NODE_H
@@ -29,6 +29,8 @@ struct tracehost_node_request {
     size_t wish_size;          /* in bytes */
     bool no_load;              /* the agent is evaluated, not loaded, in the node */
     int64_t for_ns;            /* time of tracing; 0: without limit */
+    int64_t port_rate;         /* most events a second by a trace port; 0: without limit */
+    int64_t port_bytes;        /* most bytes of them; 0: without limit */
 };
 
 /*

@@ -44,7 +44,8 @@ struct th_node_client {
     int64_t deadline;  /* of the handshake, monotonic time in ns */
     int connect_error; /* errno of the last attempt */
     struct th_node_heard heard;
-    struct th_node_bytes in; /* received, not yet taken as messages */
+    struct th_node_bytes in;    /* received, not yet taken as messages */
+    struct th_node_bytes notes; /* records of ours, which go to OUT behind the node's first ones */
 };
 
 /* --- serve.c: lines for the user, time, queues ---------------------------------------------------- */
@@ -54,9 +55,14 @@ struct th_node_client {
 __attribute__((format(printf, 2, 3))) bool th_node_say(const struct th_node_client *client,
                                                        const char *format, ...);
 
-/* Writes the text to OUT, as a record {tracehost, notice, Text} for the user. Before other records. */
-__attribute__((format(printf, 2, 3))) void th_node_tell(const struct th_node_client *client,
+/* Adds the text to client->notes, as a record {tracehost, notice, Text} for the user. */
+__attribute__((format(printf, 2, 3))) void th_node_tell(struct th_node_client *client,
                                                         const char *format, ...);
+
+/* Begins a note in RECORD: the head of the record, and of the term {tracehost, KEY, Value}, whose Value
+ * the caller encodes at *SIZE. th_node_note_end() adds the record to client->notes. */
+void th_node_note_begin(char *record, int *size, const char *key);
+void th_node_note_end(struct th_node_client *client, char *record, int size);
 
 /* Finds the node and the cookie, and connects. Says the reason if that fails. */
 bool th_node_reach(struct th_node_client *client);
@@ -75,6 +81,11 @@ unsigned char *th_node_bytes_room(struct th_node_bytes *queue, size_t size);
 
 /* Finds the address of the host and the port of the node. Says the reason if that fails. */
 bool th_node_find(struct th_node_client *client);
+
+/* Connects to PORT of the host until DEADLINE. *FD gets the socket, also after a failure, -1 if there is
+ * none. Returns 0 or an errno. */
+int th_node_connect_to_port(const struct th_node_client *client, unsigned port, int64_t deadline,
+                            int *fd);
 
 /* Returns whether the node still accepts connections. */
 bool th_node_listens(const struct th_node_client *client);
@@ -110,7 +121,7 @@ int th_node_next_message(struct th_node_client *client, struct th_node_place *me
 bool th_node_read_tuple(struct th_node_place *place, size_t *arity);
 bool th_node_read_atom(struct th_node_place *place, const char *name);
 bool th_node_read_binary(struct th_node_place *place, const unsigned char **bytes, size_t *size);
-bool th_node_read_integer(struct th_node_place *place, uint64_t *value);
+bool th_node_read_integer(struct th_node_place *place, int64_t *value);
 bool th_node_read_pid(struct th_node_place *place, erlang_pid *pid);
 /* Reads the head of a list; its elements follow, and then its tail. A string is no such list. */
 bool th_node_read_list(struct th_node_place *place, size_t *length);
@@ -127,6 +138,7 @@ void th_node_text(struct th_node_place *place, char *text, size_t size);
 struct th_node_agent {
     erlang_pid controller;
     erlang_pid sender;
+    unsigned port; /* TCP port of the trace port that is the tracer; 0: the agent is */
 };
 
 /* Calls MODULE:FUNCTION with ARGUMENTS, a list, and frees them. Says the reason if that fails. *RESULT is
@@ -146,6 +158,39 @@ extern const size_t th_node_agent_code_size, th_node_agent_source_size,
 
 /* Says why tracehost_agent:start/2 refused: REASON is the term of {error, Reason}. Returns false. */
 bool th_node_say_refusal(const struct th_node_client *client, struct th_node_place *reason);
+
+/* --- port_client.c --------------------------------------------------------------------------------------- */
+
+struct th_node_port {
+    int socket;              /* -1: there is none any more */
+    struct th_node_bytes in; /* received, from the beginning of a record on */
+    bool noted;              /* the first notes have come; records follow them */
+    bool empty;              /* all was received that was there */
+    int64_t since;           /* time from which on limits count */
+    int64_t rate_due, bytes_due;
+    uint64_t dropped; /* a drop that was not given to the reader yet */
+};
+
+/* Connects to the trace port of the node at the TCP port NUMBER. Says the reason if that fails. */
+bool th_node_port_open(struct th_node_client *client, unsigned number, struct th_node_port *port);
+
+void th_node_port_close(struct th_node_port *port);
+
+/* Returns whether the records at BYTES begin with the sender's last note before events. */
+bool th_node_port_is_noted(const unsigned char *bytes, size_t size);
+
+/* Returns whether more can be taken, while WAITING waits for the reader. */
+bool th_node_port_is_read(const struct th_node_port *port, const struct th_node_bytes *waiting);
+
+/* Adds what has arrived to WAITING, which is NULL without a reader, and counts events. Returns an answer
+ * to the controller, an atom, or NULL. */
+const char *th_node_port_take(const struct th_node_client *client, struct th_node_port *port,
+                              struct th_node_bytes *waiting, unsigned long long *events);
+
+/* Adds to WAITING the note that the tracing has ended for REASON, max_rate, max_bytes or memory, after
+ * EVENTS. Returns false if there is no memory. */
+bool th_node_port_end(const struct th_node_client *client, struct th_node_port *port,
+                      struct th_node_bytes *waiting, const char *reason, unsigned long long events);
 
 /* --- feed.c --------------------------------------------------------------------------------------- */
 

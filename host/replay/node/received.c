@@ -198,22 +198,18 @@ bool th_node_read_binary(struct th_node_place *place, const unsigned char **byte
     return th_node_skip(place);
 }
 
-bool th_node_read_integer(struct th_node_place *place, uint64_t *value)
+bool th_node_read_integer(struct th_node_place *place, int64_t *value)
 {
-    size_t bytes = number_at(place, 1, 1);
+    const char *at = (const char *)place->at;
+    struct th_node_place after = *place;
+    long long number;
+    int index = 0;
 
-    if (tag_at(place) == ERL_SMALL_INTEGER_EXT) {
-        *value = number_at(place, 1, 1);
-    } else if (tag_at(place) == ERL_INTEGER_EXT && number_at(place, 1, 4) <= INT32_MAX) {
-        *value = number_at(place, 1, 4);
-    } else if (tag_at(place) == ERL_SMALL_BIG_EXT && bytes <= 8 && number_at(place, 2, 1) == 0) {
-        *value = 0;
-        for (size_t i = bytes; i > 0; i--)
-            *value = *value << 8 | number_at(place, 2 + i, 1);
-    } else {
+    if (!th_node_skip(&after) || ei_decode_longlong(at, &index, &number) != 0)
         return false;
-    }
-    return th_node_skip(place);
+    *value = number;
+    *place = after;
+    return true;
 }
 
 bool th_node_read_pid(struct th_node_place *place, erlang_pid *pid)
@@ -267,7 +263,7 @@ static void add_term(struct text_output *text, struct th_node_place *place, int 
     const unsigned char *bytes;
     struct th_node_place after = *place;
     char number[24];
-    uint64_t value;
+    int64_t value;
     size_t size;
 
     if (!th_node_skip(&after)) {
@@ -279,7 +275,7 @@ static void add_term(struct text_output *text, struct th_node_place *place, int 
     } else if (tag_at(place) == ERL_STRING_EXT) {
         add_bytes(text, place->at + 3, number_at(place, 1, 2));
     } else if (th_node_read_integer(place, &value)) {
-        snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+        snprintf(number, sizeof number, "%lld", (long long)value);
         add_words(text, number);
     } else if (depth > 0 && th_node_read_tuple(place, &size)) {
         add_elements(text, place, size, "{", "}", depth - 1);
@@ -324,7 +320,7 @@ static bool is_for_us(struct th_node_place *place)
     static const unsigned char KINDS[] = {ERL_SEND,        ERL_REG_SEND, ERL_SEND_TT,
                                           ERL_REG_SEND_TT, 22,           23};
     struct th_node_place control, message;
-    uint64_t kind;
+    int64_t kind;
     size_t arity;
 
     if (tag_at(place) != VERSION || !pass_bytes(place, 1))
@@ -333,7 +329,7 @@ static bool is_for_us(struct th_node_place *place)
     if (!th_node_skip(&message) || tag_at(&message) != VERSION || !pass_bytes(&message, 1))
         return false;
     if (!th_node_read_tuple(&control, &arity) || !th_node_read_integer(&control, &kind) ||
-        kind > UINT8_MAX || !memchr(KINDS, (int)kind, sizeof KINDS))
+        kind < 0 || kind > UINT8_MAX || !memchr(KINDS, (int)kind, sizeof KINDS))
         return false;
     *place = message;
     return th_node_skip(&message);

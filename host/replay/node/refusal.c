@@ -18,6 +18,7 @@ static const struct refusal {
     {"no_process", "the node has no process %s"},
     {"no_name", "no process of the node is registered as %s"},
     {"old_release", "the node runs OTP %s, which the agent does not know"},
+    {"no_trace_port", "the node cannot open a trace port: %s: --via=agent needs none"},
     {"failed", "the node cannot trace: %s"},
 };
 

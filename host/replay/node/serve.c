@@ -48,24 +48,41 @@ bool th_node_say(const struct th_node_client *client, const char *format, ...)
     return false;
 }
 
-void th_node_tell(const struct th_node_client *client, const char *format, ...)
+void th_node_note_begin(char *record, int *size, const char *key)
 {
-    char text[1000], record[sizeof text + 100] = {TH_NODE_MESSAGE};
-    int size = TH_NODE_RECORD_HEAD;
+    *size = TH_NODE_RECORD_HEAD;
+    ei_encode_version(record, size);
+    ei_encode_tuple_header(record, size, 3);
+    ei_encode_atom(record, size, "tracehost");
+    ei_encode_atom(record, size, key);
+}
+
+void th_node_note_end(struct th_node_client *client, char *record, int size)
+{
+    unsigned char *room = th_node_bytes_room(&client->notes, (size_t)size);
+
+    record[0] = TH_NODE_MESSAGE;
+    for (int i = 0; i < 4; i++)
+        record[1 + i] = (char)((size - TH_NODE_RECORD_HEAD) >> (24 - 8 * i));
+    if (room) {
+        memcpy(room, record, (size_t)size);
+        client->notes.size += (size_t)size;
+    }
+}
+
+void th_node_tell(struct th_node_client *client, const char *format, ...)
+{
+    char text[1000], record[sizeof text + 100];
     va_list arguments;
+    int size;
 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     make_printable(text);
-    ei_encode_version(record, &size);
-    ei_encode_tuple_header(record, &size, 3);
-    ei_encode_atom(record, &size, "tracehost");
-    ei_encode_atom(record, &size, "notice");
+    th_node_note_begin(record, &size, "notice");
     ei_encode_binary(record, &size, text, (long)strlen(text));
-    for (int i = 0; i < 4; i++)
-        record[1 + i] = (char)((size - TH_NODE_RECORD_HEAD) >> (24 - 8 * i));
-    write_all_of(client->out, record, (size_t)size);
+    th_node_note_end(client, record, size);
 }
 
 int64_t th_node_now(void)
@@ -223,5 +240,6 @@ int tracehost_node_serve(const struct tracehost_node_request *request, int out, 
     if (client.signals >= 0)
         close(client.signals);
     free(client.in.bytes);
+    free(client.notes.bytes);
     return result;
 }

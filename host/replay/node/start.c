@@ -259,27 +259,42 @@ static void unload_agent(struct th_node_client *client)
     }
 }
 
-/* Says which processes the node does not trace for us: left_out in REPORT. */
-static void say_left_out(const struct th_node_client *client, struct th_node_place *report)
+/* Says which processes the node does not trace for us: LIST. */
+static void say_left_out(struct th_node_client *client, struct th_node_place list)
 {
     char process[100], tracer[100];
-    size_t pairs, count, arity;
+    size_t count, arity;
 
+    if (!th_node_read_list(&list, &count) || !th_node_read_tuple(&list, &arity) || arity != 2)
+        return;
+    th_node_text(&list, process, sizeof process);
+    th_node_text(&list, tracer, sizeof tracer);
+    th_node_tell(client, "%zu process%s not traced, as others trace %s already: %s by %s%s", count,
+                 count == 1 ? " is" : "es are", count == 1 ? "it" : "them", process, tracer,
+                 count == 1 ? "" : ", ...");
+}
+
+/* Takes left_out and port from REPORT, a map. */
+static void take_report(struct th_node_client *client, struct th_node_place *report,
+                        struct th_node_agent *agent)
+{
+    struct th_node_place value;
+    int64_t port;
+    size_t pairs;
+
+    agent->port = 0;
     if (!th_node_read_map(report, &pairs))
         return;
-    for (; pairs > 0; pairs--) {
-        bool found = th_node_read_atom(report, "left_out");
-        if (found && th_node_read_list(report, &count) && th_node_read_tuple(report, &arity) &&
-            arity == 2) {
-            th_node_text(report, process, sizeof process);
-            th_node_text(report, tracer, sizeof tracer);
-            th_node_tell(client, "%zu process%s not traced, as others trace %s already: %s by %s%s",
-                         count, count == 1 ? " is" : "es are", count == 1 ? "it" : "them", process,
-                         tracer, count == 1 ? "" : ", ...");
-            return;
-        }
-        if ((!found && !th_node_skip(report)) || !th_node_skip(report))
-            return;
+    for (bool goes_on = true; goes_on && pairs > 0; pairs--) {
+        bool left_out = th_node_read_atom(report, "left_out");
+        bool is_port = !left_out && th_node_read_atom(report, "port");
+        goes_on = left_out || is_port || th_node_skip(report);
+        value = *report;
+        goes_on = goes_on && th_node_skip(report);
+        if (goes_on && left_out)
+            say_left_out(client, value);
+        if (goes_on && is_port && th_node_read_integer(&value, &port) && port > 0 && port <= 0xffff)
+            agent->port = (unsigned)port;
     }
 }
 
@@ -307,6 +322,6 @@ bool th_node_start(struct th_node_client *client, struct th_node_agent *agent)
         !th_node_read_pid(&result, &agent->controller) ||
         !th_node_read_pid(&result, &agent->sender))
         return th_node_say(client, "%s does not start the agent", request->node);
-    say_left_out(client, &result);
+    take_report(client, &result, agent);
     return true;
 }

@@ -7,11 +7,16 @@
 %%    ends. The end of a tracer removes its flags from all tracees at once.
 %% 3. The sender sends batches to the client, at most WINDOW bytes that are not acknowledged. A send can neither suspend
 %%    the sender nor make a connection, because a connection that is cut or full must not hold anything up here.
+%%    The client asks the sender for the clocks each second. The answer passes all batches that wait.
 %% 4. The controller never sends to the client. The controller ends the tracing if the client asks for it, is silent for
 %%    DEAD_MS, or is gone, and if the agent or the sender ends. It removes the patterns, one kind after the other and
 %%    only where they are still its own, lets the sender finish, cuts the connection and removes this module.
 %% 5. If the controller is killed, the agent dies by its link, and the sender does step 4. Therefore the controller sends
 %%    the list of what is to be removed to the sender before anything is set.
+%% 6. With via => {port, Queue} the tracer is a trace port of the node instead of an agent. The client reads the records
+%%    from it and applies the limits. The sender has notes only. At the end the controller switches off the flags, and
+%%    writes a mark to the port. The client answers `drained` when the mark has come, or `mark` for another one if the
+%%    driver may have dropped it. Then the controller closes the port.
 %%
 %% Priority: all three processes have priority high. Process signals, such as the question for the length of the agent's
 %% queue or an exit signal, are handled by the process that they are sent to, when that is scheduled. With priority
@@ -103,9 +108,12 @@ set_up(Client, Wish, Caller) ->
     Release = erlang:system_info(otp_release),
     list_to_integer(Release) >= 24 orelse refuse({old_release, Release}),
     try register(tracehost_agent, self()) catch error:badarg -> refuse({busy, "tracehost_agent"}) end,
-    Patterns = lists:append([checked_pattern(I, P, Load) || {I, P} <- numbered(WishedPatterns)]),
+    %% Other nodes got the same wish: one of them may have the modules and names that are missing here.
+    Others = maps:get(others, Wish, false),
+    Patterns = lists:append([checked_pattern(I, P, Load, Others) || {I, P} <- numbered(WishedPatterns)]),
     [check_spec(Tag, Spec) || {Tag, Spec} <- Messages],
-    Tracees = [{I, tracee(Who), checked_flags(Flags)} || {I, {Who, Flags}} <- numbered(WishedTracees)],
+    Tracees = [{I, Tracee, checked_flags(Flags)} || {I, {Who, Flags}} <- numbered(WishedTracees),
+        Tracee <- tracees(Who, Others)],
     Sessions = sessions(),
     Sessions orelse refuse_patterns_of_others(Patterns, Messages),
     {Parts, LeftOut} = parts_of_tracees(Tracees, Sessions),
@@ -114,19 +122,26 @@ set_up(Client, Wish, Caller) ->
     Plan = #{tracees => Parts, patterns => Patterns, messages => Messages, sessions => Sessions,
         rate => bound(maps:get(max_rate, Wish)), bytes => bound(maps:get(max_bytes, Wish)),
         sample => maps:get(sample, Wish), allowed => Window + Backlog, control => Control},
-    Constant = #{client => Client, control => Control, window => Window, names => Names, dead => Dead},
+    Via = maps:get(via, Wish, agent),
+    Constant = #{client => Client, control => Control, window => Window, names => Names, dead => Dead, via => Via},
     {Sender, SenderMonitor} = spawn_opt(fun() -> sender_start(Constant, Controller) end, [monitor]),
     Own = [Controller, Sender, Caller | connection(node(Client))],
-    State = #{plan => Plan#{own => Own}, sender => Sender, sender_monitor => SenderMonitor, dead => Dead, queued => 0},
+    State = #{plan => Plan#{own => Own, via => Via}, sender => Sender, sender_monitor => SenderMonitor, dead => Dead, queued => 0},
     try begin_tracing(State, 0) of
         {Traces, Matched, Counts} ->
-            {Traces, #{release => Release, session => Sessions, patterns => sums(Matched), tracees => sums(Counts),
-                left_out => LeftOut}}
+            Sums = sums(Matched),
+            [give(Sender, Control, note(unmatched, unmatched(lists:nth(I, WishedPatterns)))) || not Others, {I, 0} <- Sums],
+            {Traces, #{release => Release, session => Sessions, patterns => Sums, tracees => sums(Counts),
+                left_out => LeftOut, port => maps:get(port, Traces)}}
     catch
         Class:Reason:Stack ->
             exit(Sender, kill),
             erlang:raise(Class, Reason, Stack)
     end.
+
+%% Returns what a note tells of a pattern without functions. Functions of the module: some may be similar.
+unmatched({M, F, A, _, Kinds}) ->
+    {{M, F, A}, Kinds, lists:sublist([{Name, Arity} || M =/= '_', {_, Name, Arity} <- functions({M, '_', '_'})], 1000)}.
 
 numbered(List) ->
     lists:zip(lists:seq(1, length(List)), List).
@@ -154,13 +169,13 @@ connection(Node) ->
 
 %% --- Wishes ---
 
-checked_pattern(Index, {M, F, A, Spec, Flags}, Load) ->
+checked_pattern(Index, {M, F, A, Spec, Flags}, Load, Others) ->
     Kinds = case Flags of [] -> [global]; _ -> Flags end,
     [lists:member(Kind, [local, global, call_count, call_time]) orelse refuse({bad_flag, Kind}) || Kind <- Kinds],
     check_spec(Index, Spec),
-    M =:= '_' orelse erlang:module_loaded(M) orelse (Load andalso code:ensure_loaded(M) =:= {module, M}) orelse
-        refuse({not_loaded, M}),
-    [{Index, {M, F, A}, Kind, spec_of_kind(Kind, Spec)} || Kind <- Kinds].
+    Loaded = M =:= '_' orelse erlang:module_loaded(M) orelse (Load andalso code:ensure_loaded(M) =:= {module, M}),
+    Loaded orelse Others orelse refuse({not_loaded, M}),
+    [{Index, {M, F, A}, Kind, spec_of_kind(Kind, Spec)} || Loaded, Kind <- Kinds].
 
 %% Counters take no match specification. For the others, true is what trace_info/2 shows as an empty one.
 spec_of_kind(call_count, _) -> true;
@@ -184,6 +199,11 @@ checked_flags(Flags) ->
         running_procs, running_ports, garbage_collection, exiting, scheduler_id],
     [lists:member(Flag, Known) orelse refuse({bad_flag, Flag}) || Flag <- Flags],
     Flags.
+
+tracees({name, Name}, true) ->
+    [Found || Found <- [whereis(Name)], Found =/= undefined];
+tracees(Who, _) ->
+    [tracee(Who)].
 
 tracee({pid, Text}) ->
     try
@@ -300,10 +320,9 @@ functions({M, F, A}) ->
 begin_tracing(State, Sample) ->
     #{plan := Plan, sender := Sender} = State,
     #{tracees := Parts, patterns := Patterns, messages := Messages, sessions := Sessions, own := Own} = Plan,
-    Agent = spawn_opt(fun() -> agent_start(Plan#{sender => Sender, sampled => Sample}) end,
-        [link, {message_queue_data, off_heap}, {priority, high}]),
+    {Agent, Port} = start_tracer(Plan#{sender => Sender, sampled => Sample}),
     Session = Sessions andalso trace:session_create(tracehost, Agent, []),
-    Undo = #{session => Session, messages => Messages, patterns => [{P, Kind, Spec} || {_, P, Kind, Spec} <- Patterns]},
+    Undo = #{tracer => Agent, session => Session, messages => Messages, patterns => [{P, Kind, Spec} || {_, P, Kind, Spec} <- Patterns]},
     Sender ! {undo, Undo},
     try
         Matched = case Sample > 0 andalso not Sessions of
@@ -312,13 +331,19 @@ begin_tracing(State, Sample) ->
         end,
         [set_messages(Session, Tag, Spec) || {Tag, Spec} <- Messages],
         Counts = [{I, set_flags(Session, Agent, Own, Who, Flags, Sample)} || {I, Who, Flags} <- Parts],
-        {State#{agent => Agent, undo => Undo}, Matched, Counts}
+        {State#{agent => Agent, port => Port, undo => Undo, memory => is_port(Agent) andalso memory()}, Matched, Counts}
     catch
         Class:Reason:Stack ->
-            kill(Agent),
+            end_tracer(Undo),
             undo(Undo),
             erlang:raise(Class, Reason, Stack)
     end.
+
+%% Returns {Tracer, number of the trace port or none}.
+start_tracer(#{via := {port, Queue}}) ->
+    open_trace_port(Queue);
+start_tracer(Plan) ->
+    {spawn_opt(fun() -> agent_start(Plan) end, [link, {message_queue_data, off_heap}, {priority, high}]), none}.
 
 set_pattern(Session, Pattern, Kind, Spec) ->
     lists:sum([case Session of
@@ -405,6 +430,14 @@ counter(false, MFA, Kind) ->
 counter(Session, MFA, Kind) ->
     element(2, trace:info(Session, MFA, Kind)).
 
+%% Ends the tracer, and with it its flags. A port gets to its end behind all events that it has not seen yet, so its
+%% flags go first.
+end_tracer(#{tracer := Agent}) when is_pid(Agent) ->
+    kill(Agent);
+end_tracer(#{tracer := Port} = Undo) ->
+    flags_off(Undo),
+    close_trace_port(Port).
+
 kill(Process) ->
     Monitor = monitor(process, Process),
     exit(Process, kill),
@@ -421,7 +454,9 @@ controller(State) ->
         beat -> watch(State#{beat := now_ns()});
         stop -> stop_tracing(State, stopped);
         {'EXIT', Agent, {tracehost, Reason}} -> agent_ended(State, Reason);
+        {'EXIT', Agent, Reason} when is_port(Agent) -> end_tracing(State, {port, text(Reason)});
         {'EXIT', Agent, Reason} -> agent_killed(State, Reason);
+        drained -> end_tracing(State, stopped);
         {'DOWN', ClientMonitor, process, _, Reason} -> client_lost(State, Reason =/= noconnection);
         {'DOWN', SenderMonitor, process, _, _} -> client_lost(State, true);
         _ -> watch(State)
@@ -432,18 +467,25 @@ controller(State) ->
 watch(State) ->
     #{agent := Agent, beat := Beat, dead := Dead} = State,
     Silent = now_ns() - Beat > Dead * 1000000,
-    case process_info(Agent, [message_queue_len, memory, total_heap_size]) of
+    case is_pid(Agent) andalso process_info(Agent, [message_queue_len, memory, total_heap_size]) of
         _ when Silent ->
-            client_lost(State, true);
+            client_lost(State, silent);
         [{_, Queued}, {_, Memory}, {_, Words}] when Memory - Words * 8 > 16777216; Words > 8388608 ->
             stop_tracing(State#{queued := Queued}, memory);
         [{_, Queued} | _] ->
             controller(State#{queued := Queued});
+        false ->
+            watch_port(State);
         undefined ->
             controller(State)
     end.
 
 %% Orders the agent to end. An agent that stops reads first what has been traced until now.
+stop_tracing(#{agent := Port, undo := Undo} = State, Reason) when is_port(Port) ->
+    #{session := Session} = Undo,
+    flags_off(Undo),
+    wait_for_delivery(Session),
+    drain_port(State, Reason, 1);
 stop_tracing(State, Reason) ->
     #{agent := Agent, plan := #{control := Control}, undo := #{session := Session}} = State,
     Order = case Reason of
@@ -455,12 +497,28 @@ stop_tracing(State, Reason) ->
     end,
     Agent ! {tracehost_order, Order},
     atomics:put(Control, 1, Order),
+    case await_agent(Agent, 1) of
+        {tracehost, _} -> end_tracing(State, Reason);
+        Other -> agent_killed(State, Other)
+    end.
+
+%% Returns the reason of the agent's end. An agent that needs too much memory has 0.3 seconds. Any other has two, as the
+%% processors may have other work.
+await_agent(Agent, Round) ->
     receive
-        {'EXIT', Agent, {tracehost, _}} -> end_tracing(State, Reason);
-        {'EXIT', Agent, Other} -> agent_killed(State, Other)
-    after 300 ->
-        kill(Agent),
-        agent_killed(State, no_answer)
+        {'EXIT', Agent, Reason} -> Reason
+    after 100 ->
+        Rounds = case process_info(Agent, [memory, total_heap_size]) of
+            [{_, Memory}, {_, Words}] when Memory - Words * 8 > 16777216; Words > 8388608 -> 3;
+            _ -> 20
+        end,
+        case Round < Rounds of
+            true ->
+                await_agent(Agent, Round + 1);
+            false ->
+                kill(Agent),
+                no_answer
+        end
     end.
 
 wait_for_delivery(Session) ->
@@ -503,14 +561,15 @@ agent_killed(State, Reason) ->
     end_tracing(State, {agent, text(Reason)}).
 
 client_lost(State, Connected) ->
-    #{agent := Agent, undo := Undo, sender := Sender} = State,
-    kill(Agent),
+    #{undo := Undo, sender := Sender} = State,
+    end_tracer(Undo),
     undo(Undo),
     kill(Sender),
     leave(State, Connected).
 
 end_tracing(State, Reason) ->
     #{undo := Undo, sender := Sender, plan := #{control := Control}} = State,
+    end_tracer(Undo),
     [give(Sender, Control, Note) || Note <- notes(counts, counts(Undo))],
     undo(Undo),
     Sender ! {finish, Reason},
@@ -533,22 +592,100 @@ await_end(State) ->
             await_end(State)
     after max(0, Dead - (now_ns() - Beat) div 1000000) ->
         kill(Sender),
-        leave(State, true)
+        leave(State, silent)
     end.
 
 %% Removes the module and cuts the connection, in this order: a client that sees the end of the connection knows that
 %% nothing is left. Purging kills who runs code of the module, therefore a process does so that runs none, and keeps the
-%% name meanwhile.
+%% name meanwhile. CONNECTED: true, false, or silent. The port of a connection without an answer would stay until the
+%% bytes in its queue are sent, unless these are discarded.
 leave(#{client := Client}, Connected) ->
+    Connected =:= silent andalso
+        [inet:setopts(Port, [{linger, {true, 0}}]) || Port <- connection(node(Client)), is_port(Port)],
     Module = case erlang:module_loaded(tracehost_agent) of
         true -> [{code, purge, [tracehost_agent]}, {code, delete, [tracehost_agent]}, {code, purge, [tracehost_agent]}];
         false -> []
     end,
-    Cut = [{erlang, disconnect_node, [node(Client)]} || Connected, node(Client) =/= node()],
+    Cut = [{erlang, disconnect_node, [node(Client)]} || Connected =/= false, node(Client) =/= node()],
     {Modules, Functions, Arguments} = lists:unzip3(Module ++ Cut),
     whereis(tracehost_agent) =:= self() andalso unregister(tracehost_agent),
     Last = spawn(lists, zipwith3, [fun erlang:apply/3, Modules, Functions, Arguments]),
     try register(tracehost_agent, Last) catch error:badarg -> ok end.
+
+%% --- Trace port ---
+
+%% Opens a trace port at any free TCP port. Its first record is a mark, by which the client knows that it is the first
+%% one that has connected. Functions of the driver interface are built in: erl_ddll need not be loaded for them.
+open_trace_port(Queue) ->
+    Private = code:priv_dir(runtime_tools),
+    is_list(Private) orelse refuse({no_trace_port, "the node has no runtime_tools"}),
+    case erl_ddll:try_load(filename:join(Private, "lib"), "trace_ip_drv", [{driver_options, [kill_ports]}]) of
+        {ok, _} -> ok;
+        {error, Reason} -> refuse({no_trace_port, text(Reason)})
+    end,
+    %% 2: events wait for a client.
+    Port = open_port({spawn_driver, "trace_ip_drv 0 " ++ integer_to_list(Queue) ++ " 2"}, []),
+    <<0, Number:16>> = port_control(Port, $p, <<>>),
+    mark(Port, 0),
+    {Port, Number}.
+
+%% Calls of ports wait until the port has handled all events before; messages do not.
+mark(Port, Number) ->
+    Port ! {self(), {command, term_to_binary({tracehost, mark, Number})}}.
+
+close_trace_port(Port) ->
+    Monitor = monitor(port, Port),
+    Port ! {self(), close},
+    receive
+        {'DOWN', Monitor, port, _, _} -> ok
+    after 5000 -> ok
+    end,
+    erl_ddll:try_unload("trace_ip_drv", []).
+
+%% Events that a port has not handled yet are neither bounded nor counted by the node; they are in this memory.
+watch_port(#{memory := Before} = State) ->
+    case memory() - Before > 67108864 of
+        true -> stop_tracing(State, memory);
+        false -> controller(State)
+    end.
+
+memory() ->
+    [{_, System} | Others] = erlang:memory([system, atom, binary, code, ets]),
+    System - lists:sum([Bytes || {_, Bytes} <- Others]).
+
+flags_off(#{session := false, tracer := Port}) ->
+    [try erlang:trace(Who, false, [all, {tracer, Port}]) catch error:badarg -> 0 end ||
+        Group <- [fun() -> [new_processes, new_ports] end, fun() -> processes() end, fun() -> erlang:ports() end],
+        Who <- Group(), erlang:trace_info(Who, tracer) =:= {tracer, Port}];
+flags_off(#{session := Session}) ->
+    trace:process(Session, all, false, [all]),
+    trace:port(Session, all, false, [all]).
+
+drain_port(#{agent := Port} = State, Reason, Number) ->
+    mark(Port, Number),
+    await_drained(State, Reason, Number).
+
+%% Waits until the client has all that the port had, as long as it gives a sign of life.
+await_drained(State, Reason, Number) ->
+    #{agent := Port, client_monitor := ClientMonitor, sender_monitor := SenderMonitor, beat := Beat, dead := Dead} = State,
+    receive
+        drained ->
+            end_tracing(State, Reason);
+        mark ->
+            drain_port(State, Reason, Number + 1);
+        beat ->
+            await_drained(State#{beat := now_ns()}, Reason, Number);
+        {'EXIT', Port, Why} ->
+            end_tracing(State, {port, text(Why)});
+        {'DOWN', ClientMonitor, process, _, Why} ->
+            client_lost(State, Why =/= noconnection);
+        {'DOWN', SenderMonitor, process, _, _} ->
+            client_lost(State, true);
+        _ ->
+            await_drained(State, Reason, Number)
+    after max(0, Dead - (now_ns() - Beat) div 1000000) ->
+        client_lost(State, true)
+    end.
 
 %% --- Agent ---
 
@@ -671,10 +808,10 @@ limit(memory, _) -> <<"more events at once than 16 MiB can hold">>.
 
 %% OUT: bytes that were sent and not acknowledged. WAITING: batches to send, as {first ones, last ones in reverse}.
 sender_start(Constant, Controller) ->
-    #{client := Client, names := Names, control := Control} = Constant,
+    #{client := Client, names := Names, control := Control, via := Via} = Constant,
     ClientMonitor = monitor(process, Client),
     ControllerMonitor = monitor(process, Controller),
-    First = first_notes(Names, [Controller, self()]),
+    First = first_notes(Names, [Controller, self()]) ++ case Via of {port, Queue} -> [note(port, Queue)]; agent -> [] end,
     process_flag(priority, high),
     atomics:add(Control, 2, iolist_size(First)),
     sender(Constant#{client_monitor => ClientMonitor, controller_monitor => ControllerMonitor, going => false, out => 0,
@@ -708,6 +845,9 @@ sender(State) ->
             sender_send(State#{out := Out - Bytes});
         go ->
             sender_send(State#{going := true});
+        clocks ->
+            sender_answers_clocks(State),
+            sender(State);
         again ->
             sender_send(State#{paused := false});
         {undo, Undo} ->
@@ -721,12 +861,12 @@ sender(State) ->
         {'DOWN', ClientMonitor, process, _, Reason} when Orphan ->
             leave(State, Reason =/= noconnection);
         give_up ->
-            leave(State, true);
+            leave(State, silent);
         _ ->
             sender(State)
     end.
 
-%% Without a controller, the sender removes what the controller set.
+%% Without a controller, the sender removes what the controller set. A trace port is closed by its link.
 sender_orphan(#{undo := Undo, dead := Dead, control := Control} = State, Reason) ->
     undo(Undo),
     erlang:send_after(Dead, self(), give_up),
@@ -758,6 +898,11 @@ sender_send(#{going := true, waiting := {[Batch | Front], Back}, window := Windo
     end;
 sender_send(State) ->
     sender(State).
+
+%% Answers before all batches that wait. An answer that the connection does not take now is made anew later.
+sender_answers_clocks(#{client := Client}) ->
+    Answer = {clocks, erlang:monotonic_time(nanosecond), os:system_time(nanosecond)},
+    erlang:send(Client, Answer, [noconnect, nosuspend]) =:= ok orelse erlang:send_after(10, self(), clocks).
 
 %% Returns ok, or again if the connection takes nothing now or is lost. A loss is noticed by the monitors.
 sender_sends(#{client := Client}, Message) ->

@@ -63,6 +63,10 @@ def data(content):
     return message(tuple_of(atom('data'), binary(content)))
 
 
+def clocks(monotonic, system):
+    return message(tuple_of(atom('clocks'), monotonic, system))
+
+
 def ended(reason):
     return message(tuple_of(atom('ended'), reason, b't\0\0\0\0'))
 
@@ -70,7 +74,7 @@ def ended(reason):
 # --- The fake node: what it sends at each step; None: what a node sends -------------------------------
 
 # The steps: status, challenge, acknowledgement of the handshake; the answers to the calls system_info,
-# is_loaded, zipwith3; and what comes after `go`.
+# is_loaded, zipwith3; and what comes after `go`, and, in a peer that has it, after {ack, Bytes}.
 STEPS = ('status', 'challenge', 'acknowledgement', 'release', 'loaded', 'started', 'fed')
 EPMD = 'epmd'
 
@@ -99,6 +103,9 @@ PEERS = {
     'messages that are not understood': {'fed': message(atom('x')) + message(tuple_of(atom('data'), atom('x'))) + b'\0\0\0\0' +
                                          message(atom('y'), tuple_of(b'a\3', PID, PID)) + data(RECORD) +
                                          ended(tuple_of(atom('agent'), binary(b'killed')))},
+    'clocks that are none, that were asked for, and that were not': {
+        'fed': clocks(atom('x'), b'a\1') + data(RECORD) + clocks(b'a\2', b'b\xff\xff\xff\xff') + clocks(b'a\4', b'a\5'),
+        'acknowledged': ended(atom('stopped'))},
     'a binary that is longer than its message': {'fed': message(b'h\2' + atom('data') + b'm\x7f\xff\xff\xff' + RECORD) +
                                                  ended(atom('stopped'))},
     'a record that is cut': {'fed': data(RECORD) + data(RECORD[:-1])},
@@ -109,6 +116,7 @@ PEERS = {
 class FakeNode:
     def __init__(self, sends):
         self.sends = sends
+        self.acknowledged = None
         self.epmd = socket.create_server(('127.0.0.1', 0))
         self.node = socket.create_server(('127.0.0.1', 0))
         for server, serve in ((self.epmd, self.serve_epmd), (self.node, self.serve_node)):
@@ -166,7 +174,13 @@ class FakeNode:
             bytes_of_node = usual[step]()
             connection.sendall(self.sends.get(step, bytes_of_node))
             if step in self.sends:
-                return
+                break
+        if 'acknowledged' in self.sends:
+            term = b''
+            while b'ack' not in term:
+                term = packet(4)
+            self.acknowledged = term[-1]
+            connection.sendall(self.sends['acknowledged'])
 
 
 # --- The feeder -------------------------------------------------------------------------------------------
@@ -180,6 +194,8 @@ def run_feeder(driver, object_path, wish, sends):
     for server in (fake.epmd, fake.node):
         lines = lines.replace(str(server.getsockname()[1]), 'PORT')
     fake.close()
+    if fake.acknowledged is not None:
+        lines += 'acknowledged: %d bytes\n' % fake.acknowledged
     return said.returncode, lines, len(said.stdout)
 
 

@@ -1,6 +1,6 @@
 %% The node that is traced: evaluates each line of its standard input, and prints the result in a line.
 -module(shop).
--export([run/0, sell/1, work/1]).
+-export([run/0, sell/1, work/1, flood/1, remember/0, time_until_as_before/1]).
 
 run() ->
     case io:get_line("") of
@@ -20,3 +20,46 @@ work(Count) ->
 
 sell(Article) ->
     Article.
+
+%% Starts the process `flood`. It sells RATE articles a second from each `open` to the next `close`.
+flood(Rate) ->
+    register(flood, spawn(fun() -> closed(Rate) end)).
+
+closed(Rate) ->
+    receive
+        open -> open(Rate, erlang:monotonic_time(microsecond), 0)
+    end.
+
+open(Rate, Begin, Sold) ->
+    Due = (erlang:monotonic_time(microsecond) - Begin) * Rate div 1000000,
+    [sell(Article) || Article <- lists:seq(Sold + 1, Due)],
+    receive
+        close -> closed(Rate)
+    after 1 ->
+        open(Rate, Begin, Due)
+    end.
+
+%% Remembers the state of the node. The first look loads modules.
+remember() ->
+    watched:state(),
+    put(before, watched:state()),
+    ok.
+
+%% Returns the milliseconds until the state is the remembered one, or the differences after LIMIT.
+time_until_as_before(Limit) ->
+    Begin = erlang:monotonic_time(millisecond),
+    time_until_as_before(get(before), Begin, Begin + Limit).
+
+time_until_as_before(Before, Begin, End) ->
+    State = watched:state(),
+    Now = erlang:monotonic_time(millisecond),
+    if
+        State =:= Before ->
+            Now - Begin;
+        Now > End ->
+            [{Key, maps:get(Key, Before), maps:get(Key, State)} || Key <- maps:keys(State),
+                maps:get(Key, Before) =/= maps:get(Key, State)];
+        true ->
+            timer:sleep(20),
+            time_until_as_before(Before, Begin, End)
+    end.

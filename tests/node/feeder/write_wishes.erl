@@ -6,6 +6,7 @@ main() ->
     Sell = {shop, sell, 1, true, [local]},
     Wishes = [
         {sell, #{patterns => [Sell]}},
+        {flood, #{patterns => [Sell], max_rate => 100000}},
         {impatient, #{patterns => [Sell], dead_ms => 1500}},
         {not_loaded, #{patterns => [{ftp, open, 1, true, [local]}]}},
         {bad_match_spec, #{patterns => [Sell, {shop, sell, 1, [{['_'], [], [{foo}]}], [local]}]}},

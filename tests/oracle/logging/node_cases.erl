@@ -27,6 +27,7 @@ live(#{name := Name} = Case) ->
 
 says("a sequential trace token" ++ _) -> #{says => <<"actions of match specifications skipped">>};
 says("flags: enable_trace send") -> #{says => <<"-p subject:answer/1: no such function was called">>}; % by the tracee
+says("patterns: a function that is never called") -> #{says => <<"-p subject:nobody/7: the node has no such function">>};
 says("messages, enabled for send returns remove" ++ _) -> #{says => <<"tracees removed from the tracer">>};
 says("messages, enabled for 'receive' returns remove" ++ _) -> #{says => <<"events discarded">>};
 says(_) -> #{}.

@@ -36,6 +36,7 @@ patterns([Functions | Arguments]) ->
 nodes(Arguments) ->
     Setup = setup(Arguments),
     finish(run("", Setup#{form => "live"}, node_cases:live()) ++
+           run(", by a trace port", Setup#{form => "live", via => "port"}, node_cases:live()) ++
            run(", recorded", Setup#{form => "recorded"}, node_cases:recorded())).
 
 %% A node of its own runs the specifications that display terms. Its output is for a terminal, as line ends show.

@@ -18,7 +18,7 @@ logs(#{folder := Folder} = Setup, Case) ->
 
 %% The command traces, or records what is then replayed.
 watch(#{form := "live"} = Setup, Case, Runs, _) ->
-    traced(Setup, Case, fun(Tracee) -> ["replay" | options(Setup, Case, Tracee, Runs)] end, []);
+    traced(Setup, Case, fun(Tracee) -> ["replay" | via(Setup) ++ options(Setup, Case, Tracee, Runs)] end, []);
 watch(#{form := "recorded", tracehost := Tracehost} = Setup, Case, Runs, Recording) ->
     Tracee = traced(Setup, Case, fun(Tracee) -> ["convert" | asked(Case, Tracee)] end, [Recording]),
     Recorded = [{maps:remove(patterns, Session), Logged, Watched} || {Session, Logged, Watched} <- Runs],
@@ -50,6 +50,9 @@ stop(Case, Port) ->
 
 %% The process that removes the command's module from this node has the controller's name, and makes all processes run.
 gone(Monitor) -> receive {'DOWN', Monitor, process, _, _} -> ok end.
+
+via(#{via := Tracer}) -> ["--via", Tracer];
+via(_) -> [].
 
 %% The flags of tracees are set last, in the order of the options.
 await(Port, Who) ->

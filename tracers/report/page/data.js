@@ -9,12 +9,21 @@ function readReport() {
   if (report.version !== 1) throw new Error('version ' + report.version + ' of the data is not supported by this page');
   report.duration = report.time.kind === 'none' ? null : report.time.last - report.time.first;
   firstAt = report.time.first;
-  report.processNames = report.processes.map((process) =>
-    process.name === null ? process.id : process.name + ' ' + process.id);
+  report.processNames = report.processes.map((process) => {
+    const label = labelOf(process);
+    return label === null ? process.id : label + ' ' + process.id;
+  });
   report.slowOf = new Map();
   for (const call of report.slowest)
     report.slowOf.set(call.name, (report.slowOf.get(call.name) || 0) + 1);
   return report;
+}
+
+/* Returns the registered name; the first function of a process without a name, unless it is one that only starts
+ * others; else null. */
+function labelOf(process) {
+  const starts = /^:?(proc_lib[:.]init_p\/[35]|erlang[:.]apply\/[23])$/;
+  return process.name !== null || process.kind !== 'process' || starts.test(process.entry) ? process.name : process.entry;
 }
 
 function functionName(report, index) {
