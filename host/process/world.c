@@ -170,13 +170,19 @@ static unsigned node_index(th_term id)
     return peer ? peer : TH_PEERS_MAX + 1;
 }
 
-static void forget_name(struct th_recorded_process *process)
+static __attribute__((noinline)) void forget_registered_name(struct th_recorded_process *process)
+{
+    th_term key = th_process_name_key(process->name, th_peer_of(process->id));
+
+    th_process_name_table_set(&th_process_names_recorded, key, TH_NONE);
+    process->name = TH_NONE;
+}
+
+/* Most processes have no name. */
+static inline void forget_name(struct th_recorded_process *process)
 {
     if (process->name != TH_NONE)
-        th_process_name_table_set(&th_process_names_recorded,
-                                  th_process_name_key(process->name, th_peer_of(process->id)),
-                                  TH_NONE);
-    process->name = TH_NONE;
+        forget_registered_name(process);
 }
 
 void th_process_world_each(void (*seen)(void *context, const struct th_recorded_process *process),

@@ -71,7 +71,6 @@ static size_t sound_identifier(const unsigned char *at, size_t left,
     size_t before = at[0] == TH_ETF_NEW_PORT ? 4 : 8, after = 0, words;
     const unsigned char *node = at + 1;
     struct th_etf_node here = options->here;
-    uint32_t creation;
     th_term atom;
 
     if (here.node == TH_NONE)
@@ -93,8 +92,8 @@ static size_t sound_identifier(const unsigned char *at, size_t left,
     }
     if (th_etf_left(&d, node) < before + 4 + after)
         return 0;
-    creation = th_etf_get32(node + before);
-    if ((atom != here.node || creation != here.creation) && !th_peer_find(atom, creation))
+    if ((atom != here.node || th_etf_get32(node + before) != here.creation) &&
+        !th_peer_find(atom, th_etf_get32(node + before)))
         return 0;
     return (size_t)(node - at) + before + 4 + after;
 }

@@ -78,7 +78,7 @@ static struct th_tracee_flags *child_flags(struct th_tracing *tracing, const str
 }
 
 /* A child with the flags of all others needs no struct, unless later events may change its
- * flags. */
+ * flags. A child on another node (term/peer.h) inherits nothing. */
 static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
 {
     struct parent of = {.id = parent, .tracee_flags = th_trace_tracee_flags(tracing, parent)};
@@ -86,7 +86,8 @@ static void be_born(struct th_tracing *tracing, th_term parent, th_term id)
     struct th_recorded_tracee *child = th_trace_tracee_find(id);
     struct th_tracee_flags *tracee_flags;
 
-    if (!th_is_local_pid(parent) || !th_is_local_pid(id) || (child && child->born))
+    if (!th_is_local_pid(parent) || !th_is_local_pid(id) || th_peer_of(parent) != th_peer_of(id) ||
+        (child && child->born))
         return;
     tracee_flags = child_flags(tracing, &of, child);
     if (!child && th_trace_tracee_flags_equal(tracee_flags, th_trace_found_flags(tracing, id)) &&

@@ -284,6 +284,24 @@ static void an_expected_name_is_that_of_each_node(void **state)
     expect(SEND("<1.1.0>"), SENT("<1.1.0>") " self\n");
 }
 
+static void flags_are_inherited_within_a_node(void **state)
+{
+    const uint32_t flags = TH_FLAG_PROCS | TH_FLAG_SET_ON_SPAWN;
+    th_term parent, child;
+
+    (void)state;
+    th_peer_add(th_atom("a@b"), 1);
+    parent = th_make_pid(NULL, th_atom("a@b"), 1, 1, 0);
+    child = th_make_pid(NULL, th_atom("a@b"), 1, 2, 0);
+    give(parent, flags);
+    scene_trace("{trace,<1.1.0>,spawn,<1.2.0>,{m,f,[]}}");
+    scene_trace("{trace,<1.1.0>,spawn,<0.2.0>,{m,f,[]}}");
+    scene_trace("{trace,<0.3.0>,spawned,<1.1.0>,{m,f,[]}}");
+    expect_flags(child, flags);
+    expect_flags(pid(2), 0);
+    expect_flags(pid(3), 0);
+}
+
 /* --- Queries ---------------------------------------------------------------------------------- */
 
 static void reading_flags_asks_the_tracer_for_its_status(void **state)
@@ -463,6 +481,7 @@ int main(void)
         TEST(a_process_that_registers_an_expected_name_is_traced),
         TEST(a_process_with_an_expected_name_is_traced_at_once),
         TEST(an_expected_name_is_that_of_each_node),
+        TEST(flags_are_inherited_within_a_node),
         TEST(reading_flags_asks_the_tracer_for_its_status),
         TEST(sessions_are_listed_for_all_or_for_one_process),
         TEST(the_flag_running_has_two_names),
