@@ -358,6 +358,7 @@ for load in '' no-load; do
     kill -TERM "$(worker_of $feeding)"
     expect "records come by a trace port${load:+, $load}" show_end <<'END'
 note node
+note round_trip
 note clock
 note port
 sell 1 to 10000
@@ -403,6 +404,7 @@ for limit in rate=1000 bytes=100000; do
     tell 'shop:work(100000)' 100000
     expect "beyond the limit port-$limit the trace port is closed" show_limited <<'END'
 note node
+note round_trip
 note clock
 note port
 sell 1 to 1NNN
@@ -577,6 +579,7 @@ kill -STOP "$shop"
 kill -TERM "$(worker_of $feeding)"
 expect 'a node that is stopped while its trace port is read' show_end <<'END'
 note node
+note round_trip
 note clock
 note port
 sell 1 to 1000
