@@ -17,7 +17,7 @@ work(Units, Every, 1, Sum) ->
     node:called(Sum),
     unit(Units, Every, atomics:get(Every, 1), Sum);
 work(Units, Every, N, Sum) ->
-    unit(Units, Every, N - 1, Sum).
+    unit(Units, Every, min(N - 1, atomics:get(Every, 1)), Sum).
 
 unit(Units, Every, N, Sum) ->
     counters:add(Units, 1, 1),
