@@ -33,7 +33,7 @@ static void convert_tell(struct th_stream *stream, struct th_event *event, th_en
     struct th_note note;
 
     if (th_trace_note(event, env, &note) && th_trace_note_told(&note, &text))
-        th_cli_stream_say(stream, "%s", th_buffer_text(&text));
+        th_cli_stream_notice(stream, th_buffer_text(&text));
     th_buffer_free(&text);
 }
 
@@ -261,7 +261,7 @@ static const struct th_usage dump_usage = {
 
 int th_cli_command_dump(int argc, char **argv)
 {
-    struct dump dump = {0};
+    static struct dump dump; /* its list of streams is used until the program ends */
     struct th_stream stream = {.command = "dump", .options = &dump.stream};
     enum th_status written = TH_OK;
     struct th_event event = {0};
@@ -299,6 +299,8 @@ int th_cli_command_dump(int argc, char **argv)
             written = th_output_write(&out, text.data, text.size);
             text.size = 0;
             th_cli_stream_check(&stream, &event, &env);
+            if (stream.options->node.wish)
+                convert_tell(&stream, &event, &env);
         } else {
             th_cli_stream_malformed(&stream, &event);
         }

@@ -79,7 +79,7 @@ void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
     fputc('\n', stderr);
 }
 
-static void on_notice(void *context, const char *text)
+void th_cli_stream_notice(void *context, const char *text)
 {
     struct th_stream *stream = context;
     const char *name = stream->name;
@@ -146,7 +146,7 @@ int th_cli_stream_open(struct th_stream *stream)
         .reconnect_ns = stream->options->reconnect_ns,
         .node = stream->options->node.wish ? &stream->options->node : NULL,
         .waiting = on_wait,
-        .notice = on_notice,
+        .notice = th_cli_stream_notice,
         .keep = stream->keep ? on_record : NULL,
         .context = stream,
     };

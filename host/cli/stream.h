@@ -120,6 +120,10 @@ void th_cli_stream_complain(struct th_stream *stream);
 void th_cli_stream_say(struct th_stream *stream, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The same for TEXT, news of the stream CONTEXT. If streams are merged, the line names the stream of
+ * the latest record. */
+void th_cli_stream_notice(void *context, const char *text);
+
 /* Flushes stdout, closes the reader and sums up the damage on stderr. Returns the exit status:
  * TH_OK, TH_PARTIAL, TH_USAGE, or 128 + the signal that came. */
 int th_cli_stream_close(struct th_stream *stream);

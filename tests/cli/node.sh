@@ -304,6 +304,12 @@ for how in --load --no-load; do
 tracehost replay: node:shop: -p lists:srot/1: the node has no such function; did you mean 'lists:sort/1'?
 EOF
 done
+expect 'dump reports it, too' sh -c '"$1" dump -p lists:srot/1 -p lists:sort/1 --max-records=10 node:shop >dumped && grep -c srot dumped' \
+    sh "$tracehost" <<'EOF'
+1
+-- stderr
+tracehost dump: node:shop: -p lists:srot/1: the node has no such function; did you mean 'lists:sort/1'?
+EOF
 expect 'a local function has no global pattern' "$tracehost" replay -p lists:sort/1 -p lists:usplit_1/5 --kind=global \
     -t count,output=/dev/null --max-events=1 node:shop <<'EOF'
 -- stderr
