@@ -256,7 +256,8 @@ TH_MODULE_API int th_recorded_owner(ERL_NIF_TERM name, unsigned node, ERL_NIF_TE
 /** Gets the function with which PROCESS, a local pid, was started, as
  * proc_lib:translate_initial_call/1 returns it: *MODULE and *FUNCTION become atoms. Recordings of a
  * node that tracehost has asked to trace tell the first functions of the processes that ran when the
- * recording began, except of those that were started with a fun.
+ * recording began; `spawn` and `spawned` tell those of later processes, until they exit. The function
+ * of a process that was started with a fun is unknown.
  * Since: 3; see th_host_present().
  * Thread: as th_recorded_name().
  * Errors: likewise; *MODULE, *FUNCTION and *ARITY then stay as they are. */

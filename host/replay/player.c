@@ -121,18 +121,20 @@ is_inside(struct th_player *player, struct th_event *event, enum th_status *stat
 
 /* Tags of events that change the world. */
 enum {
-    WORLD_TAGS =
-        1 << TH_TAG_register | 1 << TH_TAG_unregister | 1 << TH_TAG_exit | 1 << TH_TAG_closed
+    WORLD_TAGS = 1 << TH_TAG_register | 1 << TH_TAG_unregister | 1 << TH_TAG_exit |
+                 1 << TH_TAG_closed | 1 << TH_TAG_spawn | 1 << TH_TAG_spawned
 };
 
-/* Registers and unregisters names before the event is delivered. A spawn needs no action: an unseen
- * process counts as alive. */
+/* Registers and unregisters names, and notes first functions, before the event is delivered. Else a spawn
+ * needs no action: an unseen process counts as alive. */
 static inline __attribute__((always_inline)) enum th_status world_before(struct th_player *player,
                                                                          struct th_event *event)
 {
+    bool birth = event->tag == TH_TAG_spawn || event->tag == TH_TAG_spawned;
     enum th_status status;
 
-    if (event->tag == TH_TAG_exit || event->tag == TH_TAG_closed)
+    if (event->tag == TH_TAG_exit || event->tag == TH_TAG_closed ||
+        (birth && !th_trace_note_is_played()))
         return TH_OK;
     status = th_trace_event_decode(event, &player->env);
     if (status != TH_OK)
@@ -141,6 +143,8 @@ static inline __attribute__((always_inline)) enum th_status world_before(struct 
         th_process_world_register(event->tracee, event->term);
     else if (event->tag == TH_TAG_unregister && th_is_atom(event->term))
         th_process_world_unregister(event->tracee, event->term);
+    else if (birth)
+        th_trace_note_birth(event);
     return TH_OK;
 }
 
@@ -151,6 +155,7 @@ static inline __attribute__((always_inline)) void world_after(struct th_player *
     if (event->tag != TH_TAG_exit && event->tag != TH_TAG_closed)
         return;
     th_process_world_end(event->tracee);
+    th_trace_note_death(event->tracee);
     th_trace_ended(player->tracing, event->tracee);
 }
 

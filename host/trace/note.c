@@ -44,7 +44,7 @@ static const th_term *pair_of(th_term term)
 static struct th_table noted, first_calls;
 static _Atomic pthread_t noting; /* relaxed: a thread reads its own write; 0: no note was played */
 
-static bool is_noting(void)
+bool th_trace_note_is_played(void)
 {
     return atomic_load_explicit(&noting, memory_order_relaxed) == pthread_self();
 }
@@ -57,21 +57,21 @@ static uint64_t key_of_name(th_term name, unsigned index)
 
 th_term th_trace_note_name(th_term id)
 {
-    if (!is_noting() || (!th_is_local_pid(id) && !th_is_local_port(id)))
+    if (!th_trace_note_is_played() || (!th_is_local_pid(id) && !th_is_local_port(id)))
         return TH_NONE;
     return (th_term)(uintptr_t)th_hash_table_get(&noted, id);
 }
 
 th_term th_trace_note_owner(th_term name, unsigned index)
 {
-    if (!is_noting() || !th_is_atom(name))
+    if (!th_trace_note_is_played() || !th_is_atom(name))
         return TH_NONE;
     return (th_term)(uintptr_t)th_hash_table_get(&noted, key_of_name(name, index));
 }
 
 const struct th_mfa *th_trace_note_first_call(th_term id)
 {
-    return is_noting() ? th_hash_table_get(&first_calls, id) : NULL;
+    return th_trace_note_is_played() ? th_hash_table_get(&first_calls, id) : NULL;
 }
 
 void th_trace_note_forget(void)
@@ -108,27 +108,98 @@ static void take_names(struct th_tracing *tracing, th_term names)
     th_trace_leave(tracing);
 }
 
-/* A process that was started with a fun is known by erlang:apply/2, which tells nothing. */
+/* --- First functions -------------------------------------------------------------------------- */
+
+/* Keeps {MODULE, FUNCTION, ARITY} as the first function of the process ID. A process that was started
+ * with a fun is known by erlang:apply/2, or proc_lib:init_p, which tell nothing. */
+static void keep_first_call(th_term id, th_term module, th_term function, uint64_t arity)
+{
+    struct th_mfa *first;
+
+    if (!th_is_local_pid(id) || !th_is_atom(module) || !th_is_atom(function) || arity > UINT8_MAX ||
+        (module == TH_AM(erlang) && function == th_atom("apply")) ||
+        (module == th_atom("proc_lib") && function == th_atom("init_p")))
+        return;
+    first = th_alloc(sizeof *first);
+    *first = (struct th_mfa){module, function, (uint32_t)arity};
+    th_free(th_hash_table_set(&first_calls, id, first));
+}
+
 static void take_first_calls(th_term calls)
 {
     const th_term *call, *function;
-    struct th_mfa *first;
     uint64_t arity;
 
     for (; th_is_list(calls); calls = th_cell(calls)[1]) {
         call = pair_of(th_cell(calls)[0]);
-        if (!call || !th_is_local_pid(call[0]) || !th_is_tuple(call[1]) ||
-            th_tuple_arity(call[1]) != 3)
+        if (!call || !th_is_tuple(call[1]) || th_tuple_arity(call[1]) != 3)
             continue;
         function = th_tuple_elements(call[1]);
-        if (!th_is_atom(function[0]) || !th_is_atom(function[1]) ||
-            !th_get_uint64(function[2], &arity) || arity > UINT8_MAX ||
-            (function[0] == TH_AM(erlang) && function[1] == th_atom("apply")))
-            continue;
-        first = th_alloc(sizeof *first);
-        *first = (struct th_mfa){function[0], function[1], (uint32_t)arity};
-        th_free(th_hash_table_set(&first_calls, call[0], first));
+        if (th_get_uint64(function[2], &arity))
+            keep_first_call(call[0], function[0], function[1], arity);
     }
+}
+
+/* The elements of a list, as far as there are so many. */
+struct arguments {
+    th_term items[8];
+    uint64_t count; /* of the list; UINT64_MAX: it is no list */
+};
+
+static struct arguments spawn_arguments(th_term list)
+{
+    struct arguments all = {.count = 0};
+
+    for (; th_is_list(list); list = th_cell(list)[1], all.count++)
+        if (all.count < sizeof all.items / sizeof all.items[0])
+            all.items[all.count] = th_cell(list)[0];
+    if (list != TH_NIL)
+        all.count = UINT64_MAX;
+    return all;
+}
+
+/* Keeps the first function of ID, which proc_lib has started with MODULE:FUNCTION and ARGUMENTS. Behaviours
+ * are known by the `init` of their modules, as proc_lib:translate_initial_call/1 tells them. */
+static void keep_translated(th_term id, th_term module, th_term function,
+                            const struct arguments *arguments)
+{
+    const th_term *items = arguments->items, *supervised;
+    uint64_t count = arguments->count;
+
+    if (module != th_atom("gen") || function != th_atom("init_it") || count < 6 || count > 7) {
+        keep_first_call(id, module, function, count);
+    } else if (items[0] == th_atom("gen_event")) {
+        keep_first_call(id, items[0], function, 6);
+    } else if (items[count - 3] != th_atom("supervisor")) { /* behind it: its argument, options */
+        keep_first_call(id, items[count - 3], th_atom("init"), 1);
+    } else if (th_is_tuple(items[count - 2]) && th_tuple_arity(items[count - 2]) == 3) {
+        supervised = th_tuple_elements(items[count - 2]);
+        keep_first_call(id, items[count - 3], supervised[1], 1);
+    }
+}
+
+void th_trace_note_birth(const struct th_event *event)
+{
+    th_term id = event->tag == TH_TAG_spawn ? event->term : event->tracee;
+    struct arguments arguments;
+    const th_term *function;
+
+    if (!th_is_tuple(event->extra) || th_tuple_arity(event->extra) != 3)
+        return;
+    function = th_tuple_elements(event->extra);
+    arguments = spawn_arguments(function[2]);
+    if (function[0] == th_atom("proc_lib") && function[1] == th_atom("init_p") &&
+        arguments.count == 5) {
+        struct arguments inner = spawn_arguments(arguments.items[4]);
+        keep_translated(id, arguments.items[2], arguments.items[3], &inner);
+    } else {
+        keep_first_call(id, function[0], function[1], arguments.count);
+    }
+}
+
+void th_trace_note_death(th_term id)
+{
+    th_free(th_hash_table_remove(&first_calls, id));
 }
 
 bool th_trace_note_offset(const struct th_note *note, int64_t *ns)

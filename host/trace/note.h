@@ -13,7 +13,8 @@
  *                                                        note near the beginning, then one each second
  *     {tracehost, names, [{Id, Name}]}                   processes and ports that were registered
  *                                                        when the recording began
- *     {tracehost, initial_calls, [{Pid, {M, F, A}}]}     first functions of processes, likewise
+ *     {tracehost, initial_calls, [{Pid, {M, F, A}}]}     first functions of processes, likewise;
+ *                                                        spawn and spawned tell those of others
  *     {tracehost, off, {Reason, Events, Text}}           from here on the node traces nothing; Text,
  *                                                        a binary, says why
  *     {tracehost, sampled, {Reason, Events, N}}          from here on the node traces one of N
@@ -65,6 +66,16 @@ th_term th_trace_note_name(th_term id);
 th_term th_trace_note_owner(th_term name, unsigned index);
 const struct th_mfa *th_trace_note_first_call(th_term id);
 void th_trace_note_forget(void);
+
+/*
+ * th_trace_note_birth() learns the first function of a process from EVENT, a decoded spawn or spawned.
+ * th_trace_note_death() forgets that of ID, which has exited. th_trace_note_is_played() returns
+ * whether the recording has notes; if not, births are not noted.
+ * Thread: the replaying one.
+ */
+bool th_trace_note_is_played(void);
+void th_trace_note_birth(const struct th_event *event);
+void th_trace_note_death(th_term id);
 
 /* Applies NOTE to the world of TRACING and to the recording's clocks.
  * Thread: the replaying one. */

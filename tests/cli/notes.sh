@@ -246,6 +246,63 @@ erlang.registered_name","value":{"stringValue":"shop"
 erlang.initial_call","value":{"stringValue":"queue:init/1"
 EOF
 
+# Births tell first functions, too, of the modules of behaviours as proc_lib:translate_initial_call/1 does, until an exit.
+{
+    echo '{"other":"{tracehost,node,{<0.9.0>,<<\"25\">>,<<\"123\">>}}"}'
+    n=20
+    while read -r function; do
+        n=$((n + 1))
+        echo "{\"tracee\":\"<0.$n.0>\",\"tag\":\"spawned\",\"term\":\"<0.9.0>\",\"extra\":\"$function\"}"
+    done <<'EOF'
+{shop,loop,[0]}
+{shop,loop,[]}
+{erlang,apply,[f,[]]}
+{proc_lib,init_p,[p,[],shop,work,[a,b]]}
+{proc_lib,init_p,[p,[],f]}
+{proc_lib,init_p,[p,[],gen,init_it,[gen_server,p,p,till,[],[]]]}
+{proc_lib,init_p,[p,[],gen,init_it,[gen_statem,p,p,{local,x},door,[],[]]]}
+{proc_lib,init_p,[p,[],gen,init_it,[gen_event,p,p,{local,x},gen_event,[],[]]]}
+{proc_lib,init_p,[p,[],gen,init_it,[gen_server,p,p,supervisor,{self,shop_sup,[]},[]]]}
+{proc_lib,init_p,[p,[],gen,init_it,[gen_server,p,p,supervisor,self,[]]]}
+{proc_lib,init_p,[p,[],gen,init_it,[few]]}
+{shop,loop,[0|1]}
+{shop,loop,nothing}
+nothing
+EOF
+    echo '{"tracee":"<0.9.0>","tag":"spawn","term":"<0.40.0>","extra":"{shop,loop,[0]}"}'
+    echo '{"tracee":"<0.40.0>","tag":"exit","term":"normal"}'
+    echo '{"tracee":"<0.40.0>","tag":"link","term":"<0.9.0>"}'
+} >births.jsonl
+"$tracehost" convert births.jsonl births.trace
+births() {
+    "$tracehost" replay --shards="$1" births.trace | sed -E 's/ +(spawned|spawn|exit|link) .*//'
+}
+for shares in 1 3; do
+    expect "$shares shares: births tell first functions" births $shares <<'EOF'
+shop:loop/1 <0.21.0>
+shop:loop/0 <0.22.0>
+<0.23.0>
+shop:work/2 <0.24.0>
+<0.25.0>
+till:init/1 <0.26.0>
+door:init/1 <0.27.0>
+gen_event:init_it/6 <0.28.0>
+supervisor:shop_sup/1 <0.29.0>
+<0.30.0>
+gen:init_it/1 <0.31.0>
+<0.32.0>
+<0.33.0>
+<0.34.0>
+<0.9.0>
+shop:loop/1 <0.40.0>
+<0.40.0>
+EOF
+done
+expect 'births tell no first functions in other recordings' sh -c 'sed 1d births.jsonl | "$1" replay - | cut -c-20 | sed -n "1p;6p"' sh "$tracehost" <<'EOF'
+<0.21.0>   spawned b
+<0.26.0>   spawned b
+EOF
+
 # Counts that the node has made, of calls of which the recording has some, one or none.
 cat >counts.jsonl <<'EOF'
 {"other":"{tracehost,node,{<0.9.0>,<<\"25\">>,<<\"123\">>}}"}
