@@ -73,6 +73,21 @@ static void add_identifier(unsigned node, bool port, size_t number)
     new->before = make(new);
 }
 
+/* No text names a peer before it is added. */
+static void add_peer(unsigned peer)
+{
+    char text[24];
+    th_term t;
+
+    snprintf(text, sizeof text, "<%u.1.0>", peer);
+    assert_int_equal(th_text_parse(&env, text, strlen(text), &t), TH_MALFORMED);
+    th_error_clear();
+    assert_false(th_peer_is_known(peer));
+    assert_int_equal(th_peer_add(node_at(peer), creation_at(peer)), peer);
+    assert_int_equal(th_text_parse(&env, text, strlen(text), &t), TH_OK);
+    assert_int_equal(th_peer_of(t), peer);
+}
+
 /* Makes the terms, and the peers in between; the last node becomes none. */
 static int begin_all(void **state)
 {
@@ -84,7 +99,7 @@ static int begin_all(void **state)
             add_identifier(node, true, i);
         }
     for (unsigned peer = 1; peer <= TH_PEERS_MAX; peer++)
-        assert_int_equal(th_peer_add(node_at(peer), creation_at(peer)), peer);
+        add_peer(peer);
     for (size_t i = 0; i < count; i++)
         all[i].after = make(&all[i]);
     return 0;
