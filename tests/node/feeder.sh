@@ -2,6 +2,7 @@
 # The feeder of running nodes, tracehost_node.so: each refusal is provoked with real nodes and its whole
 # message compared; records come through the pipe whole; and all ways to end. feeder/fake_node.py is for
 # peers that are no nodes.
+# Long because: all of it needs the same nodes, which take seconds to start.
 . tests/cli/lib/assertions.sh
 
 object=$BUILD_DIR/lib/tracehost/tracehost_node.so

@@ -4,7 +4,6 @@
  */
 #include "host/base/base.h"
 #include "host/replay/replay.h"
-#include "host/term/peer.h"
 #include "host/term/term.h"
 #include "tests/support/assertions.h"
 #include "tests/support/stream.h"
@@ -177,7 +176,10 @@ static void messages_tell_the_difference(void **state)
     struct th_reader *reader;
 
     (void)state;
-    assert_int_equal(th_peer_add(th_atom("b@south"), 1), 1);
+    begin(2);
+    add(north, "{trace_ts,<0.1.0>,in,x,{1,0,1}}");
+    add(south, "{trace_ts,<0.1.0>,in,x,{1,0,1}}");
+    th_replay_reader_close(merged(2)); /* from now on <1.1.0> is a process of the node south */
     begin(2);
     add(north, "{trace_ts,<0.1.0>,send,{ask,[a|#Ref<0.3.2.1>]},b,{1,0,6020}}");
     add(north, "{trace_ts,<0.1.0>,'receive',{#Ref<0.3.2.1>,yes},{1,0,6024}}");
