@@ -382,6 +382,7 @@ expect 'beyond --max-rate the trace port is closed, which the recording tells, t
     "$1" convert --via=port -p lists:sort/1 --max-rate=20 node:shop rate.trace
     "$1" replay -t count,output=/dev/null rate.trace' sh "$tracehost" <<'EOF'
 -- stderr
+tracehost convert: node:shop: the node has ended the tracing: more than 20 events a second by the trace port, whose queue is lost; --max-rate=N allows more
 tracehost replay: rate.trace: the node has ended the tracing: more than 20 events a second by the trace port, whose queue is lost; --max-rate=N allows more
 EOF
 check 'it is closed beyond --max-rate' until_so no_port

@@ -1,8 +1,7 @@
 #!/bin/bash
 # The feeder of running nodes, tracehost_node.so: each refusal is provoked with real nodes and its whole
 # message compared; records come through the pipe whole; and all ways to end. feeder/fake_node.py is for
-# peers that are no nodes.
-# Long because: all of it needs the same nodes, which take seconds to start.
+# peers that are no nodes. Long because: one node, one epmd and one network are made once for all ends.
 . tests/cli/lib/assertions.sh
 
 object=$BUILD_DIR/lib/tracehost/tracehost_node.so
@@ -331,8 +330,8 @@ begin shop sell for-ms=1
 tell 'erlang:trace_pattern({shop,work,1},false,[local])' 1
 expect 'a process that is left out' show_end <<'END'
 note node
-note notice
 note round_trip
+note notice
 note clock
 line ok
 status 0
