@@ -87,10 +87,9 @@ static void explain(const struct th_stream_options *options, const char *node, c
     if (limits->sample && (limits->rate || limits->bytes))
         printf("; beyond that, one of %lld processes", (long long)limits->sample);
     printf("\n%shere\n  %s\n",
-           limits->via_port
-               ? "  a trace port: it listens on all addresses, without a cookie, and its events\n"
-                 "  wait without a bound in bytes; the limits are applied here, to what arrives\n"
-               : "",
+           limits->via_port ? "  a trace port: it listens on all addresses, without a cookie, and\n"
+                              "  queues without a bound in bytes; the limits are applied here\n"
+                            : "",
            decided ? "flags: the node decides the patterns" : "the same again, for each session");
 }
 

@@ -290,8 +290,8 @@ in node:shop@host
   -p a:b/1
   all processes: call, monotonic_timestamp
   at most 10000 events a second and 1048576 bytes
-  a trace port: it listens on all addresses, without a cookie, and its events
-  wait without a bound in bytes; the limits are applied here, to what arrives
+  a trace port: it listens on all addresses, without a cookie, and
+  queues without a bound in bytes; the limits are applied here
 here
   flags: the node decides the patterns
 EOF
