@@ -79,8 +79,8 @@ static void explain(const struct th_stream_options *options, const char *const *
         printf("%s%s", i == 0 ? "in " : ", ", names[i]);
     printf("\n%s%shere\n  %s\n", text,
            options->limits.via_port
-               ? "  a trace port: it listens on all addresses, without a cookie, and its events\n"
-                 "  wait without a bound in bytes; the limits are applied here, to what arrives\n"
+               ? "  a trace port: it listens on all addresses, without a cookie, and\n"
+                 "  queues without a bound in bytes; the limits are applied here\n"
                : "",
            decided ? "flags: the node decides the patterns" : "the same again, for each session");
 }

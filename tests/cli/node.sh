@@ -344,8 +344,8 @@ in node:shop@host
   -p a:b/1
   all processes: call, monotonic_timestamp
   at most 10000 events a second and 1048576 bytes
-  a trace port: it listens on all addresses, without a cookie, and its events
-  wait without a bound in bytes; the limits are applied here, to what arrives
+  a trace port: it listens on all addresses, without a cookie, and
+  queues without a bound in bytes; the limits are applied here
 here
   flags: the node decides the patterns
 EOF
@@ -465,13 +465,13 @@ ordered() {
     together --max-events=2001
     wait $replay
     "$order" <both.txt
-    sed 's/ .*//; s/\.[0-9.]*>/.N>/' both.txt | sort | uniq -c
+    sed 's/> .*/>/; s/\.[0-9.]*>/.N>/' both.txt | sort | uniq -c
     until_so none || state
 }
 expect 'two nodes are one stream, in which every receive follows its send' ordered <<'EOF'
 1000 received, 0 of them before they were sent
-   1001 <0.N>
-   1000 <1.N>
+   1001 ping <0.N>
+   1000 pong <1.N>
 EOF
 interrupted() {
     together
