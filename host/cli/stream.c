@@ -156,6 +156,11 @@ int th_cli_stream_open(struct th_stream *stream)
     stream->skipped = stream->damages = 0;
     stream->reader = NULL;
     th_cli_progress_begin(&stream->progress, stream->options->progress);
+    if (stream->names && stream->options->reconnect_ns) {
+        th_error_raise(TH_USAGE, "--reconnect cannot be used with several connections: after a "
+                                 "pause, a node's identifiers may be those of another start");
+        return th_cli_command_fail(stream->command);
+    }
     if (stream->names) {
         if (th_replay_reader_merge(stream->names, stream->count, &how, &stream->reader) != TH_OK)
             return th_cli_command_fail(stream->command);

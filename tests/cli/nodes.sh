@@ -178,16 +178,18 @@ expect 'a page has the messages of both nodes' page_of_both <<'EOF'
 1 0 6 6 32157
 [('<1.83.0>', 'till'), ('<0.83.0>', 'stock')]
 EOF
-expect 'a share, a smaller stream and processes of their own are refused' sh -c '
+expect 'a share, a smaller stream, processes of their own and reconnections are refused' sh -c '
     "$1" replay --shards=2 "$2/north.trace" "$2/south.trace"
     "$1" replay --on-crash=minimize "$2/north.trace" "$2/south.trace"
-    "$1" replay --isolate -p a:b/1 node:a node:b' sh "$tracehost" "$two" <<'EOF'
+    "$1" replay --isolate -p a:b/1 node:a node:b
+    "$1" dump --reconnect "$2/north.trace" "$2/south.trace"' sh "$tracehost" "$two" <<'EOF'
 -- stderr
 tracehost replay: --shards cannot be used with several streams: play each stream by itself
 tracehost replay: --on-crash=minimize needs streams of one node
 tracehost replay: --isolate cannot be combined with several connections: record each with tracehost convert first
 Try `tracehost replay --help' or `tracehost replay --usage' for more
 information.
+tracehost dump: --reconnect cannot be used with several connections: after a pause, a node's identifiers may be those of another start
 -- status 2
 EOF
 expect 'isolated tracers read several files' sh -c '
