@@ -161,6 +161,9 @@ int th_cli_stream_open(struct th_stream *stream)
                                  "pause, a node's identifiers may be those of another start");
         return th_cli_command_fail(stream->command);
     }
+    for (size_t i = 0; stream->names && i < stream->count; i++)
+        if (th_cli_stream_check_stdout(stream->names[i]) != TH_OK)
+            return th_cli_command_fail(stream->command);
     if (stream->names) {
         if (th_replay_reader_merge(stream->names, stream->count, &how, &stream->reader) != TH_OK)
             return th_cli_command_fail(stream->command);

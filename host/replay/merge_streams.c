@@ -44,13 +44,13 @@ struct part {
 struct th_merge {
     struct part *parts;
     size_t count;
-    struct part
-        *first; /* whose node is this node, and whose clock the events have; NULL: none yet */
+    struct part *first;      /* its node is this node, its clock that of the events; NULL: none */
     struct part *given;      /* the part of the latest event; NULL: none */
     bool dispersed;          /* the nodes are on several hosts */
     bool refused;            /* no event follows, as those of some part cannot be put in order */
     enum th_time_kind scale; /* of the clock of events; TH_TIME_NONE: no event had a time so far */
     int64_t time;            /* the latest one of the events, by the recording host's clock */
+    int64_t lead;            /* nanoseconds by which events seemed to come before they happened */
     th_env env;              /* of notes and messages */
     struct th_merge_message messages[TH_CLOCK_MESSAGES];
 };
@@ -181,9 +181,19 @@ static enum th_status place_in_time(struct th_merge *merge, struct part *part)
     return TH_OK;
 }
 
+static int64_t system_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 /* Reads the part's next record, which may be for the merge alone. */
 static void fetch_record(struct th_merge *merge, struct part *part)
 {
+    int64_t lead;
+
     part->status = th_replay_reader_next(part->reader, &part->event);
     part->there = true;
     if (part->status == TH_OK &&
@@ -191,18 +201,12 @@ static void fetch_record(struct th_merge *merge, struct part *part)
         part->status = TH_USAGE;
     if (part->status == TH_OK) {
         part->there = part->event.kind != TH_EVENT_OTHER || !take_note(merge, part);
+        if (part->reader->info.live && !__builtin_sub_overflow(time_of(part), system_now(), &lead))
+            merge->lead = lead > merge->lead ? lead : merge->lead;
     } else {
         th_error_save(&part->causes);
         th_error_clear();
     }
-}
-
-static int64_t system_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 /* Returns whether the next record of PART comes before that of OTHER. What cannot be played comes first; at
@@ -228,14 +232,15 @@ static struct part *earliest(const struct th_merge *merge)
     return first;
 }
 
-/* Returns how long a part without a record is waited for while FIRST waits; in milliseconds. */
-static int patience_for(const struct part *first)
+/* Returns how long a part without a record is waited for while FIRST waits; in milliseconds. An event
+ * that seems to come from the future shows that its clock is not known well. */
+static int patience_for(const struct th_merge *merge, const struct part *first)
 {
     int64_t left;
 
     if (!first)
         return TURN_MS;
-    if (__builtin_sub_overflow(time_of(first), system_now(), &left))
+    if (__builtin_sub_overflow(time_of(first), system_now() + merge->lead, &left))
         return 0;
     left = left / 1000000 + PATIENCE_MS;
     return left < 0 ? 0 : left > PATIENCE_MS ? PATIENCE_MS : (int)left;
@@ -252,8 +257,8 @@ static struct part *choose_part(struct th_merge *merge)
         open = false;
         for (struct part *part = merge->parts; part < merge->parts + merge->count; part++) {
             bool live = part->reader->info.live;
-            while (!part->there &&
-                   (!live || th_replay_input_await(&part->reader->input, patience_for(first))))
+            while (!part->there && (!live || th_replay_input_await(&part->reader->input,
+                                                                   patience_for(merge, first))))
                 fetch_record(merge, part);
             open |= !part->there;
         }
@@ -409,7 +414,11 @@ static char *join_names(const char *const *names, size_t count)
     char *joined;
 
     for (size_t i = 0; i < count; i++)
-        th_buffer_printf(&text, "%s%s", i == 0 ? "" : i + 1 < count ? ", " : " and ", names[i]);
+        th_buffer_printf(&text, "%s%s",
+                         i == 0          ? ""
+                         : i + 1 < count ? ", "
+                                         : " and ",
+                         strcmp(names[i], "-") == 0 ? "stdin" : names[i]);
     joined = th_strdup(th_buffer_text(&text));
     th_buffer_free(&text);
     return joined;
