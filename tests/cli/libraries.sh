@@ -418,13 +418,14 @@ output        a file, or - for stdout (default: -)
 color         always, never or auto (default: auto)
               whether colours are used; auto: on a terminal, unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is
 
-imports of the NIF API: 26, all in NIF 2.14 (the newest: enif_vsnprintf)
+imports of the NIF API: 27, all in NIF 2.14 (the newest: enif_vsnprintf)
   enif_alloc_env enif_compare enif_free_env enif_get_atom enif_get_list_cell
   enif_get_list_length enif_get_local_pid enif_get_local_port enif_get_map_size
   enif_get_map_value enif_get_tuple enif_get_uint enif_get_ulong
   enif_inspect_iolist_as_binary enif_is_atom enif_is_identical enif_is_number
   enif_make_atom enif_make_copy enif_make_list enif_make_list_cell
-  enif_make_tuple enif_make_ulong enif_snprintf enif_thread_join enif_vsnprintf
+  enif_make_tuple enif_make_uint enif_make_ulong enif_snprintf enif_thread_join
+  enif_vsnprintf
 EOF
 expect 'tracers shows a tracer of plain symbols' "$tracehost" tracers "$work/enough.so" <<'EOF'
 module      enough

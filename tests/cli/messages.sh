@@ -100,13 +100,13 @@ tracehost replay: -p send needs the flag send: add it to --flags=call
 EOF
 expect 'an action that messages do not allow is refused' replay -p send --match-spec "[{'_',[],[{caller}]}]" <<'EOF'
 -- stderr
-tracehost replay: cannot set -p send
+tracehost replay: cannot set -p send; try the specification with `tracehost match`
   clause 1, body, expression 1: Special form 'caller' used in wrong dialect.
 -- status 3
 EOF
 expect 'an action that receives do not allow is refused' replay -p receive --match-spec "[{'_',[],[{silent,true}]}]" <<'EOF'
 -- stderr
-tracehost replay: cannot set -p receive
+tracehost replay: cannot set -p receive; try the specification with `tracehost match`
   clause 1, body, expression 1: Special form 'silent' used in wrong dialect.
 -- status 3
 EOF
