@@ -233,7 +233,7 @@ check 'events of a connected node are counted, and the view stays live' connecte
 # The first process waits, so that the view stays.
 waits="'bank:start(), bank:open(rent, 100), bank:open(food, 0), [bank:deposit(rent, 1), bank:deposit(food, 2)], timer:sleep(100000)'"
 runs() {
-    opens "tracehost run --top=200ms --schedulers=2 $* bank $waits" && sees 'bank:deposit/2' && sees '  0 calls/s' &&
+    opens "tracehost run --top=200ms --schedulers=2 $* bank $waits" && sees 'bank:deposit/2' && sees '  0 calls/s  10 calls' &&
         screen | sed '1s/[0-9]*:[0-9][0-9]/N:NN/; s/ [0-9.]* *[0-9.]*  bank/ ...  bank/'
 }
 expect 'the view of a run shows its functions, processes and schedulers' runs -p bank:_ <<'EOF'
