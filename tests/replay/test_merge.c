@@ -59,7 +59,7 @@ static __attribute__((format(printf, 2, 3))) void add(struct node *node, const c
 static struct th_reader *merged(size_t count)
 {
     static const struct th_reader_options none;
-    const char *names[NODES];
+    const char *names[NODES] = {0};
     struct th_reader *reader;
 
     for (size_t i = 0; i < count; i++) {
