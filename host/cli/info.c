@@ -452,7 +452,8 @@ static void print_json(struct th_stream_stats *stats, const struct th_stream *st
 
 int th_cli_command_info(int argc, char **argv)
 {
-    struct info info = {.top = UINT64_MAX};
+    static struct info info = {
+        .top = UINT64_MAX}; /* its list of streams is used until the program ends */
     struct th_stream_stats stats = {0};
     struct th_stream stream = {.command = "info", .options = &info.stream};
     struct th_event event = {0};
@@ -488,7 +489,6 @@ int th_cli_command_info(int argc, char **argv)
     th_free(stats.function_list.items);
     th_free(stats.tracee_list.items);
     th_free(stats.rows);
-    th_free(info.streams.items);
     th_buffer_free(&stats.told);
     th_hash_table_free(&stats.functions);
     th_hash_table_free(&stats.tracees);
