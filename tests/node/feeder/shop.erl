@@ -81,7 +81,6 @@ connect_first() ->
         erlang:suspend_process(Controller),
         <<0, Number:16>> = port_control(Port, $p, <<>>),
         {ok, Socket} = gen_tcp:connect("localhost", Number, [binary, {active, false}]),
-        {ok, _} = gen_tcp:recv(Socket, 1),
         erlang:resume_process(Controller),
         receive_all(Socket)
     end),
