@@ -555,11 +555,16 @@ fi
 
 # --- The end of the node ----------------------------------------------------------------------------
 
+# stop_both: lets the node stand still after 1000 records, and asks the feeder to end.
+stop_both() {
+    tell 'shop:work(1000)' 1000
+    until_so has_sold_1000
+    kill -STOP "$shop"
+    kill -TERM "$(worker_of $feeding)"
+}
+
 begin shop sell
-tell 'shop:work(1000)' 1000
-until_so has_sold_1000
-kill -STOP "$shop"
-kill -TERM "$(worker_of $feeding)"
+stop_both
 expect 'a node that is stopped while it is traced' show_end <<'END'
 note node
 note round_trip
@@ -573,10 +578,7 @@ kill -CONT "$shop"
 check 'the node can be traced when it runs again' until_so is_clean
 
 begin shop port
-tell 'shop:work(1000)' 1000
-until_so has_sold_1000
-kill -STOP "$shop"
-kill -TERM "$(worker_of $feeding)"
+stop_both
 expect 'a node that is stopped while its trace port is read' show_end <<'END'
 note node
 note round_trip

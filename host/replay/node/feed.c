@@ -141,8 +141,7 @@ static bool count_whole_records(const unsigned char *bytes, size_t size,
 
     while (end - bytes >= TH_NODE_RECORD_HEAD && bytes[0] <= TH_NODE_DROP) {
         struct th_node_place term = {bytes + TH_NODE_RECORD_HEAD + 1, end};
-        uint32_t length = (uint32_t)bytes[1] << 24 | (uint32_t)bytes[2] << 16 |
-                          (uint32_t)bytes[3] << 8 | bytes[4];
+        uint32_t length = th_node_head_number(bytes);
         size_t arity;
         if (bytes[0] == TH_NODE_DROP)
             length = 0;
@@ -178,13 +177,10 @@ static void feed_ask_clocks(struct feed *feed)
 static void feed_add_notes(struct feed *feed)
 {
     struct th_node_bytes *notes = &feed->client->notes;
-    unsigned char *room;
 
     if (!feed->has_data || feed->no_reader || notes->size == 0 ||
-        !(room = th_node_bytes_room(&feed->waiting, notes->size)))
+        !th_node_bytes_add(&feed->waiting, notes->bytes, notes->size))
         return;
-    memcpy(room, notes->bytes, notes->size);
-    feed->waiting.size += notes->size;
     feed->own += notes->size;
     notes->size = 0;
 }
@@ -217,7 +213,6 @@ static void feed_take_clocks(struct feed *feed, struct th_node_place *answer, in
 static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t size)
 {
     const char *node = feed->client->request->node;
-    unsigned char *room;
 
     feed->port.noted |= th_node_port_is_noted(bytes, size);
     if (feed->no_reader) {
@@ -228,12 +223,10 @@ static void feed_take_data(struct feed *feed, const unsigned char *bytes, size_t
         feed->state = FEED_LOST;
         th_node_say(feed->client, "%s sent bytes that are no records", node);
     } else if (feed->waiting.size - feed->waiting.taken + size > MOST_WAITING ||
-               !(room = th_node_bytes_room(&feed->waiting, size))) {
+               !th_node_bytes_add(&feed->waiting, bytes, size)) {
         feed->state = FEED_LOST;
         th_node_say(feed->client, "%s sent more than it may before it is acknowledged", node);
     } else {
-        memcpy(room, bytes, size);
-        feed->waiting.size += size;
         feed->progress = th_node_now();
         feed->has_data = true;
         feed_add_notes(feed);

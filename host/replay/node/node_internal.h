@@ -77,6 +77,14 @@ int th_node_wait(const struct th_node_client *client, int fd, short events, int6
  * queue->size. Returns NULL if there is no memory. */
 unsigned char *th_node_bytes_room(struct th_node_bytes *queue, size_t size);
 
+/* Adds SIZE bytes to the end of QUEUE. Returns false if there is no memory. */
+bool th_node_bytes_add(struct th_node_bytes *queue, const void *bytes, size_t size);
+
+/* Write and read the head of a record, TH_NODE_RECORD_HEAD bytes: OP, and the size of a message or the number
+ * of dropped events. */
+void th_node_head_write(void *head, unsigned char op, uint32_t number);
+uint32_t th_node_head_number(const unsigned char *head);
+
 /* --- epmd.c --------------------------------------------------------------------------------------- */
 
 /* Finds the address of the host and the port of the node. Says the reason if that fails. */

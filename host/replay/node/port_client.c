@@ -28,11 +28,6 @@ static const int64_t OPEN_LIMIT = 3000000000; /* ns; the controller ends after 5
 
 /* --- Records ---------------------------------------------------------------------------------------- */
 
-static uint32_t number_of_record(const unsigned char *head)
-{
-    return (uint32_t)head[1] << 24 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 8 | head[4];
-}
-
 /* Returns whether the record at BYTES is {tracehost, KEY, Number}. */
 static bool is_note(const unsigned char *bytes, size_t size, const char *key, int64_t *number)
 {
@@ -60,7 +55,7 @@ static size_t whole_record(const struct th_node_bytes *in)
     if (there < size)
         return 0;
     if (head[0] != TH_NODE_DROP)
-        size += number_of_record(head);
+        size += th_node_head_number(head);
     return size <= there ? size : 0;
 }
 
@@ -69,7 +64,7 @@ static bool is_broken(const struct th_node_bytes *in)
     const unsigned char *head = in->bytes + in->taken;
 
     return in->size - in->taken >= TH_NODE_RECORD_HEAD && head[0] != TH_NODE_DROP &&
-           (head[0] != TH_NODE_MESSAGE || number_of_record(head) > LONGEST_RECORD);
+           (head[0] != TH_NODE_MESSAGE || th_node_head_number(head) > LONGEST_RECORD);
 }
 
 /* Receives at most SIZE bytes. Returns 0 or an errno, ENOTCONN at the end. */
@@ -97,11 +92,12 @@ static size_t bytes_to_whole_record(const struct th_node_bytes *in)
     size_t there = in->size - in->taken, size = TH_NODE_RECORD_HEAD;
 
     if (there >= size)
-        size += number_of_record(in->bytes + in->taken);
+        size += th_node_head_number(in->bytes + in->taken);
     return size - there;
 }
 
-/* Takes the mark 0, and no byte more, as a wait for later bytes does not see those before. Returns 0 or an errno, EPROTO if another record is there. */
+/* Takes the mark 0, and no byte more, as a wait for later bytes does not see those before. Returns 0 or an
+ * errno, EPROTO if another record is there. */
 static int take_first_mark(const struct th_node_client *client, struct th_node_port *port,
                            int64_t deadline)
 {
@@ -191,24 +187,17 @@ static const char *limit_of(struct th_node_port *port, const struct tracehost_no
 /* Adds SIZE bytes to WAITING, if there is a reader. */
 static bool add_for_reader(struct th_node_bytes *waiting, const void *bytes, size_t size)
 {
-    unsigned char *room = waiting ? th_node_bytes_room(waiting, size) : NULL;
-
-    if (!room)
-        return !waiting;
-    memcpy(room, bytes, size);
-    waiting->size += size;
-    return true;
+    return !waiting || th_node_bytes_add(waiting, bytes, size);
 }
 
 /* Adds the drop that was held back. */
 static bool add_drop(struct th_node_port *port, struct th_node_bytes *waiting)
 {
-    unsigned char record[TH_NODE_RECORD_HEAD] = {TH_NODE_DROP};
+    unsigned char record[TH_NODE_RECORD_HEAD];
     uint32_t count = port->dropped < UINT32_MAX ? (uint32_t)port->dropped : UINT32_MAX;
 
     port->dropped = 0;
-    for (int i = 0; i < 4; i++)
-        record[1 + i] = (unsigned char)(count >> (24 - 8 * i));
+    th_node_head_write(record, TH_NODE_DROP, count);
     return count == 0 || add_for_reader(waiting, record, sizeof record);
 }
 
@@ -216,8 +205,8 @@ bool th_node_port_end(const struct th_node_client *client, struct th_node_port *
                       struct th_node_bytes *waiting, const char *reason, unsigned long long events)
 {
     bool by_rate = strcmp(reason, "port_rate") == 0;
-    char text[200], record[sizeof text + 200] = {TH_NODE_MESSAGE};
-    int size = TH_NODE_RECORD_HEAD;
+    char text[200], record[sizeof text + 200];
+    int size;
 
     if (port->told)
         return true;
@@ -230,16 +219,12 @@ bool th_node_port_end(const struct th_node_client *client, struct th_node_port *
     else
         snprintf(text, sizeof text,
                  "more events at once than the trace port handles: 64 MiB waited");
-    ei_encode_version(record, &size);
-    ei_encode_tuple_header(record, &size, 3);
-    ei_encode_atom(record, &size, "tracehost");
-    ei_encode_atom(record, &size, "off");
+    th_node_note_begin(record, &size, "off");
     ei_encode_tuple_header(record, &size, 3);
     ei_encode_atom(record, &size, reason);
     ei_encode_ulonglong(record, &size, events);
     ei_encode_binary(record, &size, text, (long)strlen(text));
-    for (int i = 0; i < 4; i++)
-        record[1 + i] = (char)((size - TH_NODE_RECORD_HEAD) >> (24 - 8 * i));
+    th_node_head_write(record, TH_NODE_MESSAGE, (uint32_t)size - TH_NODE_RECORD_HEAD);
     return add_drop(port, waiting) && add_for_reader(waiting, record, (size_t)size);
 }
 
@@ -275,7 +260,7 @@ const char *th_node_port_take(const struct th_node_client *client, struct th_nod
         const unsigned char *record = port->in.bytes + port->in.taken;
         port->in.taken += size;
         if (record[0] == TH_NODE_DROP) {
-            port->dropped += number_of_record(record);
+            port->dropped += th_node_head_number(record);
             answer = "mark";
         } else if (is_note(record, size, "mark", &mark) && mark > 0) {
             port->dropped -=

@@ -59,15 +59,8 @@ void th_node_note_begin(char *record, int *size, const char *key)
 
 void th_node_note_end(struct th_node_client *client, char *record, int size)
 {
-    unsigned char *room = th_node_bytes_room(&client->notes, (size_t)size);
-
-    record[0] = TH_NODE_MESSAGE;
-    for (int i = 0; i < 4; i++)
-        record[1 + i] = (char)((size - TH_NODE_RECORD_HEAD) >> (24 - 8 * i));
-    if (room) {
-        memcpy(room, record, (size_t)size);
-        client->notes.size += (size_t)size;
-    }
+    th_node_head_write(record, TH_NODE_MESSAGE, (uint32_t)size - TH_NODE_RECORD_HEAD);
+    th_node_bytes_add(&client->notes, record, (size_t)size);
 }
 
 void th_node_tell(struct th_node_client *client, const char *format, ...)
@@ -108,6 +101,31 @@ int th_node_wait(const struct th_node_client *client, int fd, short events, int6
         if (left <= 0)
             return ETIMEDOUT;
     }
+}
+
+void th_node_head_write(void *head, unsigned char op, uint32_t number)
+{
+    unsigned char *bytes = head;
+
+    bytes[0] = op;
+    for (int i = 0; i < 4; i++)
+        bytes[1 + i] = (unsigned char)(number >> (24 - 8 * i));
+}
+
+uint32_t th_node_head_number(const unsigned char *head)
+{
+    return (uint32_t)head[1] << 24 | (uint32_t)head[2] << 16 | (uint32_t)head[3] << 8 | head[4];
+}
+
+bool th_node_bytes_add(struct th_node_bytes *queue, const void *bytes, size_t size)
+{
+    unsigned char *room = th_node_bytes_room(queue, size);
+
+    if (!room)
+        return false;
+    memcpy(room, bytes, size);
+    queue->size += size;
+    return true;
 }
 
 unsigned char *th_node_bytes_room(struct th_node_bytes *queue, size_t size)
