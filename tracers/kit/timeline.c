@@ -113,10 +113,15 @@ static struct message *take_message(struct mailbox *mailbox, struct message **at
     return message;
 }
 
-static void free_process(struct process *process)
+void timeline_stop(struct process *process)
 {
     stop_collecting(process);
     stack_cut(&process->stack, 0);
+}
+
+static void free_process(struct process *process)
+{
+    timeline_stop(process);
     stack_free(&process->stack);
     while (process->mailbox.first)
         free(take_message(&process->mailbox, &process->mailbox.first));
@@ -186,7 +191,7 @@ static struct process *queue_at(const struct process *process, struct process *r
     return receiver;
 }
 
-/* Returns the message that PROCESS has sent to RECEIVER. NULL if there is no memory. */
+/* Returns the message that PROCESS has sent to RECEIVER. NULL, and counted, if there is no memory. */
 static struct message *add_message(const struct process *process, struct process *receiver,
                                    ErlNifUInt64 hash)
 {
@@ -194,8 +199,10 @@ static struct message *add_message(const struct process *process, struct process
     struct mailbox *mailbox = &receiver->mailbox;
     struct message *sent = malloc(sizeof *sent);
 
-    if (!sent)
+    if (!sent) {
+        loss_add();
         return NULL;
+    }
     if (mailbox->waiting == TIMELINE_WAITING) {
         free(take_message(mailbox, &mailbox->first));
         timeline->forgotten++;

@@ -110,6 +110,9 @@ TRACER_LOCAL void timeline_drop(struct timeline *timeline);
  * memory. */
 TRACER_LOCAL struct process *timeline_process(struct timeline *timeline, ERL_NIF_TERM tracee);
 
+/* Ends the calls and the collection of PROCESS. */
+TRACER_LOCAL void timeline_stop(struct process *process);
+
 /* Advances the process's clock to the time of its event. */
 TRACER_LOCAL void timeline_pass(ErlNifEnv *env, struct process *process, ERL_NIF_TERM opts);
 
