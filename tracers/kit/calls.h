@@ -116,6 +116,15 @@ TRACER_LOCAL void calls_free(struct calls *calls);
 TRACER_LOCAL struct shard *calls_enter(struct calls *calls, ERL_NIF_TERM process);
 TRACER_LOCAL void calls_leave(struct shard *shard);
 
+/* Returns the open calls of PROCESS; NULL if there are none. Valid until the shard's next event. */
+TRACER_LOCAL struct process_calls *calls_of(struct shard *shard, ERL_NIF_TERM process);
+
+/* Returns whether the call with index I is doubted. */
+static inline bool calls_are_doubted(const struct process_calls *process, size_t i)
+{
+    return i < process->doubted || process->frames[i].doubted;
+}
+
 /* Begins a call of FUNCTION, whose figures are not used. CALLER's module is 0 if the caller is
  * unknown. If the stack has FRAMES_MAX calls, its older half is dropped first: so a loop of calls
  * that never return has a limited cost. If there is no memory, returns false, and counts the call

@@ -11,8 +11,7 @@ static struct timing timing_of(const struct event *event)
 {
     return (struct timing){.env = event->env,
                            .calls = &event->report->calls,
-                           .figures = &event->report->functions,
-                           .past = past_is_played(),
+                           .figures = past_is_played() ? NULL : &event->report->functions,
                            .process = event->tracee,
                            .now = event->now,
                            .ended = ended,
