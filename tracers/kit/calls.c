@@ -37,9 +37,14 @@ void calls_free(struct calls *calls)
     }
 }
 
+struct shard *calls_shard(struct calls *calls, ERL_NIF_TERM process)
+{
+    return &calls->shards[tracees_hash(process) >> 58];
+}
+
 struct shard *calls_enter(struct calls *calls, ERL_NIF_TERM process)
 {
-    struct shard *shard = &calls->shards[tracees_hash(process) >> 58];
+    struct shard *shard = calls_shard(calls, process);
 
     pthread_mutex_lock(&shard->lock);
     return shard;

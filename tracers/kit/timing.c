@@ -11,11 +11,10 @@ int64_t timing_time(struct timing_clock *clock, const struct moment *moment,
     }
     /* Relaxed: the word stands for itself. */
     first = atomic_load_explicit(&clock->first, memory_order_relaxed);
-    if (first == wanted ||
-        (!first && (atomic_compare_exchange_strong_explicit(&clock->first, &first, wanted,
-                                                            memory_order_relaxed,
-                                                            memory_order_relaxed) ||
-                    first == wanted)))
+    if (first == wanted || (!first && (atomic_compare_exchange_strong_explicit(
+                                           &clock->first, &first, wanted, memory_order_relaxed,
+                                           memory_order_relaxed) ||
+                                       first == wanted)))
         return moment->time;
     untimed->others++;
     return TIME_NONE;
@@ -33,6 +32,15 @@ void timing_tell_untimed(const char *tracer, const struct untimed *untimed)
                 "%s: events with a time stamp of another clock than the first, which was ignored: "
                 "%llu\n",
                 tracer, (unsigned long long)untimed->others);
+}
+
+void timing_tell_no_ends(const char *tracer)
+{
+    fprintf(stderr,
+            "%s: the events contain no ends of calls; record them by a match specification with "
+            "{return_trace} or {exception_trace}, as --return or --exception of -p do, or by the "
+            "flag return_to\n",
+            tracer);
 }
 
 static struct figures *figures_here(const struct timing *timing, const struct count *function)

@@ -32,6 +32,9 @@ TRACER_LOCAL int64_t timing_time(struct timing_clock *clock, const struct moment
 /* Prints lines about these events on stderr, if there are any. */
 TRACER_LOCAL void timing_tell_untimed(const char *tracer, const struct untimed *untimed);
 
+/* Prints a line that the events contain no ends of calls, and how to record them. */
+TRACER_LOCAL void timing_tell_no_ends(const char *tracer);
+
 /* An event, and the tables that it updates. */
 struct timing {
     ErlNifEnv *env;

@@ -67,11 +67,7 @@ void functions_begin(struct report *report)
 void functions_repairs(const struct report *report, uint64_t *lost, uint64_t *forgotten,
                        struct repairs *untimed)
 {
-    for (size_t i = 0; i < SHARDS; i++) {
-        *lost += report->calls.shards[i].lost;
-        *forgotten += report->calls.shards[i].forgotten;
-        calls_doubtful(&report->calls.shards[i], untimed);
-    }
+    calls_losses(&report->calls, lost, forgotten, untimed);
 }
 
 void functions_forget_open(struct report *report)

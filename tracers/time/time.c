@@ -226,10 +226,9 @@ static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM sav
 
     return part && enif_get_tuple(env, saved, &size, &elements) && size == 4 &&
            figures_take(env, &part->own.figures, elements[0]) &&
-           past_take_numbers(
-               env, elements[1], 3,
-               (uint64_t *const[]){&part->own.strays, &part->own.untimed.stampless,
-                                   &part->own.untimed.others}) &&
+           past_take_numbers(env, elements[1], 3,
+                             (uint64_t *const[]){&part->own.strays, &part->own.untimed.stampless,
+                                                 &part->own.untimed.others}) &&
            take_shards(env, &output->settings.calls, elements[2]) &&
            labels_take(env, &output->settings.labels, elements[3]);
 }
@@ -261,10 +260,7 @@ static void remark_no_ends(const struct figures_table *table)
         ended += table->slots[i]->ended;
     }
     if (calls && !ended)
-        fputs("time: the events contain no ends of calls; record them by a match specification "
-              "with {return_trace} or {exception_trace}, as --return or --exception of -p do, or "
-              "by the flag return_to\n",
-              stderr);
+        timing_tell_no_ends("time");
 }
 
 static void report_output(ErlNifEnv *env, struct output *output)
@@ -282,11 +278,7 @@ static void report_output(ErlNifEnv *env, struct output *output)
             untimed.stampless += part->own.untimed.stampless;
             untimed.others += part->own.untimed.others;
         }
-    for (size_t i = 0; i < SHARDS; i++) {
-        lost += settings->calls.shards[i].lost;
-        forgotten += settings->calls.shards[i].forgotten;
-        calls_doubtful(&settings->calls.shards[i], &repairs);
-    }
+    calls_losses(&settings->calls, &lost, &forgotten, &repairs);
     report(output->file, &all, settings->format,
            settings->by == BY_PROCESS ? &settings->labels : NULL, settings->top);
     remark_no_ends(&all);
