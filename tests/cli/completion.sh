@@ -248,6 +248,7 @@ tracehost run --meta-tracer=t =>
     text
     time
     trace_port
+    tree
 tracehost replay -L lib -t ou =>
     ours
 tracehost replay -Llib -t ou =>
