@@ -11,7 +11,7 @@ class FlameGraph {
   constructor() {
     this.svg = document.documentElement;
     const { unit, order, recursion } = this.svg.dataset;
-    Object.assign(this, { unit, icicle: order === 'icicle', merged: false, view: [] });
+    Object.assign(this, { unit, icicle: order === 'icicle', merged: false, view: [], covered: 0 });
     this.frames = Array.from(this.svg.querySelectorAll('.f'), (g) => ({ g, name: g.firstElementChild.textContent,
       parent: +g.dataset.p, whole: +g.dataset.w, own: +g.dataset.o, calls: +g.dataset.n }));
     this.search = new Search(this);
@@ -231,6 +231,8 @@ class FlameGraph {
       this.fit();
     }
   }
+
+  scrolled() {}
 
   /* Returns the share of all that is in HITS, each moment counted once. */
   share(hits) {

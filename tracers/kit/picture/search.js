@@ -5,7 +5,8 @@
  */
 
 /* PICTURE has items() => everything that can be found, in reading order, text(item), y(item) => its
- * place, or null if it is not drawn, mark(item, hit, current), reveal(item), share(hits) => text. */
+ * place, or null if it is not drawn, mark(item, hit, current), reveal(item), share(hits) => text,
+ * covered: height below the bar that is covered, too, scrolled(): the window was scrolled. */
 class Search {
   constructor(picture) {
     Object.assign(this, { picture, hits: [], at: -1 });
@@ -24,12 +25,18 @@ class Search {
     return Math.ceil(this.bar.firstElementChild.getBoundingClientRect().height);
   }
 
+  /* Returns the first height that can be seen. */
+  get begin() {
+    return window.scrollY + this.height + this.picture.covered;
+  }
+
   /* Keeps the bar in view, and counts the hits that are not. */
   scrolled() {
     const { scrollY, innerHeight } = window;
     this.bar.setAttribute('transform', `translate(0,${scrollY})`);
+    this.picture.scrolled();
     const places = this.hits.map((hit) => this.picture.y(hit)).filter((y) => y !== null);
-    this.show(this.up, '▲', places.filter((y) => y < scrollY + this.height).length);
+    this.show(this.up, '▲', places.filter((y) => y < this.begin).length);
     this.show(this.down, '▼', places.filter((y) => y > scrollY + innerHeight - 20).length);
   }
 
@@ -77,7 +84,7 @@ class Search {
   jumpBeyond(step) {
     const { scrollY, innerHeight } = window, y = (i) => this.picture.y(this.hits[i]);
     const beyond = [...this.hits.keys()].filter((i) => y(i) !== null &&
-      (step < 0 ? y(i) < scrollY + this.height : y(i) > scrollY + innerHeight - 20));
+      (step < 0 ? y(i) < this.begin : y(i) > scrollY + innerHeight - 20));
     beyond.sort((a, b) => step * (y(a) - y(b)));
     if (beyond.length) this.goTo(beyond[0]);
   }
@@ -89,8 +96,8 @@ class Search {
     this.picture.reveal(hit);
     this.picture.mark(hit, true, true);
     const y = this.picture.y(hit), { scrollY, innerHeight } = window;
-    if (y < scrollY + this.height + 20 || y > scrollY + innerHeight - 40)
-      window.scrollTo(0, y - (innerHeight + this.height) / 2);
+    if (y < this.begin + 20 || y > scrollY + innerHeight - 40)
+      window.scrollTo(0, y - (innerHeight + this.begin - scrollY) / 2);
     this.told.textContent = this.found() + ': ' + this.picture.text(hit);
     this.scrolled();
   }
