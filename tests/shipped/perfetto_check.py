@@ -365,4 +365,5 @@ def main():
             print(os.path.basename(name), 'differs:', error)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -38,7 +38,7 @@ static void play(struct th_buffer *stream, const char *name)
 {
     static const char *const tracers[] = {
         "text",   "count",    "time", "flame",    "report",     "otlp",     "jsonl",
-        "chrome", "sequence", "msg",  "coverage", "trace_port", "perfetto",
+        "chrome", "sequence", "msg",  "coverage", "trace_port", "perfetto", "speedscope",
     };
     FILE *file = fopen(stream_file, "wb");
     char command[512];
