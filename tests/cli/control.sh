@@ -38,6 +38,7 @@ speedscope  built in  BUILD/lib/tracehost/tracers/speedscope.so
 text        built in  BUILD/lib/tracehost/tracers/text.so
 time        built in  BUILD/lib/tracehost/tracers/time.so
 trace_port  built in  BUILD/lib/tracehost/tracers/trace_port.so
+tree        built in  BUILD/lib/tracehost/tracers/tree.so
 usdt        built in  BUILD/lib/tracehost/tracers/usdt.so
 EOF
 expect 'processes lists the processes of the host' ctl processes <<'EOF'

@@ -375,6 +375,7 @@ text                 refused        -L               WORK/list/text.so
 text                 NIF library    built in         BUILD/lib/tracehost/tracers/text.so (shadowed by the one above)
 time                 NIF library    built in         BUILD/lib/tracehost/tracers/time.so
 trace_port           NIF library    built in         BUILD/lib/tracehost/tracers/trace_port.so
+tree                 NIF library    built in         BUILD/lib/tracehost/tracers/tree.so
 usdt                 NIF library    built in         BUILD/lib/tracehost/tracers/usdt.so
 
 looked in:

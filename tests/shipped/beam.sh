@@ -83,6 +83,15 @@ expect 'time prints consistent times of recursive calls' times_in_beam <<'LINES'
 3 times traced:work/1
 LINES
 
+expect 'tree prints recursive calls' in_beam tree <<'LINES'
+   duration  process    call
+          -  <P>   traced:work(2)
+          -  <P>     traced:work(1)
+          -  <P>       traced:work(0)
+-- stderr
+tree: events without a time stamp, which takes a flag such as monotonic_timestamp: 6
+LINES
+
 # Times differ from run to run.
 flame_in_beam() {
     in_beam flame | sed 's/ [0-9]*$/ N/'
