@@ -200,11 +200,12 @@ static void write_repairs(struct writing *writing)
     const struct messages *messages = &report->messages;
     uint64_t lost = report->lost + report->functions.lost + report->tags.lost +
                     report->stacks.starved + writing->names.short_of_memory;
-    uint64_t forgotten = report->forgotten;
+    struct losses losses = report->losses;
     struct repairs untimed = report->untimed;
     bool first = true;
 
-    functions_repairs(report, &lost, &forgotten, &untimed);
+    calls_losses(&report->calls, &losses, &untimed);
+    lost += losses.lost;
     report->starved = lost;
     const struct {
         const char *what;
@@ -219,7 +220,8 @@ static void write_repairs(struct writing *writing)
         {"returns of unknown calls", report->repairs.uncalled},
         {"calls and returns of processes that were not scheduled in", report->unscheduled},
         {"calls too deep to follow", report->repairs.beyond},
-        {"open calls forgotten, as a process had too many", forgotten},
+        {"open calls forgotten, as a process had too many", losses.forgotten},
+        {CALLS_UNWATCHED, losses.unwatched},
         {"functions shown as one, as there are too many",
          report->functions.used > FUNCTIONS_SHOWN ? report->functions.used - FUNCTIONS_SHOWN : 0},
         {"calls of functions beyond the maximum number", writing->beyond},
