@@ -31,6 +31,7 @@ flame       built in  BUILD/lib/tracehost/tracers/flame.so
 jsonl       built in  BUILD/lib/tracehost/tracers/jsonl.so
 msg         built in  BUILD/lib/tracehost/tracers/msg.so
 otlp        built in  BUILD/lib/tracehost/tracers/otlp.so
+perfetto    built in  BUILD/lib/tracehost/tracers/perfetto.so
 report      built in  BUILD/lib/tracehost/tracers/report.so
 sequence    built in  BUILD/lib/tracehost/tracers/sequence.so
 text        built in  BUILD/lib/tracehost/tracers/text.so

@@ -24,7 +24,7 @@ tracer 'count' has no setting 'tops'
 did you mean 'top'?
 flame,title=x: status 2
 tracer 'flame' has no setting 'title'
-the settings are format, by, output and color
+the settings are format, by, recursion, depth, order, hue, output and color
 count=#{1 => 2}: status 2
 tracer 'count' has no setting 1: the name of a setting must be an atom
 the settings are by, format, top, output and color

@@ -7,6 +7,11 @@
 read_by() {
     case $1 in
     otlp) cat >"$work/spans" && tests/shipped/otlp_rules "$work/spans" ;;
+    perfetto)
+        cat >"$work/packets"
+        [ ! -e "$SOURCE_DIR/build/npm/packages" ] ||
+            NODE_PATH=$SOURCE_DIR/build/npm/node_modules node tests/shipped/perfetto_decode "$work/packets"
+        ;;
     tree,*format=json*) python3 -c 'import json, sys; list(map(json.loads, sys.stdin))' ;;
     chrome | *format=json*) python3 -c 'import json, sys; json.load(sys.stdin)' ;;
     jsonl) "$tracehost" info --allow-partial - ;;
@@ -45,7 +50,7 @@ every_seed() {
 
 # For a stream without events, the output replaces the old content of its file.
 of_nothing() {
-    for tracer in text msg count count,format=json count,by=process,format=csv time time,format=csv tree flame chrome sequence coverage \
+    for tracer in text msg count count,format=json count,by=process,format=csv time time,format=csv tree flame chrome perfetto sequence coverage \
         coverage,format=json trace_port jsonl; do
         echo "-- $tracer"
         echo left >"$work/output"
@@ -72,6 +77,7 @@ calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,function
 -- flame
 -- chrome
 []
+-- perfetto
 -- sequence
 sequenceDiagram
 -- coverage

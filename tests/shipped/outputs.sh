@@ -5,7 +5,7 @@
 . tests/cli/lib/control_hosts.sh
 
 one=$recordings/s04_genserver_pingpong.trace
-as_they_go='text msg jsonl trace_port chrome otlp tree'
+as_they_go='text msg jsonl trace_port chrome perfetto otlp tree'
 at_their_end='flame count time sequence report coverage'
 
 # --- Outputs that cannot be written ---

@@ -352,3 +352,15 @@ void term_print_exception(struct line *line, ErlNifEnv *env, ERL_NIF_TERM except
     line_add_term(line, elements[0]);
     term_print_after(line, ":", env, elements[1], args);
 }
+
+void term_print_type(struct line *line, ErlNifEnv *env, ERL_NIF_TERM class, ERL_NIF_TERM reason)
+{
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    line_add(line, "%#T", class);
+    if (enif_get_tuple(env, reason, &size, &elements) && size > 0)
+        reason = elements[0];
+    if (enif_is_atom(env, reason))
+        line_add(line, ":%#T", reason);
+}

@@ -39,4 +39,9 @@ TRACER_LOCAL void term_print_arguments(struct line *line, ErlNifEnv *env, ERL_NI
 TRACER_LOCAL void term_print_exception(struct line *line, ErlNifEnv *env, ERL_NIF_TERM exception,
                                        enum args args);
 
+/* Adds the class of an exception, and the atom that REASON is or begins with, but no other part of
+ * the reason: error:badmatch. */
+TRACER_LOCAL void term_print_type(struct line *line, ErlNifEnv *env, ERL_NIF_TERM class,
+                                  ERL_NIF_TERM reason);
+
 #endif
