@@ -300,7 +300,8 @@ with open(sys.argv[1], encoding='utf-8') as file:
 (kind, data), own = page.found[0], page.found[1:]
 print(kind, len(own), json.dumps(json.loads(data)['title']))
 assert '<' not in data
-wanted = ''.join(pathlib.Path(path).read_text(encoding='utf-8') for path in sorted(glob.glob('tracers/report/page/*.js')))
+wanted = ''.join(pathlib.Path(path).read_text(encoding='utf-8') for path in
+                 sorted(glob.glob('tracers/kit/picture/[nu]*.js')) + sorted(glob.glob('tracers/report/page/*.js')))
 assert own[0][1].strip() == wanted.strip()
 PYTHON
 }
