@@ -187,6 +187,7 @@ void processes_begin_stream(struct report *report)
         stack_end(process);
         process->collects_since = TIME_NONE;
         process->arguments = 0;
+        process->request.open = 0;
     }
 }
 
@@ -195,6 +196,7 @@ static void free_process(struct process *process)
     mailbox_clear(&process->report->messages, &process->mailbox);
     stack_free(&process->stack);
     free(process->bins.bins);
+    free(process->request.nodes);
     free(process->reason);
     free(process);
 }
