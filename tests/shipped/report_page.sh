@@ -546,17 +546,19 @@ STEPS
 }
 expect 'the page of doubtful stacks shows a note' doubtful <<'LINES'
 ⚠ This page is not exact or not completereturns that end an unknown number of calls, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0): 1 – record callers and ends of calls, as dbg:tpl(MODULE, cx) does
-Own time by stack, the greatest on the left; a colour for each module. Too narrow to be drawn: 1 stack, part of the callers above.
+Own time by stack, the greatest on the left; a hue for each module. Too narrow to be drawn: 1 stack, part of the callers above.
 LINES
 
-# The script behind the picture in README.md still finds the flame graph.
+# The script behind the pictures in README.md still finds what they show.
 picture() {
-    PATH="$(dirname "$tracehost"):$PATH" samples/report_picture.sh "$work/report.png" &&
-        python3 -c 'import struct, sys; print(*struct.unpack(">8x4x4sII", open(sys.argv[1], "rb").read(24)))' \
-            "$work/report.png"
+    mkdir -p "$work/pictures" && PATH="$(dirname "$tracehost"):$PATH" samples/report_picture.sh "$work/pictures" &&
+        python3 -c 'import struct, sys
+for file in sys.argv[1:]:
+    print(*struct.unpack(">8x4x4sII", open(file, "rb").read(24)))' "$work/pictures/report.png" "$work/pictures/sequence.png"
 }
-expect 'samples/report_picture.sh makes the picture of README.md' picture <<'LINES'
+expect 'samples/report_picture.sh makes the pictures of README.md' picture <<'LINES'
 b'IHDR' 1280 844
+b'IHDR' 1280 780
 LINES
 
 # The time is printed; the limit allows for busy machines.

@@ -193,7 +193,7 @@ function flameSection(page) {
       } }), ' direct recursion as one frame');
       body.append(el('div', { class: 'controls' }, tree.called[0].length > 1 ? how : null, fold,
         el('span', { class: 'why' }, (report.flame.unit === 'calls' ? 'Calls' : 'Own time') +
-          ' by stack, the greatest on the left; a colour for each module.' + (report.flame.narrow === 0 ? '' :
+          ' by stack, the greatest on the left; a hue for each module.' + (report.flame.narrow === 0 ? '' :
           ' Too narrow to be drawn: ' + formatCounted(report.flame.narrow, 'stack') + ', part of the callers above.'))),
       path, place);
       use();
