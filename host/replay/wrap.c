@@ -253,8 +253,8 @@ static bool may_be_of_dbg(const char *name)
         uint32_t arity;
         may = *p <= TH_PORT_DROP;
         p = *p == TH_PORT_MESSAGE ? th_replay_raw_tuple(p + TH_PORT_HEAD + 1, end, &arity) : NULL;
-        may = may && !(p && th_replay_raw_atom(p, end, &kind) &&
-                       th_replay_raw_is(&kind, "tracehost"));
+        may = may &&
+              !(p && th_replay_raw_atom(p, end, &kind) && th_replay_raw_is(&kind, "tracehost"));
     }
     th_replay_input_close(&input);
     return may;

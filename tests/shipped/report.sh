@@ -106,8 +106,8 @@ expect 'the page contains all data of a recording' data -- tests/shipped/report_
   ],
   "names": ["'odd \"<name>':call/2", "ex:handle/1"],
   "repairs": [
-    ["ends of calls that began before the recording", 1, null],
-    ["returns from calls that began before the recording", 1, null]
+    ["ends of calls that are not in the recording", 1, null],
+    ["returns from calls that are not in the recording", 1, null]
   ]
 }
 -- stderr
@@ -288,8 +288,8 @@ expect 'malformed events are counted and reported' odd <<'EOF'
   ["events without a time stamp", 293, "trace all processes and ports with a flag like monotonic_timestamp"],
   ["events with a time stamp of another clock, which was ignored", 206, "trace all processes and ports with the same time stamps"],
   ["events older than the first one, counted at the time of the first one", 125, "trace with monotonic_timestamp, which does not go back"],
-  ["ends of calls that began before the recording", 38, null],
-  ["returns from calls that began before the recording", 26, null]
+  ["ends of calls that are not in the recording", 38, null],
+  ["returns from calls that are not in the recording", 26, null]
 ]
 EOF
 

@@ -199,16 +199,18 @@ def check_summary(data, recording):
         'unix': str(recording.first) if recording.kind == 'timestamp' else None})
 
 
-def check_functions(data, lines):
+def check_functions(data, lines, scheduling):
     wanted = {name: row for (_, name), row in times.expected(lines, False).items() if row['calls'] or row['errors']}
     same('functions', data['summary']['functions'], len(wanted))
     ended, before = 0, None
-    for name, calls, errors, still_open, untold, total, own, p50, p90, p99, most in data['functions']:
+    for name, calls, errors, still_open, untold, total, own, p50, p90, p99, most, *spent in data['functions']:
         name = data['names'][name]
         row = wanted.pop(name)
         took = row['took']
         same(name, (calls, errors, calls - still_open - untold), (row['calls'], row['errors'], len(took)))
         same(name, (total, own, most), (row['total_ns'], row['own_ns'], max(took)) if took else (None, None, None))
+        wanted_spent = [row['on_ns'], row['off_ns'], row['own_on_ns']] if took else [None] * 3
+        same(name, spent, wanted_spent if scheduling else [])
         for said, percent in (p50, 50), (p90, 90), (p99, 99):
             if took:
                 check_percentile(name, said, took, percent)
@@ -420,7 +422,7 @@ def main():
     recording = Recording([json.loads(line) for line in lines])
     check_summary(data, recording)
     if recording.kind != 'none':
-        check_functions(data, lines)
+        check_functions(data, lines, recording.scheduling)
     check_flame(data, recording)
     numbers = check_processes(data, recording)
     check_timeline(data, recording, numbers)

@@ -202,7 +202,7 @@ static void write_doubts(struct writing *writing, const char *effect, const stru
     line_drop(&line);
 }
 
-/* Writes [text, count, cure]. Limits of the page, and calls that began before the recording, are not
+/* Writes [text, count, cure]. Limits of the page, and calls that are not in the recording, are not
  * doubtful: their cure is null. */
 static void write_repairs(struct writing *writing)
 {
@@ -211,11 +211,12 @@ static void write_repairs(struct writing *writing)
     const struct messages *messages = &report->messages;
     uint64_t lost = report->lost + report->functions.lost + report->tags.lost +
                     report->stacks.starved + writing->names.short_of_memory;
-    uint64_t forgotten = report->forgotten;
+    struct losses losses = report->losses;
     struct repairs untimed = report->untimed;
     bool first = true;
 
-    functions_repairs(report, &lost, &forgotten, &untimed);
+    calls_losses(&report->calls, &losses, &untimed);
+    lost += losses.lost;
     report->starved = lost;
     const struct {
         const char *what;
@@ -228,13 +229,14 @@ static void write_repairs(struct writing *writing)
          "trace all processes and ports with the same time stamps"},
         {"events older than the first one, counted at the time of the first one",
          report->clock.early, "trace with monotonic_timestamp, which does not go back"},
-        {"ends of calls that began before the recording", report->strays, NULL},
+        {"ends of calls that are not in the recording", report->strays, NULL},
         {"calls ended by the return of a caller", report->repairs.cut, STACK_CURE},
-        {"returns from calls that began before the recording", report->repairs.uncalled, NULL},
+        {"returns from calls that are not in the recording", report->repairs.uncalled, NULL},
         {"calls and returns of processes that were not scheduled in", report->unscheduled,
          "set the flag running together with the flag call"},
         {"calls too deep to follow", report->repairs.beyond, less},
-        {"open calls forgotten, as a process had too many", forgotten, STACK_CURE},
+        {"open calls forgotten, as a process had too many", losses.forgotten, STACK_CURE},
+        {CALLS_UNWATCHED, losses.unwatched, NULL},
         {"functions shown as one, as there are too many",
          report->functions.used > FUNCTIONS_SHOWN ? report->functions.used - FUNCTIONS_SHOWN : 0,
          NULL},

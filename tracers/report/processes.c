@@ -126,10 +126,11 @@ static void schedule_event(const struct event *event, bool in)
     if (!event->report->scheduling)
         processes_forget_busy(event->report);
     event->report->scheduling = true;
+    function_running(event);
     if (!process)
         return;
     stack_pass_time(process, event->report->clock.now);
-    process->out = !in;
+    schedule_switch(&process->schedule, in, event->report->clock.now);
     run_until(process, event->now);
     if (in)
         process->runs_since = event->now;

@@ -206,7 +206,7 @@ struct report {
     struct tree stacks;
     uint32_t stacks_saved; /* nodes that the shares before have */
     struct repairs repairs;
-    uint64_t forgotten;     /* open calls of earlier streams dropped from full stacks */
+    struct losses losses;   /* of the calls of earlier streams */
     struct repairs untimed; /* of earlier streams: ends of calls that were not measured */
     uint64_t unscheduled;   /* calls and returns of processes that were scheduled out */
     struct messages messages;
@@ -227,12 +227,11 @@ struct process {
     bool forgotten;       /* being merged into the rest */
     bool port;
     bool ended;
-    bool out;                           /* scheduled out */
     struct mfa entry;                   /* function 0: unknown; of a port: its driver */
     ERL_NIF_TERM parent;                /* 0: unknown */
     int64_t born, died;                 /* or TIME_NONE */
     int64_t last;                       /* its latest event, or TIME_NONE */
-    int64_t passed;                     /* time up to which its stack's time is accounted for */
+    struct schedule schedule;           /* of its stack */
     int64_t runs_since, collects_since; /* or TIME_NONE */
     struct sums sums;
     uint64_t own, ran, collections, collecting_time; /* nanoseconds, except `collections` */
@@ -291,9 +290,8 @@ TRACER_LOCAL void functions_begin(struct report *report);
 TRACER_LOCAL void function_event(const struct event *event);
 TRACER_LOCAL void function_exit(const struct event *event);
 
-/* Adds the losses and doubts of the open calls. */
-TRACER_LOCAL void functions_repairs(const struct report *report, uint64_t *lost,
-                                    uint64_t *forgotten, struct repairs *untimed);
+/* Handles an event about a scheduler. */
+TRACER_LOCAL void function_running(const struct event *event);
 
 /* Drops the open calls of a stream that ends: their ends remain unknown. */
 TRACER_LOCAL void functions_forget_open(struct report *report);

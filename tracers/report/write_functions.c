@@ -19,6 +19,14 @@ static void write_row(struct writing *writing, long name, const struct figures *
     }
     fputc(',', file);
     write_count(file, times->max, known);
+    if (writing->report->scheduling) {
+        fputc(',', file);
+        write_count(file, figures->spent.on, known && name >= 0);
+        fputc(',', file);
+        write_count(file, figures->spent.off, known && name >= 0);
+        fputc(',', file);
+        write_count(file, figures->own_spent.on, known);
+    }
     fputc(']', file);
 }
 
@@ -30,6 +38,7 @@ static void add_to_rest(struct figures *rest, struct figures *figures)
     rest->ended += figures->ended;
     rest->untold += figures->untold;
     rest->own += figures->own;
+    rest->own_spent.on += figures->own_spent.on;
     histogram_move(&rest->times, &figures->times);
 }
 
