@@ -376,7 +376,9 @@ static void draw(ErlNifEnv *env, struct output *output)
                               &flame->tree,
                               &flame->labels,
                               output_choice(output->env, output->state, "by") == BY_CALLS,
-                              flame->repairs.doubtful};
+                              flame->repairs.doubtful,
+                              NULL,
+                              NULL};
     struct process *process;
     size_t slot = 0;
 

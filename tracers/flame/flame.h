@@ -15,6 +15,10 @@ struct drawing {
     const struct tracees *labels;
     bool calls;        /* draws calls, not time */
     uint64_t doubtful; /* doubtful returns; see ../stack.h */
+    /* For a differential graph, else NULL: each node's own amount in the other recording, and the
+     * texts of which a node's `mfa.module` is the index. */
+    const uint64_t *before;
+    const char *const *names;
 };
 
 /* Starts LINE with a process's label, if there is one, and pid, or with M:F/A. */

@@ -13,7 +13,8 @@ enum { WIDTH = 1200, MARGIN = 10, ROW = 18, HEAD = 40, NARROWEST = 20000 };
 
 struct box {
     uint64_t total, x;
-    uint64_t next; /* left edge of the next child */
+    uint64_t before; /* total in the other recording of a differential graph */
+    uint64_t next;   /* left edge of the next child */
     unsigned depth;
     bool shown;
 };
@@ -33,8 +34,12 @@ static void lay_out(struct picture *picture)
 
     for (uint32_t i = tree->used; i-- > 0;) {
         boxes[i].total += node_own(picture->drawing, &tree->nodes[i]);
-        if (i > 0)
-            boxes[tree->nodes[i].parent].total += boxes[i].total;
+        if (picture->drawing->before)
+            boxes[i].before += picture->drawing->before[i];
+        if (i == 0)
+            break;
+        boxes[tree->nodes[i].parent].total += boxes[i].total;
+        boxes[tree->nodes[i].parent].before += boxes[i].before;
     }
     boxes[0].shown = true;
     for (uint32_t i = 1; i < tree->used; i++) {
@@ -68,7 +73,12 @@ static void add_title(struct line *line, const struct picture *picture, uint32_t
     uint64_t all = picture->boxes[0].total;
     struct line name;
 
-    node_name(&name, picture->drawing->labels, node);
+    if (picture->drawing->names) {
+        line_start(&name);
+        line_add(&name, "%s", picture->drawing->names[node->mfa.module]);
+    } else {
+        node_name(&name, picture->drawing->labels, node);
+    }
     if (number == 0)
         line_add(line, "all");
     else
@@ -77,6 +87,10 @@ static void add_title(struct line *line, const struct picture *picture, uint32_t
     line_add(line, "\n");
     add_amount(line, picture->drawing, box->total);
     line_add(line, ", %.2f%% of all", all ? 100.0 * (double)box->total / (double)all : 100.0);
+    if (picture->drawing->before) {
+        line_add(line, ", before ");
+        add_amount(line, picture->drawing, box->before);
+    }
     if (!node->parent)
         return;
     line_add(line, ", ");
@@ -85,6 +99,18 @@ static void add_title(struct line *line, const struct picture *picture, uint32_t
     if (!picture->drawing->calls)
         line_add(line, ", %llu call%s", (unsigned long long)node->calls,
                  node->calls == 1 ? "" : "s");
+}
+
+/* Adds the colour of a change: red for growth, blue for shrinkage, the stronger the larger a part of
+ * the larger amount the change is. */
+static void add_colour_of_change(struct line *line, const struct box *box)
+{
+    uint64_t larger = box->total > box->before ? box->total : box->before;
+    uint64_t change = larger - (box->total > box->before ? box->before : box->total);
+    unsigned part = larger ? (unsigned)(38.0 * (double)change / (double)larger) : 0;
+
+    line_add(line, "hsl(%u,%u%%,%u%%)", box->total > box->before ? 5 : 215, part ? 85 : 0,
+             96 - part);
 }
 
 /* Adds a warm colour, the same for all functions of a module in all pictures; processes are grey.
@@ -123,7 +149,10 @@ static void draw_box(const struct picture *picture, uint32_t number)
     add_title(&line, picture, number);
     line_add(&line, "</title><rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\" fill=\"", x, y,
              width, ROW - 1);
-    add_colour(&line, &picture->drawing->tree->nodes[number]);
+    if (picture->drawing->before)
+        add_colour_of_change(&line, box);
+    else
+        add_colour(&line, &picture->drawing->tree->nodes[number]);
     line_add(&line, "\"/><text x=\"%.1f\" y=\"%u\"></text></g>", x + 3, y + 13);
     line_end(&line, picture->drawing->file);
 }

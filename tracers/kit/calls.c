@@ -261,6 +261,13 @@ bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *fun
     return false;
 }
 
+const struct open_call *calls_top(struct shard *shard, ERL_NIF_TERM word)
+{
+    struct process_calls *process = process_of(shard, word);
+
+    return process && process->used ? &process->frames[process->used - 1] : NULL;
+}
+
 /* Pops a call. NOW is the end of the innermost call; TIME_NONE, and not TOLD, if no event reported
  * it. */
 static void pop(struct process_calls *process, int64_t now, bool told, struct ended *ended)

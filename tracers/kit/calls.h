@@ -124,6 +124,9 @@ TRACER_LOCAL bool calls_begin(struct shard *shard, ERL_NIF_TERM process,
                               const struct count *function, const struct mfa *caller, int64_t now,
                               uint32_t mark);
 
+/* Returns the open call on top; NULL if no call is open. Valid until the next change. */
+TRACER_LOCAL const struct open_call *calls_top(struct shard *shard, ERL_NIF_TERM process);
+
 /* Pops the next call that the end of FUNCTION ends: first the calls that it made and that are still
  * open, last its own call, with `told`. False, and no change, if no call of FUNCTION is open. */
 TRACER_LOCAL bool calls_end(struct shard *shard, ERL_NIF_TERM process, const struct count *function,
