@@ -104,6 +104,13 @@ for i in 1 2 3 4 5; do echo "<0.7.0> $i {m,loop,[$i]}"; done | calls loop
 echo '<0.8.0> 9 {m,x,1} -> y' | calls end
 cat end >>loop
 sed '/\[3\]/d' loop >short
+sed 's/\[5\]/[6]/' short >shorter
+two_changes() {
+    "$tracehost" diff loop shorter 2>/dev/null | head -n 1
+}
+expect 'another change further on does not hide a missing tail call' two_changes <<'END'
+2 differences of calls: 1 dropped, 1 with other arguments
+END
 expect 'a missing tail call is no change of all that follow' first loop short <<'END'
 a call is missing
   process    <0.7.0> -> <0.7.0>
@@ -167,6 +174,41 @@ a call has other arguments
   before     m:tell(<0.8.0>,<0.9.0>,#Ref<0.1.2.5>) -> #{<0.8.0> => 1}
   after      m:tell(<0.28.0>,<0.29.0>,#Ref<0.1.2.6>) -> #{<0.29.0> => 1}
 END
+# siblings A B X Y: a process starts A and then B, whose events come first; A calls with X, B with Y.
+siblings() {
+    calls "$5" <<END
++ $2 1 spawned <0.7.0> {m,work,[]}
+$2 2 {m,work,[$4]}
+$2 3 {m,work,1} -> ok
++ $1 4 spawned <0.7.0> {m,work,[]}
+$1 5 {m,work,[$3]}
+$1 6 {m,work,1} -> ok
++ <0.7.0> 7 spawn $1 {m,work,[]}
++ <0.7.0> 8 spawn $2 {m,work,[]}
+END
+}
+siblings '<0.8.0>' '<0.9.0>' a b sib
+siblings '<0.8.0>' '<0.9.0>' c d sibling
+lines sibling 4 5 6 1 2 3 7 8 >siblings
+expect 'the order of children is that in which their parent has started them' first sib siblings <<'END'
+a call has other arguments
+  process    <0.9.0> -> <0.9.0>
+  before     m:work(b) -> ok
+  after      m:work(d) -> ok
+END
+# Two processes do the same; a third one has told them apart.
+calls alike <<'END'
+<0.7.0> 1 {m,work,[]}
+<0.7.0> 2 {m,work,0} -> ok
+<0.8.0> 3 {m,work,[]}
+<0.8.0> 4 {m,work,0} -> ok
+<0.9.0> 5 {m,tell,[<0.7.0>,<0.8.0>]}
+<0.9.0> 6 {m,tell,2} -> ok
+END
+lines alike 3 4 1 2 5 6 >unlike
+expect 'equal processes are matched by the terms that have their pids' "$tracehost" diff alike unlike <<'END'
+no difference: 3 calls, times of 2 functions (2: too few calls)
+END
 calls named <<'END'
 + <0.7.0> 1 register left none
 + <0.8.0> 1 register right none
@@ -209,6 +251,14 @@ expect 'a function that is slower comes before its caller' "$tracehost" diff qui
       40       40       153       183       155       185       155       185        6120        7320  slower callees  m:f/1
 
 times without a certain change: 0 functions
+END
+# The last call of f lasts longer.
+sed '$ s/"ts":[0-9]*/"ts":99999000/' quick >once
+expect 'a single slow call is shown, but is no certain change' "$tracehost" diff quick once <<'END'
+slowest calls by own time; a single call makes no change certain:
+  51.000 us  m:f(0) -> 93890.000 us  m:f(39)
+
+times without a certain change: 2 functions
 END
 sed 's/"ts":[0-9]*,//' quick >untimed
 expect 'recordings without times have no change of times' "$tracehost" diff quick untimed <<'END'

@@ -17,7 +17,7 @@ import subprocess
 import sys
 
 FUNCTIONS = [('m%d' % (i % 4), 'f%d' % i, 1 + i % 2) for i in range(16)]
-KINDS = ('dropped', 'arguments', 'exception', 'slower')
+KINDS = ('dropped', 'arguments', 'exception', 'slower', 'slow call', 'pid')
 
 
 class Call:
@@ -169,11 +169,26 @@ def plant(chance, processes, kind):
             calls = process.roots[0].callees or calls
         return calls.pop(chance.randrange(len(calls))).function
     call = chance.choice(list(process.all()))
+    if kind == 'slow call':
+        call.factor = 30.0
+        return call.function
     if kind == 'arguments':
         call.arguments[chance.randrange(len(call.arguments))] = lambda world: '{changed,here}'
     else:
         call.error = 'planted'
     return call.function
+
+
+def name_process(chance, processes):
+    """Gives one call the pid of a process. Returns a function that gives it that of another one, as plant() does."""
+    call = chance.choice(list(chance.choice(processes).all()))
+    first, second = chance.sample(range(len(processes)), 2)
+    call.arguments[0] = lambda world: '{to,%s}' % world.pid(first)
+
+    def change():
+        call.arguments[0] = lambda world: '{to,%s}' % world.pid(second)
+        return call.function
+    return change
 
 
 def write(path, seed, form, variant, processes):
@@ -198,10 +213,17 @@ def check_planted(found, kind, function):
         if first['change'] != 'slower' or first['function'] != '%s/%d' % (name, function[2]):
             return 'slower is %s/%d, but the first is %s: %s' % (name, function[2], first['function'], first['change'])
         return None
+    if kind == 'slow call':
+        if found['differences'] or found['unmatched']:
+            return 'calls differ'
+        rows = found['slowest']
+        if len(rows) != 1 or rows[0]['function'] != '%s/%d' % (name, function[2]):
+            return 'a slow call of %s/%d, but there are %s' % (name, function[2], rows)
+        return None
     if not found['differences']:
         return 'nothing was found'
     first = found['differences'][0]
-    if first['kind'] != kind or not first['before'].startswith(name + '('):
+    if first['kind'] != ('arguments' if kind == 'pid' else kind) or not first['before'].startswith(name + '('):
         return '%s of %s, but the first is %s' % (kind, name, first)
     if kind == 'arguments' and '{changed,here}' not in first['after']:
         return 'the changed arguments are not shown: %s' % first
@@ -213,6 +235,8 @@ def check_planted(found, kind, function):
 def check_same(found):
     if found['differences'] or found['unmatched']:
         return 'a difference was found: %s' % (found['differences'] or found['unmatched'])[0]
+    if found['slowest']:
+        return 'a slow call was found: %s' % found['slowest'][0]
     changes = [row['function'] for row in found['functions'] if row['change'] in ('slower', 'faster')]
     return 'times of %s' % changes if changes else None
 
@@ -220,15 +244,17 @@ def check_same(found):
 def check_seed(tracehost, folder, seed):
     """Prints what is wrong. Returns the number of failures."""
     before, after = os.path.join(folder, 'before'), os.path.join(folder, 'after')
-    form, kind = ('spawn', 'names', 'neither')[seed % 3], KINDS[seed % 4]
+    form, kind = ('spawn', 'names', 'neither')[seed % 3], KINDS[seed // 3 % 6]
     failures = 0
     size = random.Random(seed).choice((6, 20, 60))
     for planted in (None, kind):
         count = 2 + seed % 7 + (6 if planted == 'slower' else 0)
         size = max(size, 40) if planted == 'slower' else size  # fewer calls decide nothing
         processes = program(random.Random(seed), count, size)
+        change = name_process(random.Random(seed), processes) if kind == 'pid' else lambda: plant(
+            random.Random(seed), processes, kind)
         write(before, seed, form, 'before', processes)
-        function = plant(random.Random(seed), processes, kind) if planted else None
+        function = change() if planted else None
         write(after, seed, form, 'after', processes)
         found = compare(tracehost, before, after)
         wrong = check_planted(found, kind, function) if planted else check_same(found)

@@ -29,6 +29,8 @@
  *    tests. A change is certain if it is significant by ALPHA and
  *    has at least the effects LEAST_DELTA and LEAST_CHANGE.
  *
+ *    A single call proves nothing: the slowest calls are compared, too, but named uncertain.
+ *
  * Memory: 56 bytes for a call, 48 for a process, 16 for a pid in a term, the texts, and 40 bytes for
  * each call during the comparison; the limits below bound them. Beyond a limit calls are counted.
  */
@@ -61,6 +63,10 @@ enum {
 #define ALPHA 0.001       /* probability of calling any change certain that is noise */
 #define LEAST_DELTA 0.33  /* Cliff's delta */
 #define LEAST_CHANGE 0.10 /* part of the smaller median */
+
+/* A slowest call is shown, without a verdict, if its own time is that many times, and that many
+ * nanoseconds, more than the slowest one of the other side. */
+enum { LEAST_TIMES = 3, LEAST_MORE = 10000 };
 
 #define NO_TIME UINT64_MAX
 
@@ -182,7 +188,6 @@ enum kind {
 struct difference {
     enum kind kind;
     uint32_t before, after; /* calls; 0: none */
-    uint32_t below;         /* the call of `after` in which a dropped one is missing; 0: none */
     uint64_t place, depth;  /* ranks */
 };
 
@@ -206,7 +211,8 @@ struct compared {
     uint64_t hash;
     size_t number; /* of the function in the first side */
     struct figures_of_side sides[2];
-    double probability; /* the lesser one of both tests; 1 without a test */
+    uint32_t slowest[2]; /* of each side, the call with the most own time; 0: unknown */
+    double probability;  /* the lesser one of both tests; 1 without a test */
     enum verdict verdict;
 };
 
@@ -240,7 +246,23 @@ TRACER_LOCAL void woods_free(struct woods *woods);
 /* times.c: fills `functions`. False if there is no memory. */
 TRACER_LOCAL bool compare_times(struct comparison *comparison);
 
-/* Returns whether any call, outcome, process or time differs. */
+/* Returns whether the slowest calls of a function, whose times have no certain change, differ much. */
+static inline bool slowest_differ(const struct comparison *comparison,
+                                  const struct compared *compared)
+{
+    const struct side *a = comparison->sides[0].side, *b = comparison->sides[1].side;
+    uint64_t before, after, more, less;
+
+    if (compared->verdict > TIMES_NOISE || !compared->slowest[0] || !compared->slowest[1])
+        return false;
+    before = a->calls[compared->slowest[0] - 1].own;
+    after = b->calls[compared->slowest[1] - 1].own;
+    more = before > after ? before : after;
+    less = before > after ? after : before;
+    return more / LEAST_TIMES >= less && more - less >= LEAST_MORE;
+}
+
+/* Returns whether any call, outcome or process differs. */
 static inline bool trees_differ(const struct comparison *comparison)
 {
     bool differ = comparison->unmatched[0] || comparison->unmatched[1];

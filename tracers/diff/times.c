@@ -142,6 +142,9 @@ static void add_calls(const struct side *side, const struct samples *samples, si
             continue;
         figures->total += call->outermost ? call->took : 0;
         figures->own += call->own;
+        uint32_t *slowest = &places[call->function]->slowest[i];
+        if (!*slowest || side->calls[*slowest - 1].own < call->own)
+            *slowest = (uint32_t)k + 1;
     }
     for (size_t k = 0; k < side->functions_used; k++) {
         struct figures_of_side *figures = &places[k]->sides[i];

@@ -101,7 +101,6 @@ struct walk {
     size_t lists_size[2];
     uint32_t *left[2]; /* those of them without a partner */
     size_t left_used[2], left_size[2];
-    uint32_t callers[2]; /* of the lists; 0: a process */
     bool starved;
 };
 
@@ -120,7 +119,6 @@ static void add_difference(struct walk *walk, enum kind kind, uint32_t before, u
         .kind = kind,
         .before = before,
         .after = after,
-        .below = kind == KIND_DROPPED ? walk->callers[1] : 0,
         .place = at_end ? 2 * (uint64_t)woods->last[number] + 1 : 2 * (uint64_t)number,
         .depth = number,
     };
@@ -141,18 +139,18 @@ static const struct call *call_of(const struct woods *woods, uint32_t call)
     return &woods->side->calls[call - 1];
 }
 
-static bool same_function(const struct walk *walk, uint32_t before, uint32_t after)
+static bool same_function(const struct woods *a, uint32_t before, const struct woods *b,
+                          uint32_t after)
 {
-    const struct side *a = walk->a->side, *b = walk->b->side;
-
-    return a->functions[call_of(walk->a, before)->function].hash ==
-           b->functions[call_of(walk->b, after)->function].hash;
+    return a->side->functions[call_of(a, before)->function].hash ==
+           b->side->functions[call_of(b, after)->function].hash;
 }
 
-static bool same_arguments(const struct walk *walk, uint32_t before, uint32_t after)
+static bool same_arguments(const struct woods *a, uint32_t before, const struct woods *b,
+                           uint32_t after)
 {
-    return call_of(walk->a, before)->arguments == call_of(walk->b, after)->arguments &&
-           walk->a->inward[before - 1] == walk->b->inward[after - 1];
+    return call_of(a, before)->arguments == call_of(b, after)->arguments &&
+           a->inward[before - 1] == b->inward[after - 1];
 }
 
 static bool same_tree(const struct walk *walk, uint32_t before, uint32_t after)
@@ -184,33 +182,41 @@ static void compare_outcomes(struct walk *walk, uint32_t before, uint32_t after)
         add_difference(walk, a->end == END_ERROR ? KIND_EXCEPTION : KIND_RESULT, before, after);
 }
 
-/* Returns whether a callee of CALL has the tree HASH. */
-static bool calls_tree(const struct woods *woods, uint32_t call, uint64_t hash)
+/* A loop of tail calls is one inside the other. If CALL, of the side WITHIN, is missing in such a loop,
+ * one of its callees takes the place of OTHER, and the end is the same. Returns this callee; 0: none. */
+static uint32_t callee_in_place(const struct woods *within, uint32_t call,
+                                const struct woods *woods, uint32_t other)
 {
-    uint32_t callee = woods->first[call - 1];
+    const struct call *one = call_of(within, call), *two = call_of(woods, other);
+    uint32_t callee = within->first[call - 1];
 
-    while (callee && woods->hashes[callee - 1] != hash)
-        callee = woods->next[callee - 1];
+    if (one->end != two->end || one->outcome != two->outcome)
+        return 0;
+    while (callee && (!same_function(within, callee, woods, other) ||
+                      !same_arguments(within, callee, woods, other)))
+        callee = within->next[callee - 1];
     return callee;
 }
 
 /* BEFORE and AFTER, calls of one function, take the same place. */
 static void couple_calls(struct walk *walk, uint32_t before, uint32_t after)
 {
+    uint32_t callee;
+
+    while (!same_arguments(walk->a, before, walk->b, after)) {
+        if ((callee = callee_in_place(walk->a, before, walk->b, after))) {
+            add_difference(walk, KIND_DROPPED, before, 0);
+            before = callee;
+        } else if ((callee = callee_in_place(walk->b, after, walk->a, before))) {
+            add_difference(walk, KIND_NEW, 0, after);
+            after = callee;
+        } else {
+            add_difference(walk, KIND_ARGUMENTS, before, after);
+            break;
+        }
+    }
     if (same_tree(walk, before, after))
         return;
-    if (!same_arguments(walk, before, after)) {
-        /* In a loop of tail calls each call contains the next one. */
-        if (calls_tree(walk->a, before, walk->b->hashes[after - 1])) {
-            add_difference(walk, KIND_DROPPED, before, 0);
-            return;
-        }
-        if (calls_tree(walk->b, after, walk->a->hashes[before - 1])) {
-            add_difference(walk, KIND_NEW, 0, after);
-            return;
-        }
-        add_difference(walk, KIND_ARGUMENTS, before, after);
-    }
     compare_outcomes(walk, before, after);
     if (!make_room(&walk->waiting, walk->waiting_used, &walk->waiting_size, sizeof *walk->waiting,
                    CALLS_MOST))
@@ -230,7 +236,7 @@ static void couple_functions(struct walk *walk, const uint32_t *a, size_t n, con
 
     for (size_t i = 0; i < n; i++) {
         size_t k = j;
-        while (k < m && !same_function(walk, a[i], b[k]))
+        while (k < m && !same_function(walk->a, a[i], walk->b, b[k]))
             k++;
         if (k == m) {
             leave(walk, 0, a[i]);
@@ -251,7 +257,8 @@ static void couple_gap(struct walk *walk, const uint32_t *a, size_t n, const uin
 
     for (size_t i = 0; i < n; i++) {
         size_t k = j0;
-        while (k < m && (!same_function(walk, a[i], b[k]) || !same_arguments(walk, a[i], b[k])))
+        while (k < m && (!same_function(walk->a, a[i], walk->b, b[k]) ||
+                         !same_arguments(walk->a, a[i], walk->b, b[k])))
             k++;
         if (k == m)
             continue;
@@ -378,12 +385,9 @@ static void compare_lists(struct walk *walk, uint32_t before, uint32_t after)
 /* Compares the calls of two processes. */
 static void compare_processes(struct walk *walk, uint32_t before, uint32_t after)
 {
-    walk->callers[0] = walk->callers[1] = 0;
     compare_lists(walk, walk->a->roots[before], walk->b->roots[after]);
     while (walk->waiting_used > 0 && !walk->starved) {
         struct couple couple = walk->waiting[--walk->waiting_used];
-        walk->callers[0] = couple.before;
-        walk->callers[1] = couple.after;
         compare_lists(walk, walk->a->first[couple.before - 1], walk->b->first[couple.after - 1]);
     }
 }

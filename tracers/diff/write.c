@@ -262,6 +262,32 @@ static void write_function(struct table *table, const struct compared *compared)
     line_drop(&probability);
 }
 
+/* Writes functions whose slowest calls differ much: MOST of them. */
+static void write_slowest(FILE *file, const struct comparison *comparison, size_t most)
+{
+    size_t shown = 0;
+
+    for (size_t i = 0; i < comparison->functions_used && shown < most; i++) {
+        const struct compared *compared = &comparison->functions[i];
+        struct line line;
+        if (!slowest_differ(comparison, compared))
+            continue;
+        if (!shown++)
+            fputs("slowest calls by own time; a single call makes no change certain:\n", file);
+        line_start(&line);
+        for (size_t k = 0; k < 2; k++) {
+            const struct side *side = comparison->sides[k].side;
+            uint64_t own = side->calls[compared->slowest[k] - 1].own;
+            line_add(&line, "%s%llu.%03llu us  ", k ? " -> " : "  ",
+                     (unsigned long long)(own / 1000), (unsigned long long)(own % 1000));
+            add_call_text(&line, side, compared->slowest[k]);
+        }
+        line_end(&line, file);
+    }
+    if (shown)
+        fputc('\n', file);
+}
+
 /* Returns whether a time is no whole number of microseconds. */
 static bool has_fractions(const struct comparison *comparison)
 {
@@ -329,12 +355,14 @@ void write_text(FILE *file, const struct comparison *comparison, bool colour, un
 {
     static const struct styles plain = {"", "", "", ""};
     static const struct styles coloured = {"\033[1m", "\033[31m", "\033[32m", "\033[0m"};
-    size_t calls = comparison->sides[0].side->calls_used, changed = 0;
+    size_t calls = comparison->sides[0].side->calls_used, changed = 0, slowest = 0;
     struct document document;
 
-    for (size_t i = 0; i < comparison->functions_used; i++)
+    for (size_t i = 0; i < comparison->functions_used; i++) {
         changed += has_changed(&comparison->functions[i]);
-    if (!trees_differ(comparison) && !changed) {
+        slowest += slowest_differ(comparison, &comparison->functions[i]);
+    }
+    if (!trees_differ(comparison) && !changed && !slowest) {
         fprintf(file, "no difference: %zu call%s, times of ", calls, calls == 1 ? "" : "s");
         write_uncertain(file, comparison);
         return;
@@ -349,6 +377,7 @@ void write_text(FILE *file, const struct comparison *comparison, bool colour, un
             fprintf(file, "%zu more functions have changed\n", changed - top);
         fputc('\n', file);
     }
+    write_slowest(file, comparison, top ? top : SIZE_MAX);
     fputs("times without a certain change: ", file);
     write_uncertain(file, comparison);
 }

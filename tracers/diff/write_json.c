@@ -130,6 +130,37 @@ static void write_processes(struct document *document, const struct comparison *
     table_end(&table);
 }
 
+/* Writes the functions whose slowest calls differ much. */
+static void write_slowest_rows(struct document *document, const struct comparison *comparison)
+{
+    static const struct column columns[] = {
+        {"function", NULL, COLUMN_NAME, 0},     {"own_before_ns", NULL, COLUMN_TIME, 0},
+        {"own_after_ns", NULL, COLUMN_TIME, 0}, {"before", NULL, COLUMN_NAME, 0},
+        {"after", NULL, COLUMN_NAME, 0},
+    };
+    struct table table;
+
+    table_begin(&table, document, "slowest", columns, 5);
+    for (size_t i = 0; i < comparison->functions_used; i++) {
+        const struct compared *compared = &comparison->functions[i];
+        union cell cells[5] = {{.text = compared->name}};
+        struct line calls[2];
+        if (!slowest_differ(comparison, compared))
+            continue;
+        for (size_t k = 0; k < 2; k++) {
+            const struct side *side = comparison->sides[k].side;
+            cells[1 + k].count = side->calls[compared->slowest[k] - 1].own;
+            line_start(&calls[k]);
+            add_call_text(&calls[k], side, compared->slowest[k]);
+            cells[3 + k].text = calls[k].text;
+        }
+        table_row(&table, cells);
+        line_drop(&calls[0]);
+        line_drop(&calls[1]);
+    }
+    table_end(&table);
+}
+
 static void write_losses(struct document *document, const struct comparison *comparison)
 {
     static const struct column columns[] = {{"side", NULL, COLUMN_NAME, 0},
@@ -158,6 +189,7 @@ void write_json(FILE *file, const struct comparison *comparison)
     write_rows(&document, comparison);
     write_processes(&document, comparison);
     write_functions(&document, comparison, false, SIZE_MAX);
+    write_slowest_rows(&document, comparison);
     write_losses(&document, comparison);
     document_end(&document);
 }
