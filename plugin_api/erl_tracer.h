@@ -38,6 +38,9 @@
 #include <erl_nif.h>
 #endif
 
+#include <stdlib.h>
+#include <string.h>
+
 /* --- Groups, callbacks and tags --------------------------------------------------------------- */
 
 /* clang-format off */
@@ -276,8 +279,32 @@ enum th_setting_type {
                           stream that is read, a file that another tracer writes, or the target of
                           stdout or stderr. When a tracer is replaced, only a new one with upgrade()
                           continues in the file */
-    TH_SETTING_NUMBER  /* an integer from 0 to 4294967295 */
+    TH_SETTING_NUMBER, /* an integer from 0 to 4294967295 */
+    TH_SETTING_TIME    /* a text as TH_SETTING_TEXT, which th_setting_time() reads */
 };
+
+/* Reads a time, a number with ns, us, ms, s or min, seconds without a unit: "1.5", "250ms". Sets *NS to
+ * the nanoseconds and returns 1. Returns 0 for any other TEXT, and beyond 292 years. */
+static __inline__ int th_setting_time(const char *text, ErlNifTime *ns)
+{
+    static const struct {
+        const char *name;
+        long double ns;
+    } units[] = {{"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"us", 1e3L}, {"ns", 1}, {"min", 60e9L}};
+    char *end;
+    /* 64 bits of mantissa: exact nanoseconds since 1970. */
+    long double value = strtold(text, &end), time;
+    size_t i;
+
+    for (i = 0; end != text && i < sizeof units / sizeof units[0]; i++) {
+        time = value * units[i].ns;
+        if (strcmp(end, units[i].name) == 0 && time > -9.2e18L && time < 9.2e18L) {
+            *ns = (ErlNifTime)(time < 0 ? time - 0.5L : time + 0.5L);
+            return 1;
+        }
+    }
+    return 0;
+}
 
 struct th_tracer_setting {
     const char *name;      /* the key, an atom; NULL: end of the table */

@@ -7,6 +7,7 @@
 #include "host/base/buffer.h"
 #include "host/base/output.h"
 #include "host/cli/options/usage.h"
+#include "host/replay/flat_rows.h"
 #include "host/replay/reader.h"
 #include "host/replay/writer.h"
 #include "host/term/text.h"
@@ -218,9 +219,10 @@ int th_cli_command_convert(int argc, char **argv)
 struct dump {
     struct th_stream_options stream;
     struct th_control_session_options sessions; /* for running nodes */
-    bool jsonl;
+    enum { DUMP_TERM, DUMP_JSONL, DUMP_CSV, DUMP_TABLE, DUMP_JSONL_FLAT } format;
     const char *output; /* NULL: stdout */
     struct th_texts streams;
+    struct th_flat_rows *rows; /* NULL: the format has terms */
 };
 
 static const struct th_argument dump_arguments[] = {
@@ -229,8 +231,9 @@ static const struct th_argument dump_arguments[] = {
     TH_OPTION(
         "format", "FORMAT", CHOICE, OUTPUT,
         "term (default): one Erlang term a line, as by io:format(\"~0p.~n\"); jsonl: one JSON "
-        "object a line",
-        .words = TH_WORDS("term", "jsonl"), TH_INTO(struct dump, jsonl)),
+        "object a line; csv, jsonl-flat, table: flat rows, for databases and for people",
+        .words = TH_WORDS("term", "jsonl", "csv", "table", "jsonl-flat"),
+        TH_INTO(struct dump, format)),
     TH_OPTION("output", "FILE", FILE, OUTPUT,
               "Write to FILE, which appears once the output is complete", .letter = 'o',
               TH_INTO(struct dump, output)),
@@ -259,16 +262,76 @@ static const struct th_usage dump_usage = {
                 "  tracehost dump --format=jsonl samples/recordings/s13_procs.trace",
 };
 
+/* Appends EVENT to TEXT. Errors: TH_MALFORMED if EVENT is no term. */
+static enum th_status dump_event(const struct dump *dump, const struct th_stream *stream,
+                                 struct th_event *event, th_env *env, struct th_buffer *text)
+{
+    th_term tuple;
+
+    if (dump->rows)
+        return th_replay_flat_add(dump->rows, th_replay_reader_info(stream->reader), event, env,
+                                  text);
+    if (event->source->whole(event, env, &tuple) != TH_OK)
+        return TH_MALFORMED;
+    th_text_show(text, tuple);
+    th_buffer_add_text(text, ".\n");
+    return TH_OK;
+}
+
+/* Writes all events of STREAM to OUT. */
+static void dump_all(const struct dump *dump, struct th_stream *stream, struct th_output *out)
+{
+    enum th_status written = TH_OK;
+    struct th_event event = {0};
+    struct th_buffer text = {0};
+    th_env env;
+
+    th_env_init(&env, TH_ENV_PLAIN);
+    if (dump->rows)
+        th_replay_flat_head(dump->rows, &text);
+    written = th_output_write(out, text.data, text.size);
+    while (written == TH_OK && th_cli_stream_next(stream, &event)) {
+        text.size = 0;
+        if (dump_event(dump, stream, &event, &env, &text) == TH_OK) {
+            written = th_output_write(out, text.data, text.size);
+            th_cli_stream_check(stream, &event, &env);
+            if (stream->options->node.wish)
+                convert_tell(stream, &event, &env);
+        } else {
+            th_cli_stream_malformed(stream, &event);
+        }
+        th_env_clear(&env);
+    }
+    th_output_flush(out);
+    th_env_release(&env);
+    th_buffer_free(&text);
+}
+
+/* Tells which durations are not in the rows. */
+static void tell_durations(struct th_stream *stream, const struct th_flat_counts *counts)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } lines[] = {
+        {counts->calls - counts->ended, "calls without a duration, as no record shows their end"},
+        {counts->unshown, "calls without a duration, as their end has no record of its own"},
+        {counts->doubtful, "ends without a duration, as several calls may have ended"},
+        {counts->unmatched, "ends without a duration, as their calls were not recorded"},
+        {counts->untimed, "ends without a duration, as there are no times to compare"},
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (lines[i].count)
+            th_cli_stream_say(stream, "%s: %llu", lines[i].what,
+                              (unsigned long long)lines[i].count);
+}
+
 int th_cli_command_dump(int argc, char **argv)
 {
     static struct dump dump; /* its list of streams is used until the program ends */
     struct th_stream stream = {.command = "dump", .options = &dump.stream};
-    enum th_status written = TH_OK;
-    struct th_event event = {0};
-    struct th_buffer text = {0};
     struct th_output out;
-    th_term tuple;
-    th_env env;
     int status;
 
     th_control_session_options_init(&dump.sessions, false);
@@ -281,7 +344,7 @@ int th_cli_command_dump(int argc, char **argv)
             return th_cli_command_fail("dump");
     th_cli_interrupt_install();
     th_cli_stream_take(&stream, &dump.streams);
-    if (dump.jsonl)
+    if (dump.format == DUMP_JSONL)
         return rewrite(stream, dump.output, TH_FORMAT_JSONL);
     status = th_cli_stream_open(&stream);
     if (status != TH_OK)
@@ -291,24 +354,14 @@ int th_cli_command_dump(int argc, char **argv)
         return th_cli_interrupt_status(th_cli_command_fail("dump"));
     }
 
-    th_env_init(&env, TH_ENV_PLAIN);
-    while (written == TH_OK && th_cli_stream_next(&stream, &event)) {
-        if (event.source->whole(&event, &env, &tuple) == TH_OK) {
-            th_text_show(&text, tuple);
-            th_buffer_add_text(&text, ".\n");
-            written = th_output_write(&out, text.data, text.size);
-            text.size = 0;
-            th_cli_stream_check(&stream, &event, &env);
-            if (stream.options->node.wish)
-                convert_tell(&stream, &event, &env);
-        } else {
-            th_cli_stream_malformed(&stream, &event);
-        }
-        th_env_clear(&env);
-    }
-    th_output_flush(&out);
-    th_env_release(&env);
-    th_buffer_free(&text);
+    if (dump.format != DUMP_TERM)
+        dump.rows = th_replay_flat_begin(dump.format == DUMP_CSV     ? TH_FLAT_CSV
+                                         : dump.format == DUMP_TABLE ? TH_FLAT_TABLE
+                                                                     : TH_FLAT_JSONL);
+    dump_all(&dump, &stream, &out);
+    if (dump.rows)
+        tell_durations(&stream, th_replay_flat_counts(dump.rows));
+    th_replay_flat_end(dump.rows);
 
     status = th_cli_stream_close(&stream);
     if (th_cli_interrupt_came() && out.name && !stream.live) {

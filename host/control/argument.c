@@ -5,8 +5,9 @@
 #include "host/base/buffer.h"
 #include "host/library/name_list.h"
 
+#include <erl_tracer.h>
+
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,22 +57,15 @@ static enum th_status read_count(const struct th_argument *argument, const char 
     return TH_OK;
 }
 
-/* Reads a number with ns, us, ms, s or min; seconds without a unit. */
 static enum th_status read_time(const struct th_argument *argument, const char *text,
                                 int64_t *number)
 {
-    static const struct {
-        const char *name;
-        long double ns;
-    } units[] = {{"", 1e9L}, {"s", 1e9L}, {"ms", 1e6L}, {"us", 1e3L}, {"ns", 1}, {"min", 60e9L}};
-    char *end;
-    long double value = strtold(text, &end); /* 64 bits of mantissa: exact nanoseconds since 1970 */
+    ErlNifTime ns;
 
-    for (size_t i = 0; end != text && i < sizeof units / sizeof units[0]; i++)
-        if (strcmp(end, units[i].name) == 0 && fabsl(value * units[i].ns) < 9.2e18L) {
-            *number = llroundl(value * units[i].ns);
-            return TH_OK;
-        }
+    if (th_setting_time(text, &ns)) {
+        *number = ns;
+        return TH_OK;
+    }
     return argument_refuse(argument, "a time such as 1.5, 250ms, 10us or 2min", text);
 }
 

@@ -315,9 +315,9 @@ static enum th_status check_setting(const struct th_memory *memory,
         return th_error_status();
     if (!*setting->name || strlen(setting->name) > TH_ATOM_BYTES)
         return th_error_raise(TH_REFUSED, "the name is empty, or too long for an atom");
-    if (setting->type < 0 || setting->type > TH_SETTING_NUMBER)
-        return th_error_raise(TH_REFUSED, "the type must be from 0 to %d, not %d",
-                              TH_SETTING_NUMBER, setting->type);
+    if (setting->type < 0 || setting->type > TH_SETTING_TIME)
+        return th_error_raise(TH_REFUSED, "the type must be from 0 to %d, not %d", TH_SETTING_TIME,
+                              setting->type);
     if (setting->type == TH_SETTING_WORD &&
         (!setting->words || !setting->words[strspn(setting->words, " ")]))
         return th_error_raise(TH_REFUSED, "the type is TH_SETTING_WORD, but there are no words");

@@ -6,6 +6,7 @@
  *   player.h   struct th_player: delivers the events of a reader to the sessions of a tracing, and
  *              updates the world (process/) with each event
  *   writer.h   struct th_writer: events as a stream
+ *   flat_rows.h  struct th_flat_rows: events as rows of CSV and of other tables
  *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
  *   shrink.h   th_replay_shrink(): smaller terms of an event, while a test holds
@@ -22,6 +23,7 @@
 #ifndef TH_REPLAY_H
 #define TH_REPLAY_H
 
+#include "flat_rows.h"
 #include "generate.h"
 #include "kept_records.h"
 #include "part.h"

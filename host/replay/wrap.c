@@ -12,9 +12,10 @@
  *   the name of a file   is that file alone, unless it is the first of a set (the oldest, or number
  *                        0) of at least three files that agree in where they were closed: all but
  *                        the newest have passed the same size with their last record.
- * In the second case a note tells which set is read; also if files might be a set and are not read
- * as one. Nothing is combined or left out in silence.
+ * In the second case a note tells which set is read; also if files that dbg may have written might
+ * be a set and are not read as one. Nothing is combined or left out in silence.
  */
+#include "record.h"
 #include "replay_internal.h"
 
 #include "host/base/buffer.h"
@@ -36,7 +37,11 @@ struct family {
     size_t oldest; /* index in `numbers`, set by is_consistent() */
 };
 
-enum { DIGITS = 9, CLOSED_FILES = 2 /* number of closed files that must agree in a set */ };
+enum {
+    DIGITS = 9,
+    CLOSED_FILES = 2, /* number of closed files that must agree in a set */
+    BEGINNING = 64    /* bytes that show what a file's first record is */
+};
 
 static char *copy_part(const char *text, size_t length)
 {
@@ -229,6 +234,32 @@ static bool were_closed_alike(const struct family *family)
     return above < upto;
 }
 
+/* Returns false if dbg has not written the file: its first byte begins no record, or its first
+ * record is a note, with which recordings that tracehost makes begin. */
+static bool may_be_of_dbg(const char *name)
+{
+    struct th_input input;
+    struct th_raw_name kind;
+    bool may = false;
+
+    if (th_replay_input_open(&input, name) != TH_OK) {
+        th_error_clear();
+        return false;
+    }
+    th_replay_input_fill(&input, BEGINNING);
+    if (th_replay_input_have(&input, TH_PORT_HEAD)) {
+        const unsigned char *p = th_replay_input_bytes(&input);
+        const unsigned char *end = p + th_replay_input_there(&input);
+        uint32_t arity;
+        may = *p <= TH_PORT_DROP;
+        p = *p == TH_PORT_MESSAGE ? th_replay_raw_tuple(p + TH_PORT_HEAD + 1, end, &arity) : NULL;
+        may = may &&
+              !(p && th_replay_raw_atom(p, end, &kind) && th_replay_raw_is(&kind, "tracehost"));
+    }
+    th_replay_input_close(&input);
+    return may;
+}
+
 /* Finds the family by the last number in NAME in which other files differ. */
 static bool find_family(const char *name, struct family *family, uint32_t *own)
 {
@@ -264,7 +295,8 @@ enum th_status th_replay_wrap_find(const char *name, struct th_wrap_set *set)
     *set = (struct th_wrap_set){0};
     if (!exists && strchr(base_name(name), '*')) {
         status = find_pattern(name, &family, set);
-    } else if (!exists || !S_ISREG(about.st_mode) || !find_family(name, &family, &own)) {
+    } else if (!exists || !S_ISREG(about.st_mode) || !find_family(name, &family, &own) ||
+               !may_be_of_dbg(name)) {
         th_replay_wrap_single(name, set);
     } else if ((own == 0 || own == family.numbers[family.oldest]) && family.count > CLOSED_FILES &&
                were_closed_alike(&family)) {

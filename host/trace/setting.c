@@ -30,7 +30,8 @@ char *th_trace_setting_values(const struct th_tracer_setting *setting)
     static const char *const kinds[] = {[TH_SETTING_TEXT] = "text",
                                         [TH_SETTING_INPUT] = "a file",
                                         [TH_SETTING_OUTPUT] = "a file, or - for stdout",
-                                        [TH_SETTING_NUMBER] = "a number from 0 to 4294967295"};
+                                        [TH_SETTING_NUMBER] = "a number from 0 to 4294967295",
+                                        [TH_SETTING_TIME] = "a time such as 1.5, 250ms or 10us"};
     struct th_names words = {0};
     struct th_buffer text = {0};
     char *copy;
@@ -104,6 +105,7 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
     struct th_names words = {0};
     const char *nearest = NULL;
     bool good = true;
+    ErlNifTime ns = 0;
     char *text = setting_text_of(value);
     enum th_status status = TH_OK;
 
@@ -112,6 +114,8 @@ static enum th_status check_value(const char *name, const struct th_tracer_setti
             th_is_small(value) && th_small_value(value) >= 0 && th_small_value(value) <= UINT32_MAX;
     else if (setting->type == TH_SETTING_WORD)
         good = false;
+    else if (setting->type == TH_SETTING_TIME)
+        good = text && th_setting_time(text, &ns) && ns >= 0;
     else if (setting->type == TH_SETTING_OUTPUT)
         good = text && *text; /* an empty name is never stdout */
     else

@@ -146,12 +146,17 @@ expect 'values of options are completed' completions 'tracehost dump --format=' 
     'tracehost dump --nothing=' \
     'tracehost dump --scheduler-id=' <<'EOF'
 tracehost dump --format= =>
+    csv
     jsonl
+    jsonl-flat
+    table
     term
 tracehost dump --format js =>
     jsonl
+    jsonl-flat
 tracehost dump --form js =>
     jsonl
+    jsonl-flat
 tracehost info --format=t =>
     text
 tracehost replay --color= =>
@@ -243,6 +248,7 @@ tracehost run --meta-tracer=t =>
     text
     time
     trace_port
+    tree
 tracehost replay -L lib -t ou =>
     ours
 tracehost replay -Llib -t ou =>
@@ -543,8 +549,8 @@ typed() {
         TERM=dumb "$typed" '' "$1\\001echo \\nexit\\n" bash --noprofile --rcfile "$work/rc" -i
     ) | tr -d '\r' | grep '^tracehost' | tail -n 1
 }
-at_terminal 'an interactive shell completes commands, options and files' typed 'tracehost du\011--form\011js\011fine\011' <<'EOF'
-tracehost dump --format=jsonl fine.trace
+at_terminal 'an interactive shell completes commands, options and files' typed 'tracehost du\011--form\011te\011fine\011' <<'EOF'
+tracehost dump --format=term fine.trace
 EOF
 at_terminal 'an interactive shell completes words with colons and quotes' typed "tracehost run -p fib:q\\011 -p 'fib:q\\011 fib" <<'EOF'
 tracehost run -p fib:quick/1 -p fib:quick/1 fib

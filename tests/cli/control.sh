@@ -31,11 +31,13 @@ flame       built in  BUILD/lib/tracehost/tracers/flame.so
 jsonl       built in  BUILD/lib/tracehost/tracers/jsonl.so
 msg         built in  BUILD/lib/tracehost/tracers/msg.so
 otlp        built in  BUILD/lib/tracehost/tracers/otlp.so
+perfetto    built in  BUILD/lib/tracehost/tracers/perfetto.so
 report      built in  BUILD/lib/tracehost/tracers/report.so
 sequence    built in  BUILD/lib/tracehost/tracers/sequence.so
 text        built in  BUILD/lib/tracehost/tracers/text.so
 time        built in  BUILD/lib/tracehost/tracers/time.so
 trace_port  built in  BUILD/lib/tracehost/tracers/trace_port.so
+tree        built in  BUILD/lib/tracehost/tracers/tree.so
 usdt        built in  BUILD/lib/tracehost/tracers/usdt.so
 EOF
 expect 'processes lists the processes of the host' ctl processes <<'EOF'

@@ -344,13 +344,17 @@ END
 # --- Outputs ---
 
 to_file() {
-    "$tracehost" diff -o out --flame=flame.svg a result && head -n 1 out &&
-        python3 -c 'import xml.etree.ElementTree as tree
-print(sorted(title.text.split("\n") for title in tree.parse("flame.svg").iter("{http://www.w3.org/2000/svg}title"))[:2])'
+    "$tracehost" diff -o out --flame=flame.svg quick slow && wc -l <out && python3 -c 'import xml.etree.ElementTree as tree
+for frame in tree.parse("flame.svg").iter("{http://www.w3.org/2000/svg}g"):
+    if frame.get("data-b"):
+        print(frame[0].text, frame.get("data-b"), frame.get("data-w"), frame[1].get("style"))'
 }
 expect 'output and flame graph are files' to_file <<'END'
-2 differences of calls: 2 with another result
-[['Flame graph: own time by stack'], ['all', '0.006000 ms, 100.00% of all, before 0.006000 ms']]
+5
+all 6120000 7320000 fill:hsl(5,85%,84%)
+all processes 6120000 7320000 fill:hsl(5,85%,84%)
+m:f/1 6120000 7320000 fill:hsl(5,85%,84%)
+m:g/1 4080000 5280000 fill:hsl(5,85%,82%)
 END
 as_json() {
     "$tracehost" diff --format=json a dropped | python3 -c 'import json, sys

@@ -174,7 +174,9 @@ Patterns (options apply to the -p before them):
 
 Output:
       --format=FORMAT    term (default): one Erlang term a line, as by
-                         io:format("~0p.~n"); jsonl: one JSON object a line
+                         io:format("~0p.~n"); jsonl: one JSON object a line;
+                         csv, jsonl-flat, table: flat rows, for databases and
+                         for people
   -o, --output=FILE      Write to FILE, which appears once the output is
                          complete
 
@@ -402,7 +404,9 @@ Patterns (options apply to the -p before them):
 
 Output:
       --format=FORMAT    term (default): one Erlang term a line, as by
-                         io:format("~0p.~n"); jsonl: one JSON object a line
+                         io:format("~0p.~n"); jsonl: one JSON object a line;
+                         csv, jsonl-flat, table: flat rows, for databases and
+                         for people
   -o, --output=FILE      Write to FILE, which appears once the output is
                          complete
       --progress=WHEN    Show on stderr, from the first second on, how much of

@@ -7,7 +7,7 @@
 . tests/cli/isolate/tracers.sh
 
 killer=$tracers/killed.so
-all='count,by=process coverage text jsonl trace_port time,by=process chrome otlp flame report'
+all='count,by=process coverage text jsonl trace_port time,by=process chrome perfetto otlp flame report'
 
 # --- shares ---
 

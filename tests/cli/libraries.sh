@@ -367,6 +367,7 @@ msg                  NIF library    built in         BUILD/lib/tracehost/tracers
 other                refused        -L               WORK/list/other.so
     the file was compiled for RISC-V; this host runs on x86-64
 otlp                 NIF library    built in         BUILD/lib/tracehost/tracers/otlp.so
+perfetto             NIF library    built in         BUILD/lib/tracehost/tracers/perfetto.so
 report               NIF library    built in         BUILD/lib/tracehost/tracers/report.so
 sequence             NIF library    built in         BUILD/lib/tracehost/tracers/sequence.so
 text                 refused        -L               WORK/list/text.so
@@ -374,6 +375,7 @@ text                 refused        -L               WORK/list/text.so
 text                 NIF library    built in         BUILD/lib/tracehost/tracers/text.so (shadowed by the one above)
 time                 NIF library    built in         BUILD/lib/tracehost/tracers/time.so
 trace_port           NIF library    built in         BUILD/lib/tracehost/tracers/trace_port.so
+tree                 NIF library    built in         BUILD/lib/tracehost/tracers/tree.so
 usdt                 NIF library    built in         BUILD/lib/tracehost/tracers/usdt.so
 
 looked in:

@@ -6,7 +6,7 @@
 
 # --- as a recording without the records ---
 
-tracers='text msg jsonl count coverage trace_port sequence time chrome flame otlp report'
+tracers='text msg jsonl count coverage trace_port sequence time chrome perfetto flame otlp report'
 mkdir "$work/fatal"
 for name in $tracers; do
     build_tracer "$work/fatal/$name.so" tests/cli/isolate/fatal.c "-DNAME=\"$name\"" || exit 1
@@ -85,7 +85,7 @@ one_event() {
     replayed plain -t "$1,output=file" --processes=new --max-records=1 "$pingpong"
     grep 'plays all records' "$work/died/stderr" && diff -a "$work/died/file" "$work/plain/file"
 }
-for name in text jsonl chrome; do
+for name in text jsonl chrome perfetto; do
     check "$name: the file of no event" one_event $name
 done
 

@@ -630,6 +630,25 @@ tracehost replay: samples/recordings/wrap/w2.log alone is read; if it belongs to
 tracehost replay: samples/recordings/wrap/w3.log alone is read; if it belongs to a wrap set, give 'samples/recordings/wrap/w*.log'
 EOF
 
+# Files of no wrap set: JSON lines, and recordings that begin with a note, as those of nodes do.
+not_of_dbg() {
+    mkdir -p "$work/numbered"
+    cp samples/two_nodes/north.trace "$work/numbered/shop1.trace"
+    cp samples/two_nodes/south.trace "$work/numbered/shop2.trace"
+    "$tracehost" convert "$work/numbered/shop1.trace" "$work/numbered/shop1.jsonl" &&
+        cp "$work/numbered/shop1.jsonl" "$work/numbered/shop2.jsonl" &&
+        "$tracehost" replay -t count,by=tag --max-events=1 "$work/numbered/shop1.trace" &&
+        "$tracehost" replay -t count,by=tag --max-events=1 "$work/numbered/shop1.jsonl"
+}
+expect 'numbered files that dbg has not written are no wrap set' not_of_dbg <<'EOF'
+      events       %  tag
+           1  100.00  receive
+           1  100.00  all
+      events       %  tag
+           1  100.00  receive
+           1  100.00  all
+EOF
+
 incomplete_set() {
     mkdir -p "$work/wrap"
     cp "$recordings/wrap/w1.log" "$recordings/wrap/w4.log" "$work/wrap"

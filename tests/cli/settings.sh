@@ -24,7 +24,7 @@ tracer 'count' has no setting 'tops'
 did you mean 'top'?
 flame,title=x: status 2
 tracer 'flame' has no setting 'title'
-the settings are format, by, output and color
+the settings are format, by, recursion, depth, order, hue, output and color
 count=#{1 => 2}: status 2
 tracer 'count' has no setting 1: the name of a setting must be an atom
 the settings are by, format, top, output and color
@@ -98,6 +98,29 @@ tracer 'report': the setting 'output' cannot be ''
 the setting must be a file, or - for stdout
 count=abc: status 2
 the state of tracer 'count' must be a map of settings
+LINES
+expect 'a time is a number of 0 or more with a unit' refused tree,min=soon tree,min=-1ms tree,min=5parsecs 'tree=#{min => {1,s}}' <<'LINES'
+tree,min=soon: status 2
+tracer 'tree': the setting 'min' cannot be 'soon'
+the setting must be a time such as 1.5, 250ms or 10us
+tree,min=-1ms: status 2
+tracer 'tree': the setting 'min' cannot be '-1ms'
+the setting must be a time such as 1.5, 250ms or 10us
+tree,min=5parsecs: status 2
+tracer 'tree': the setting 'min' cannot be '5parsecs'
+the setting must be a time such as 1.5, 250ms or 10us
+tree=#{min => {1,s}}: status 2
+tracer 'tree': the setting 'min' cannot be '{1,s}'
+the setting must be a time such as 1.5, 250ms or 10us
+LINES
+with_times() {
+    for min in 0.00001 0.00001s 0.01ms 10us 10000ns 1e-7min 0 '#{min => "4us"}'; do
+        case $min in *'#'*) state="=$min" ;; *) state=",min=$min" ;; esac
+        "$tracehost" replay -t "tree$state" "$recordings/s03_exceptions_return_to.trace" 2>&1 | grep -c 'ex:'
+    done | paste -s -d ' '
+}
+expect 'times have the units of options' with_times <<'LINES'
+15 15 15 15 15 21 31 25
 LINES
 expect "settings of a tracer that is not shipped are checked" refused declaring,levl=2 declaring,format=jso <<'LINES'
 declaring,levl=2: status 2
@@ -218,14 +241,14 @@ rows() {
 expect 'a declaration with an invalid type, name or word list is refused' rows <<'LINES'
 tracehost tracers: WORK/damaged.so was refused
   row 1 of th_tracer_settings is damaged
-  the type must be from 0 to 4, not 9
+  the type must be from 0 to 5, not 9
 status 5
-  the type must be from 0 to 4, not 9
+  the type must be from 0 to 5, not 9
 tracehost tracers: WORK/damaged.so was refused
   row 1 of th_tracer_settings is damaged
-  the type must be from 0 to 4, not -1
+  the type must be from 0 to 5, not -1
 status 5
-  the type must be from 0 to 4, not -1
+  the type must be from 0 to 5, not -1
 tracehost tracers: WORK/damaged.so was refused
   row 1 of th_tracer_settings is damaged
   the name is empty, or too long for an atom

@@ -71,7 +71,7 @@ timed_equal() {
         equal_if_timed "$stream" "$@" || { echo "$stream"; return 1; }
     done
 }
-for tracer in chrome otlp otlp,args=full,traces=messages,batch=3 flame flame,format=svg "chrome,output=$work/output" \
+for tracer in chrome perfetto,args=full otlp otlp,args=full,traces=messages,batch=3 flame flame,format=svg "chrome,output=$work/output" \
     "flame,output=$work/output"; do
     check "shares of all recordings with times: $tracer" timed_equal -t "$tracer"
 done

@@ -122,7 +122,7 @@ Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 EOF
 expect 'dump in an unknown format is refused' "$tracehost" dump --format=xml a <<'EOF'
 -- stderr
-tracehost dump: --format must be term or jsonl, not 'xml'
+tracehost dump: --format must be term, jsonl, csv, table or jsonl-flat, not 'xml'
 Try `tracehost dump --help' or `tracehost dump --usage' for more information.
 -- status 2
 EOF

@@ -7,6 +7,12 @@
 read_by() {
     case $1 in
     otlp) cat >"$work/spans" && tests/shipped/otlp_rules "$work/spans" ;;
+    perfetto)
+        cat >"$work/packets"
+        [ ! -e "$SOURCE_DIR/build/npm/packages" ] ||
+            NODE_PATH=$SOURCE_DIR/build/npm/node_modules node tests/shipped/perfetto_decode "$work/packets"
+        ;;
+    tree,*format=json*) python3 -c 'import json, sys; list(map(json.loads, sys.stdin))' ;;
     chrome | *format=json*) python3 -c 'import json, sys; json.load(sys.stdin)' ;;
     jsonl) "$tracehost" info --allow-partial - ;;
     trace_port,*) "$tracehost" info --allow-partial "$work/recorded" ;;
@@ -44,7 +50,7 @@ every_seed() {
 
 # For a stream without events, the output replaces the old content of its file.
 of_nothing() {
-    for tracer in text msg count count,format=json count,by=process,format=csv time time,format=csv flame chrome sequence coverage \
+    for tracer in text msg count count,format=json count,by=process,format=csv time time,format=csv tree flame chrome perfetto sequence coverage \
         coverage,format=json trace_port jsonl; do
         echo "-- $tracer"
         echo left >"$work/output"
@@ -67,9 +73,11 @@ events,calls,errors,process,name
 -- time
 -- time,format=csv
 calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,function
+-- tree
 -- flame
 -- chrome
 []
+-- perfetto
 -- sequence
 sequenceDiagram
 -- coverage
@@ -82,6 +90,7 @@ sequenceDiagram
 END
 
 settings=",args=full,time=delta count,format=json count,by=process,format=csv time,format=json time,by=process,format=csv flame,format=svg"
+settings="$settings tree,by=process,args=full,results=yes tree,held=3,all=5,args=shape,format=json"
 settings="$settings flame,format=svg,by=calls sequence,format=svg coverage,format=json coverage,format=lcov trace_port,output=$work/recorded"
 for tracer in $("$tracehost" tracers | awk '/NIF library/ { print $1 }') text$settings; do
     [ "$tracer" = trace_port ] || check "$tracer: random events give a well-formed output" every_seed "$tracer"

@@ -83,6 +83,15 @@ expect 'time prints consistent times of recursive calls' times_in_beam <<'LINES'
 3 times traced:work/1
 LINES
 
+expect 'tree prints recursive calls' in_beam tree <<'LINES'
+   duration  process    call
+          -  <P>   traced:work(2)
+          -  <P>     traced:work(1)
+          -  <P>       traced:work(0)
+-- stderr
+tree: events without a time stamp, which takes a flag such as monotonic_timestamp: 6
+LINES
+
 # Times differ from run to run.
 flame_in_beam() {
     in_beam flame | sed 's/ [0-9]*$/ N/'
@@ -101,6 +110,30 @@ chrome_in_beam() {
 expect 'chrome writes valid slices and arrows' chrome_in_beam <<'LINES'
 C 0, E 5, M 1, B 5, f 0, s 1
 LINES
+
+# Without time stamps the times are the node's, those of the run.
+perfetto_in_beam() {
+    in_beam perfetto >/dev/null && NODE_PATH=$SOURCE_DIR/build/npm/node_modules node tests/shipped/perfetto_decode "$work/perfetto.txt" &&
+        python3 tests/shipped/perfetto_check.py --show "$work/perfetto.txt.json" |
+        sed 's/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g; s/ [0-9][0-9]* / N /; s/#Port.*/PORT/'
+}
+if [ -e "$SOURCE_DIR/build/npm/packages" ]; then
+    expect 'perfetto writes valid packets' perfetto_in_beam <<'LINES'
+node N nonode@nohost
+clock none
+<P> node's N instant message receive
+<P> node's N slice_begin call traced:work/1
+<P> node's N slice_begin call traced:work/1
+<P> node's N slice_begin call traced:work/1
+<P> node's N slice_end
+<P> node's N slice_end
+<P> node's N slice_end
+<P> node's N instant message send to=<P> flow 1
+<P> node's N instant process exit type=exit:normal
+LINES
+else
+    skip 'perfetto writes valid packets' "$(tail -n 1 "$SOURCE_DIR/build/npm.log")"
+fi
 
 # Times are when events come, which is when they happen: this run's.
 otlp_in_beam() {

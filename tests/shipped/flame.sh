@@ -103,10 +103,13 @@ expect 'a return to an untraced function is reported as doubtful' "$tracehost" r
 flame: returns that end an unknown number of calls: 1, the first to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 LINES
 doubtful_picture() {
-    "$tracehost" replay -t flame,format=svg "$work/untraced.jsonl" 2>/dev/null | grep -o '<text id="doubt".*</text>'
+    "$tracehost" replay -t flame,format=svg "$work/untraced.jsonl" 2>/dev/null | grep -o '<span id="doubt"[^/]*</span>\|class="f[^"]*doubtful' | sed 's/ k[0-9]* h[0-9]*//'
 }
-expect 'a picture of doubtful stacks shows a warning' doubtful_picture <<'LINES'
-<text id="doubt" x="1210" y="150" text-anchor="end">⚠ doubtful returns: 1<title>returns that end an unknown number of calls; record callers and ends of calls, as dbg:tpl(MODULE, cx) does</title></text>
+expect 'a picture marks calls whose end is doubtful, and no others' doubtful_picture <<'LINES'
+class="f doubtful
+class="f doubtful
+class="f doubtful
+<span id="doubt" class="note bad" title="returns that end an unknown number of calls; record callers and ends of calls, as dbg:tpl(MODULE, cx) does">⚠ doubtful returns: 1 (dashed edges)</span>
 LINES
 
 # Time off the scheduler belongs to no call. A registered name is shown; a register event whose term is no name is ignored.
@@ -214,6 +217,33 @@ whole() {
         [ "$(echo "$work"/whole*)" = "$work/whole" ]
 }
 check 'the setting output names the file that is written' whole
+# a calls b, which calls a, which calls c and itself. Each nanosecond has one function: own times stay the same in sum.
+{
+    event 0 call '{m,a,0}'
+    event 1 call '{m,b,0}'
+    event 3 call '{m,a,0}'
+    event 7 call '{m,c,0}'
+    event 15 return_from '{m,c,0}'
+    event 16 call '{m,a,0}'
+    event 32 return_from '{m,a,0}'
+    event 33 return_from '{m,a,0}'
+    event 35 return_from '{m,b,0}'
+    event 40 return_from '{m,a,0}'
+} >"$work/recursive.jsonl"
+expect 'recursion=one merges calls of a function inside its own calls' "$tracehost" replay -t flame,recursion=one "$work/recursive.jsonl" <<'LINES'
+<0.1.0>;m:a/0 28
+<0.1.0>;m:a/0;m:b/0 4
+<0.1.0>;m:a/0;m:c/0 8
+LINES
+expect 'calls of a recursion are counted together' "$tracehost" replay -t flame,recursion=one,by=calls "$work/recursive.jsonl" <<'LINES'
+<0.1.0>;m:a/0 3
+<0.1.0>;m:a/0;m:b/0 1
+<0.1.0>;m:a/0;m:c/0 1
+LINES
+expect 'calls deeper than depth count for their callers' "$tracehost" replay -t flame,depth=2 "$work/recursive.jsonl" <<'LINES'
+<0.1.0>;m:a/0 6
+<0.1.0>;m:a/0;m:b/0 34
+LINES
 expect 'an unknown value of a setting is refused' "$tracehost" replay -t flame,format=png,by=size "$work/tail.jsonl" <<'LINES'
 -- stderr
 tracehost replay: cannot attach tracer 'flame'
@@ -249,15 +279,24 @@ in_picture() {
             function shown() { return frames.filter(f => getComputedStyle(f).display !== "none").length; }
             function pixels(f) { return +f.querySelector("rect").getAttribute("width"); }
             function width(f) { return Math.round(100 * pixels(f) / pixels(frames[0])) + "%"; }
+            function type(words) { search.value = words; search.dispatchEvent(new Event("input", {bubbles: true})); }
             say("fits: " + (document.documentElement.scrollWidth <= innerWidth && pixels(frames[0]) > innerWidth - 60));
-            say(frames.length + " frames, " + shown() + " shown, " + told.textContent);
-            say(find("m:c/0").querySelector("title").textContent.replace("\n", ": "));
+            say(frames.length + " frames, " + shown() + " shown");
+            say(find("m:c/0").querySelector("title").textContent.replace(/\n/g, ": "));
             click(find("m:d/0").querySelector("rect"));
             say("clicked: " + shown() + " shown, m:d/0 is " + width(find("m:d/0")) + ", " + told.textContent);
             press(find("m:d/0"), "Escape");
             say("all: " + shown() + " shown, m:d/0 is " + width(find("m:d/0")));
-            search.value = "M:C"; search.dispatchEvent(new Event("input", {bubbles: true}));
-            say("searched: " + document.querySelectorAll(".found").length + " marked, " + told.textContent);
+            type("M:[BC]");
+            say("searched: " + document.querySelectorAll(".hit").length + " marked, " + told.textContent);
+            press(search, "Enter"); press(search, "Enter");
+            say("Enter: " + told.textContent + ", marked " + (document.querySelector(".current") === find("m:c/0")));
+            press(frames[0], "n");
+            say("n: " + told.textContent);
+            type("m:(");
+            say("no expression: " + told.textContent + ", " + document.querySelectorAll(".hit").length);
+            click(document.getElementById("clear"));
+            say("reset: " + search.value.length + " letters, " + document.querySelectorAll(".hit").length);
             press(frames[0], "/");
             say("/ leads to " + document.activeElement.id);
             frames[0].focus(); press(frames[0], "ArrowUp"); press(document.activeElement, "ArrowUp");
@@ -268,11 +307,15 @@ in_picture() {
 }
 expect 'a browser zooms, searches and moves by keys' in_picture <<'LINES'
 fits: true
-7 frames, 7 shown, all  0.000200 ms, 100.00% of all
-m:c/0: 0.000040 ms, 20.00% of all, 0.000040 ms own, 1 call
-clicked: 4 shown, m:d/0 is 100%, m:d/0  0.000080 ms, 40.00% of all, 0.000080 ms own, 1 call
+7 frames, 7 shown
+m:c/0: 40 ns, 20.0 % of all: 40 ns own, 1 call
+clicked: 4 shown, m:d/0 is 100%, m:d/0  80 ns, 40.0 % of all  80 ns own, 1 call
 all: 7 shown, m:d/0 is 40%
-searched: 1 marked, 1 found, 20.00% of all
+searched: 2 marked, 2 found, 30.0 % of all
+Enter: 2 of 2 found, 30.0 % of all: m:c/0, marked true
+n: 1 of 2 found, 30.0 % of all: m:b/0
+no expression: not a regular expression, 0
+reset: 0 letters, 0
 / leads to search
 arrows lead to m:d/0
 Enter: m:d/0 is 100%
@@ -282,15 +325,31 @@ LINES
 seq -f '{"ts":%g,"tracee":"<0.1.0>","tag":"call","term":"{m,f,0}"}' 300 >"$work/deep.jsonl"
 seq -f '{"ts":%g,"tracee":"<0.1.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}' 301 600 >>"$work/deep.jsonl"
 at_roots() {
-    "$tracehost" replay -t flame,format=svg,output="$work/picture.svg" "$work/deep.jsonl" &&
+    "$tracehost" replay -t "flame,format=svg,$1,output=$work/picture.svg" "$work/deep.jsonl" &&
         in_browser "$work/picture.svg" '
             var root = document.querySelector(".f").getBoundingClientRect();
             say("higher: " + (document.documentElement.scrollHeight > innerHeight));
             say("root is seen: " + (root.top >= 0 && root.bottom <= innerHeight));'
 }
-expect 'a browser shows the roots of a high picture' at_roots <<'LINES'
+for order in flame icicle; do
+    expect "a browser shows the roots of a high picture: $order" at_roots "order=$order" <<'LINES'
 higher: true
 root is seen: true
+LINES
+done
+
+# The button merges as the setting does, and back.
+merged() {
+    "$tracehost" replay -t flame,format=svg,output="$work/picture.svg" "$work/recursive.jsonl" &&
+        in_browser "$work/picture.svg" '
+            function all() { return Array.from(document.querySelectorAll(".f")).filter(f => !f.classList.contains("away"))
+                .map(f => f.querySelector("title").textContent.replace(/\n/g, " ")).join("; "); }
+            var before = all(), button = document.getElementById("recursion");
+            click(button); say(all()); click(button); say("as before: " + (all() === before));'
+}
+expect 'a button merges recursion' merged <<'LINES'
+all 40 ns, 100.0 % of all; <0.1.0> 40 ns, 100.0 % of all; m:a/0 40 ns, 100.0 % of all 28 ns own, 3 calls; m:b/0 4 ns, 10.0 % of all 4 ns own, 1 call; m:c/0 8 ns, 20.0 % of all 8 ns own, 1 call
+as before: true
 LINES
 
 finish

@@ -5,7 +5,7 @@
 . tests/cli/lib/control_hosts.sh
 
 one=$recordings/s04_genserver_pingpong.trace
-as_they_go='text msg jsonl trace_port chrome otlp'
+as_they_go='text msg jsonl trace_port chrome perfetto otlp tree'
 at_their_end='flame count time sequence report coverage'
 
 # --- Outputs that cannot be written ---
@@ -106,7 +106,7 @@ whole_lines() {
         awk -v used="$(stat -c %s "$work/small/o")" -v lines="$(wc -l <"$work/small/o")" \
             'NR == lines + 1 { exit !(used + length($0) + 1 > 8192) }' "$work/all"
 }
-for tracer in text jsonl chrome; do
+for tracer in text jsonl chrome tree,args=full; do
     check "$tracer: a full disk leaves only whole lines" whole_lines $tracer
 done
 whole_records() {

@@ -274,7 +274,7 @@ done
 
 # The tooltip has less than 400 bytes, with the dots that stand for the rest.
 cut() {
-    "$tracehost" replay -t sequence,format=svg "$work/odd.jsonl" | sed -n 's/.*data-a="0" data-b="2"><title>\([^<]*\).*/\1/p' |
+    "$tracehost" replay -t sequence,format=svg "$work/odd.jsonl" | sed -n 's/.*data-a="0" data-b="2">.*<title>\([^<]*\).*/\1/p' |
         awk '{ print length($0), substr($0, length($0) - 7) }' && "$tracehost" replay -t sequence "$work/odd.jsonl"
 }
 expect 'odd names are escaped, a long message is cut' cut <<'LINES'
@@ -287,6 +287,54 @@ sequenceDiagram
     p1->>p3: [1000,1001,1002,1003,1004,1005,1006,1007,1008,1009,1010,1011...
 LINES
 
+# Bars: <0.1.0> is scheduled; <0.2.0> is in calls, also in the unknown part before the first message; the call of <0.3.0>
+# does not end, and that of <0.4.0> ends doubtfully. The last message comes after a gap.
+event() {
+    printf '{"ts":%s,"tracee":"<0.%s.0>","tag":"%s","term":"%s"%s}\n' "$@"
+}
+{
+    event 500 2 call '{m,early,0}' ''
+    event 1000 1 send a ',"extra":"<0.2.0>"'
+    event 1100 1 in '{m,f,0}' ''
+    event 1200 1 call '{m,f,0}' ''
+    event 1300 1 out '{m,f,0}' ''
+    event 1400 3 call '{m,open,0}' ''
+    event 1500 2 return_from '{m,early,0}' ',"extra":"ok"'
+    event 1600 2 call '{m,g,0}' ''
+    event 1650 2 call '{m,h,0}' ''
+    event 1700 2 return_from '{m,h,0}' ',"extra":"ok"'
+    event 2000 2 send b ',"extra":"<0.3.0>"'
+    event 2100 2 call '{m,h,0}' ''
+    event 2200 2 return_from '{m,g,0}' ',"extra":"ok"'
+    event 2300 4 call '{m,x,0}' ''
+    event 2310 4 call '{m,y,0}' ''
+    event 2320 4 return_to '{u,u,0}' ''
+    event 3000 3 send c ',"extra":"<0.4.0>"'
+    for i in $(seq 4 30); do event "${i}000" 3 send x ',"extra":"<0.1.0>"'; done
+    event 61000 3 send d ',"extra":"<0.1.0>"'
+} >"$work/activity.jsonl"
+bars() {
+    "$tracehost" replay -t sequence,format=svg "$work/activity.jsonl" >"$work/picture.svg" &&
+        sed -n 's/^<path class="\(b[^"]*\)" data-c="\([^"]*\)" d="M[0-9]*,\(.*\)"><title>\([^<]*\).*/\2 \1 \3 \4/p; s/^<g class="gap"><title>\([^<]*\)<.*M0,\([0-9]*\).*/\1, at \2/p' "$work/picture.svg" &&
+        sed -n 's/^<g class="m".* d="M[0-9]*,\([0-9]*\).*/last message at \1/p' "$work/picture.svg" | tail -n 1
+}
+expect 'bars show the time on a scheduler, or in calls whose end is known' bars <<'LINES'
+1 b calls 128.0v13.0 500 ns in calls: m:early/0
+0 b 130.6v5.2 200 ns running: m:f/0
+1 b calls 143.6v15.6 600 ns in calls: m:g/0 and 2 more calls
+31.0 µs without a message, at 908
+last message at 934
+-- stderr
+sequence: times with no known end, not drawn: 2
+LINES
+no_calls() {
+    "$tracehost" replay -t sequence,format=svg "$1" 2>/dev/null | grep -c '<path class="b[^"]*" data-c="[0-9]'
+}
+expect 'a recording without ends of calls has no bars of calls' no_calls "$recordings/s11_mnesia_arity.trace" <<'LINES'
+0
+-- status 1
+LINES
+
 if [ "$browser" = none ]; then
     skip 'a browser selects, searches and moves by keys' 'no chromium here'
     finish
@@ -297,16 +345,18 @@ in_picture() {
             var people = Array.from(document.querySelectorAll(".p")), told = document.getElementById("told");
             var messages = Array.from(document.querySelectorAll(".m")), search = document.getElementById("search");
             function plain() { return messages.filter(m => +getComputedStyle(m).opacity === 1).length; }
-            function x(e) { return e.getBBox().x + e.getBBox().width / 2; }
+            function x(e) { var box = e.getBoundingClientRect(); return box.x + box.width / 2; }
+            function y(e) { return e.getBoundingClientRect().y; }
+            function type(words) { search.value = words; search.dispatchEvent(new Event("input", {bubbles: true})); }
             say(people.length + " participants, " + messages.length + " messages, " + told.textContent);
             say(people.map(p => p.querySelector("title").textContent).join(", "));
             say(messages[1].querySelector("title").textContent + " " + messages[1].querySelector(".w").textContent);
-            say("in order: " + messages.every((m, i) => i === 0 || m.getBBox().y > messages[i - 1].getBBox().y));
-            say("in place: " + messages.every(m => { var box = m.querySelector("path").getBBox();
+            say("in order: " + messages.every((m, i) => i === 0 || y(m) > y(messages[i - 1])));
+            say("in place: " + messages.every(m => { var box = m.querySelector("path").getBoundingClientRect();
                 var a = x(people[m.dataset.a].querySelector("rect")), b = x(people[m.dataset.b].querySelector("rect"));
-                return box.x <= Math.min(a, b) + 1 && box.x + box.width >= Math.max(a, b) - 1; }));
-            say("texts in view: " + messages.every(m => m.getBBox().x >= 0 &&
-                m.getBBox().x + m.getBBox().width <= +document.documentElement.getAttribute("width")));
+                return box.left <= Math.min(a, b) + 1 && box.right >= Math.max(a, b) - 1; }));
+            say("as wide as the window: " + (document.documentElement.getBoundingClientRect().width === innerWidth &&
+                people[2].getBoundingClientRect().right > innerWidth - 20));
             click(people[2].querySelector("rect"));
             say("clicked: " + plain() + " plain, " + told.textContent);
             press(people[2], "Escape");
@@ -316,8 +366,12 @@ in_picture() {
             press(people[1], "Enter");
             press(people[1], "/");
             say("/ leads to " + document.activeElement.id);
-            search.value = "FAR"; search.dispatchEvent(new Event("input", {bubbles: true}));
-            say("searched: " + document.querySelectorAll(".found").length + " marked, " + told.textContent);'
+            type("^FA.$");
+            say("searched: " + document.querySelectorAll(".hit").length + " marked, " + told.textContent);
+            press(search, "Enter"); press(people[1], "n");
+            say("next: " + told.textContent + ", marked " + messages[7].classList.contains("current"));
+            press(people[1], "N");
+            say("before: " + told.textContent);'
 }
 expect 'a browser selects, searches and moves by keys' in_picture <<'LINES'
 3 participants, 8 messages, 8 messages
@@ -325,12 +379,39 @@ expect 'a browser selects, searches and moves by keys' in_picture <<'LINES'
 {&quot;a;b#c&quot;,'<&%$'} {&quot;a;b#c&quot;,'<&%$'}
 in order: true
 in place: true
-texts in view: true
+as wide as the window: true
 clicked: 3 plain, 3 messages of others (2)
 Esc: 8 plain, 8 messages
 Enter: 4 plain, true
 / leads to search
 searched: 2 marked, 2 found
+next: 2 of 2 found: far, marked true
+before: 1 of 2 found: far
+LINES
+
+# Hits that are not in the window are counted, the bar and the names stay in view.
+jumps() {
+    "$tracehost" replay -t sequence,format=svg,output="$work/picture.svg" "$work/long.jsonl" &&
+        in_browser "$work/picture.svg" '
+            var search = document.getElementById("search"), messages = document.querySelectorAll(".m");
+            function say_all() {
+                say(["up", "down"].map(id => document.getElementById(id)).map(b => b.hidden ? "none" : b.textContent).join(", "));
+            }
+            function seen(e) { var box = e.getBoundingClientRect(); return box.top >= 0 && box.bottom <= innerHeight; }
+            search.value = "^.[0-9]00,"; search.dispatchEvent(new Event("input", {bubbles: true}));
+            say_all();
+            for (var i = 0; i < 3; i++) press(search, "Enter");
+            say("at the third: " + seen(messages[299]) + seen(document.querySelector(".p")) + seen(search));
+            window.dispatchEvent(new Event("scroll"));
+            say_all();
+            click(document.getElementById("up"));
+            say("above: " + seen(messages[199]));'
+}
+expect 'jumps lead to hits outside of the window, which are counted' jumps <<'LINES'
+none, ▼ 9
+at the third: truetruetrue
+▲ 2, ▼ 6
+above: true
 LINES
 
 finish

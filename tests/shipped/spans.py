@@ -291,4 +291,5 @@ def main():
     print('%d spans, %d links' % (len(said), sum(len(one.get('links', [])) for one in said)))
 
 
-main()
+if __name__ == '__main__':
+    main()

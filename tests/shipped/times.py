@@ -28,7 +28,7 @@ def arity_of(text):
     if text[0] != '[':
         return int(text) if text.isdigit() else text_length(text)
     depth = commas = 0
-    skipped = re.sub(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|\$\\?.', 'x', text)
+    skipped = re.sub(r'"(?:[^"\\]|\\.)*"|<<[\d,:]*>>|\'(?:[^\'\\]|\\.)*\'|\$\\?.', 'x', text)
     for char in skipped:
         depth += (char in '[{(') - (char in ']})')
         commas += char == ',' and depth == 1

@@ -13,277 +13,69 @@
  *
  * State: see ../output.h. One lock for each state protects all its data.
  */
-#include "../kit/moment.h"
 #include "../kit/share.h"
 #include "../kit/tracee.h"
 #include "chrome.h"
 
 unsigned char th_tracer_past = 12;
 
-/* TIME is never before an earlier one; the sender's clock may be behind. */
-static void write_waiting(struct process *process, int64_t time)
-{
-    struct mailbox *mailbox = &process->mailbox;
+/* --- Tracks --- */
 
-    if (!mailbox->receives)
-        return;
-    mailbox->counted = time > mailbox->counted ? time : mailbox->counted;
-    write_counter(process, "queue", mailbox->counted, "messages", mailbox->waiting);
-}
-
-/* --- processes --- */
-
-static void write_call(struct process *process, char kind, const struct mfa *mfa)
+static void write_call(struct process *process, char kind, const struct frame *frame)
 {
     struct line name;
 
     if (past_is_played()) {
-        process->chrome->begun = true;
+        chrome_of_process(process)->begun = true;
         return;
     }
     line_start(&name);
-    line_add_function(&name, mfa->module, mfa->function, mfa->arity);
+    line_add_function(&name, frame->mfa.module, frame->mfa.function, frame->mfa.arity);
     write_slice(process, kind, "call", name.text);
     line_drop(&name);
 }
 
-static void entered(void *of, struct frame *frame)
+static void begin_call(struct process *process, const struct frame *frame)
 {
-    struct process *process = of;
-
-    frame->mark = process->stack.shown <= STACK_DRAWN;
-    process->chrome->undrawn += !frame->mark;
-    if (frame->mark)
-        write_call(process, 'B', &frame->mfa);
+    write_call(process, 'B', frame);
 }
 
-static void left(void *of, struct frame *frame)
+static void end_call(struct process *process, const struct frame *frame)
 {
-    if (frame->mark)
-        write_call(of, 'E', &frame->mfa);
+    write_call(process, 'E', frame);
 }
 
-static struct process *process_of(struct chrome *chrome, ERL_NIF_TERM tracee)
+static void draw_collection(struct process *process, bool begins)
 {
-    struct process *process = tracees_find(&chrome->processes, tracee);
-
-    if (process)
-        return process;
-    process = tracees_add(&chrome->processes, tracee, sizeof *process);
-    if (!process) {
-        chrome->lost++;
-        return NULL;
-    }
-    process->chrome = chrome;
-    process->tid = ++chrome->tids;
-    process->last = process->mailbox.counted = INT64_MIN;
-    process->mailbox.end = &process->mailbox.first;
-    process->stack = (struct stack){
-        .repairs = &chrome->repairs, .entered = entered, .left = left, .of = process};
-    return process;
+    write_slice(process, begins ? 'B' : 'E', "gc", process->collection);
 }
 
-/* Returns the time since the zero of the event's clock, see ../moment.h. If some events have time
- * stamps, an event without one gets the time of the latest of them: the tracer's own clock may be
- * another one. */
-static int64_t time_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM opts)
+static void draw_heap(struct process *process, ErlNifUInt64 words)
 {
-    struct moment moment = moment_take(env, opts, ERL_NIF_NSEC);
-    int64_t now = moment.time;
-
-    if (moment.stamped && !chrome->timed) {
-        chrome->timed = true;
-        chrome->clock = moment.clock;
-        chrome->base = now - chrome->latest;
-    } else if (!moment.stamped && chrome->timed) {
-        chrome->untimed++;
-        return chrome->latest;
-    }
-    chrome->others += chrome->timed && moment.clock != chrome->clock;
-    if (moment.clock == NODE_CLOCK)
-        now = moment_between(chrome->base, now);
-    chrome->latest = now > chrome->latest ? now : chrome->latest;
-    return now;
+    write_counter(process, "heap", process->last, "words", words);
 }
 
-/* Advances the process's clock, which never goes back. */
-static void pass_time(ErlNifEnv *env, struct process *process, ERL_NIF_TERM opts)
+static void draw_message(struct process *process, bool received, const struct message *message,
+                         struct process *queue)
 {
-    int64_t now = time_of(env, process->chrome, opts);
+    const char *name = received ? "receive" : "send";
 
-    if (process->last == INT64_MIN) /* until now it has only received messages */
-        write_name(process);
-    process->last = now > process->last ? now : process->last;
+    write_slice(process, 'B', "message", name);
+    if (message)
+        write_arrow(process, received ? "f" : "s", message->id);
+    if (queue)
+        write_counter(queue, "queue", queue->mailbox.counted, "messages", queue->mailbox.waiting);
+    write_slice(process, 'E', "message", name);
 }
 
-static void stop_collecting(struct process *process)
-{
-    if (process->collection)
-        write_slice(process, 'E', "gc", process->collection);
-    process->collection = NULL;
-}
+static const struct track_writer writer = {.name = write_name,
+                                           .begin = begin_call,
+                                           .end = end_call,
+                                           .collection = draw_collection,
+                                           .heap = draw_heap,
+                                           .message = draw_message};
 
-static void take_first(struct mailbox *mailbox, struct message **at)
-{
-    struct message *message = *at;
-
-    *at = message->next;
-    if (!message->next)
-        mailbox->end = at;
-    mailbox->waiting--;
-    free(message);
-}
-
-static void free_process(struct process *process)
-{
-    stop_collecting(process);
-    stack_cut(&process->stack, 0);
-    stack_free(&process->stack);
-    while (process->mailbox.first)
-        take_first(&process->mailbox, &process->mailbox.first);
-    tracees_remove(&process->chrome->processes, &process->tracee);
-    free(process);
-}
-
-/* --- events --- */
-
-static ErlNifUInt64 hash_of(ERL_NIF_TERM message)
-{
-    return enif_hash(ERL_NIF_INTERNAL_HASH, message, 0);
-}
-
-/* Returns the process that gets a message; NULL if it is not local, or its name is unknown. */
-static struct process *receiver_of(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM to)
-{
-    ErlNifPid pid;
-
-    if (names_are_key(env, to))
-        return tracees_find(&chrome->processes, names_find(&chrome->names, to));
-    return enif_get_local_pid(env, to, &pid) ? process_of(chrome, pid.pid) : NULL;
-}
-
-static void send_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM message,
-                       ERL_NIF_TERM opts)
-{
-    struct chrome *chrome = process->chrome;
-    ErlNifUInt64 hash = hash_of(message);
-    struct process *receiver = NULL;
-    struct message *sent;
-    struct mailbox *mailbox;
-    ERL_NIF_TERM to;
-
-    write_slice(process, 'B', "message", "send");
-    if (enif_get_map_value(env, opts, TH_TRACER_ATOM(env, extra), &to)) {
-        to = receivers_name(env, process->tracee.term, to);
-        receiver = receiver_of(env, chrome, to);
-        receivers_sent(&chrome->receivers, hash,
-                       names_are_told(&chrome->names, to) && receiver ? receiver->tracee.term : to);
-    }
-    sent = receiver ? malloc(sizeof *sent) : NULL;
-    if (sent) {
-        mailbox = &receiver->mailbox;
-        if (mailbox->waiting == WAITING_MOST) {
-            take_first(mailbox, &mailbox->first);
-            chrome->forgotten++;
-        }
-        *sent = (struct message){NULL, hash, ++chrome->ids};
-        *mailbox->end = sent;
-        mailbox->end = &sent->next;
-        mailbox->waiting++;
-        write_arrow(process, "s", sent->id);
-        write_waiting(receiver, process->last);
-    }
-    write_slice(process, 'E', "message", "send");
-}
-
-/* Receives the first message with that content that was sent to the process. */
-static void receive_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM message)
-{
-    struct mailbox *mailbox = &process->mailbox;
-    struct message **at = &mailbox->first;
-    ErlNifUInt64 hash = hash_of(message);
-    ERL_NIF_TERM pid = process->tracee.term, name;
-
-    name = receivers_received(env, &process->chrome->receivers, hash, pid);
-    if (name)
-        names_guess(&process->chrome->names, name, pid, SIZE_MAX);
-    mailbox->receives = true;
-    write_slice(process, 'B', "message", "receive");
-    while (*at && (*at)->hash != hash)
-        at = &(*at)->next;
-    if (*at) {
-        write_arrow(process, "f", (*at)->id);
-        take_first(mailbox, at);
-        write_waiting(process, process->last);
-    }
-    write_slice(process, 'E', "message", "receive");
-}
-
-static void call_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL_NIF_TERM term,
-                       ERL_NIF_TERM opts)
-{
-    struct mfa mfa;
-
-    if (!mfa_read(env, term, &mfa))
-        return;
-    stop_collecting(process);
-    stack_event(env, &process->stack, tag, &mfa, opts);
-}
-
-/* Returns an entry of SIZES, in words; 0 if there is none. */
-static ErlNifUInt64 size_of(ErlNifEnv *env, ERL_NIF_TERM sizes, ERL_NIF_TERM key)
-{
-    const ERL_NIF_TERM *pair;
-    ErlNifUInt64 value = 0;
-    ERL_NIF_TERM element;
-    int size;
-
-    while (enif_get_list_cell(env, sizes, &element, &sizes))
-        if (enif_get_tuple(env, element, &size, &pair) && size == 2 && pair[0] == key)
-            enif_get_uint64(env, pair[1], &value);
-    return value;
-}
-
-static void collection_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag,
-                             ERL_NIF_TERM sizes)
-{
-    stop_collecting(process);
-    if (tag == TH_TRACER_ATOM(env, gc_minor_start) || tag == TH_TRACER_ATOM(env, gc_major_start)) {
-        process->collection = tag == TH_TRACER_ATOM(env, gc_minor_start) ? "gc minor" : "gc major";
-        write_slice(process, 'B', "gc", process->collection);
-    }
-    write_counter(process, "heap", process->last, "words",
-                  size_of(env, sizes, TH_TRACER_ATOM(env, heap_size)) +
-                      size_of(env, sizes, TH_TRACER_ATOM(env, old_heap_size)));
-}
-
-static void register_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM term)
-{
-    if (!enif_is_atom(env, term))
-        return;
-    names_give(&process->chrome->names, names_key(term, process->tracee.term), process->tracee.term,
-               SIZE_MAX);
-    process->tracee.name = term;
-    write_name(process);
-}
-
-static void event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, ERL_NIF_TERM term,
-                  ERL_NIF_TERM opts)
-{
-    if (tag == TH_TRACER_ATOM(env, send) ||
-        tag == TH_TRACER_ATOM(env, send_to_non_existing_process))
-        send_event(env, process, term, opts);
-    else if (tag == TH_TRACER_ATOM(env, receive))
-        receive_event(env, process, term);
-    else if (tag == TH_TRACER_ATOM(env, register))
-        register_event(env, process, term);
-    else if (tag == TH_TRACER_ATOM(env, exit))
-        free_process(process);
-    else if (enif_is_list(env, term))
-        collection_event(env, process, tag, term);
-    else
-        call_event(env, process, tag, term, opts);
-}
+/* --- Events --- */
 
 /* Returns the data of this state, made when the tracer is attached. NULL if there is no memory. */
 static struct chrome *chrome_of(ErlNifEnv *env, ERL_NIF_TERM state)
@@ -296,12 +88,10 @@ static struct chrome *chrome_of(ErlNifEnv *env, ERL_NIF_TERM state)
     pthread_mutex_lock(&outputs.lock);
     chrome = output->kept;
     if (!chrome && (chrome = calloc(1, sizeof *chrome))) {
-        pthread_mutex_init(&chrome->lock, NULL);
-        chrome->file = output->file;
+        timeline_begin(&chrome->timeline, output->file, &writer, sizeof(struct process));
         chrome->begun = output_is_continued(output);
-        chrome->base = enif_monotonic_time(ERL_NIF_NSEC);
         if (output->to)
-            setvbuf(chrome->file, NULL, _IOFBF, BUFFER);
+            setvbuf(output->file, NULL, _IOFBF, TIMELINE_BUFFER);
         output->kept = chrome;
     }
     pthread_mutex_unlock(&outputs.lock);
@@ -318,13 +108,13 @@ static void trace_event(ErlNifEnv *env, ERL_NIF_TERM state, ERL_NIF_TERM tracee,
 
     if (!chrome)
         return;
-    pthread_mutex_lock(&chrome->lock);
-    process = process_of(chrome, tracee_word(env, tracee));
+    pthread_mutex_lock(&chrome->timeline.lock);
+    process = timeline_process(&chrome->timeline, tracee_word(env, tracee));
     if (process) {
-        pass_time(env, process, opts);
-        event(env, process, tag, term, opts);
+        timeline_pass(env, process, opts);
+        timeline_event(env, process, tag, term, opts);
     }
-    pthread_mutex_unlock(&chrome->lock);
+    pthread_mutex_unlock(&chrome->timeline.lock);
 }
 
 TH_TRACER_ENABLED(generic)
@@ -404,8 +194,9 @@ enum { NUMBERS = 5 };
 
 static void numbers_of(struct chrome *chrome, uint64_t *numbers[NUMBERS])
 {
-    uint64_t *const all[NUMBERS] = {&chrome->others, &chrome->untimed, &chrome->undrawn,
-                                    &chrome->forgotten, &chrome->lost};
+    struct timeline *timeline = &chrome->timeline;
+    uint64_t *const all[NUMBERS] = {&timeline->others, &timeline->untimed, &timeline->undrawn,
+                                    &timeline->forgotten, &timeline->lost};
 
     memcpy(numbers, all, sizeof all);
 }
@@ -416,14 +207,14 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
     ERL_NIF_TERM file = share_save_file(env, output);
     uint64_t *numbers[NUMBERS];
 
-    if (!file || !chrome || chrome->lost)
+    if (!file || !chrome || chrome->timeline.lost)
         return 0;
     numbers_of(chrome, numbers);
     return enif_make_tuple6(env, file, enif_make_int(env, chrome->begun),
                             past_save_numbers(env, NUMBERS, (const uint64_t *const *)numbers),
-                            past_save_repairs(env, &chrome->repairs),
-                            enif_make_uint64(env, chrome->processes.size),
-                            save_processes(env, &chrome->processes));
+                            past_save_repairs(env, &chrome->timeline.repairs),
+                            enif_make_uint64(env, chrome->timeline.processes.size),
+                            save_processes(env, &chrome->timeline.processes));
 }
 
 static bool take_process(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM saved)
@@ -437,7 +228,7 @@ static bool take_process(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM sav
     struct mfa mfa;
 
     if (!enif_get_tuple(env, saved, &size, &elements) || size != 5 ||
-        !(process = process_of(chrome, elements[0])) ||
+        !(process = timeline_process(&chrome->timeline, elements[0])) ||
         !enif_get_uint(env, elements[1], &process->tid) ||
         !enif_get_int64(env, elements[2], &last) || !enif_get_int(env, elements[3], &collection))
         return false;
@@ -457,17 +248,10 @@ static bool take_process(ErlNifEnv *env, struct chrome *chrome, ERL_NIF_TERM sav
 /* Replaces the processes, without drawing the ends of their calls. */
 static bool take_processes(ErlNifEnv *env, struct chrome *chrome, uint64_t size, ERL_NIF_TERM list)
 {
-    struct tracees *processes = &chrome->processes;
-    struct process *process;
+    struct tracees *processes = &chrome->timeline.processes;
     ERL_NIF_TERM head;
-    size_t slot = 0;
 
-    while ((process = tracees_any(processes, &slot))) {
-        process->collection = NULL;
-        process->stack.used = 0;
-        free_process(process);
-    }
-    free(processes->slots);
+    timeline_drop(&chrome->timeline);
     *processes =
         (struct tracees){.slots = calloc(size + !size, sizeof(struct tracee *)), .size = size};
     while (processes->slots && enif_get_list_cell(env, list, &head, &list))
@@ -491,7 +275,7 @@ static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM sav
     numbers_of(chrome, numbers);
     chrome->begun = begun;
     return past_take_numbers(env, elements[2], NUMBERS, numbers) &&
-           past_take_repairs(env, elements[3], &chrome->repairs) &&
+           past_take_repairs(env, elements[3], &chrome->timeline.repairs) &&
            take_processes(env, chrome, slots, elements[5]);
 }
 
@@ -507,34 +291,22 @@ TH_TRACER_MERGE()
 
 /* --- the end --- */
 
-static void tell(const char *what, uint64_t count)
-{
-    if (count)
-        fprintf(stderr, "chrome: %s: %llu\n", what, (unsigned long long)count);
-}
-
 static void finish(ErlNifEnv *env, struct chrome *chrome)
 {
-    struct process *process;
-    size_t slot = 0;
+    struct timeline *timeline = &chrome->timeline;
 
-    while ((process = tracees_any(&chrome->processes, &slot)))
-        free_process(process);
-    names_free(&chrome->names);
-    if (chrome->repairs.doubtful)
+    timeline_end(timeline);
+    if (timeline->repairs.doubtful)
         write_label(chrome, "doubtful: " STACK_DOUBTFUL);
-    fputs(chrome->begun ? "]\n" : "[]\n", chrome->file);
-    tell("calls ended by the return of a caller", chrome->repairs.cut);
-    tell("returns of unknown calls", chrome->repairs.uncalled);
-    stack_tell_doubts("chrome", &chrome->repairs);
-    tell("calls too deep to be drawn", chrome->undrawn + chrome->repairs.beyond);
-    tell("messages without an arrow, forgotten before their receipt, as too many were waiting",
-         chrome->forgotten);
-    tell("events with another clock than the first, drawn relative to that clock's first record",
-         chrome->others);
-    tell("events without a time stamp, drawn at the latest known time", chrome->untimed);
-    output_report_lost(env, "events", chrome->lost);
-    free(chrome->processes.slots);
+    fputs(chrome->begun ? "]\n" : "[]\n", timeline->file);
+    timeline_tell_all("chrome", timeline);
+    timeline_tell("chrome",
+                  "events with another clock than the first, drawn relative to that clock's first "
+                  "record",
+                  timeline->others);
+    timeline_tell("chrome", "events without a time stamp, drawn at the latest known time",
+                  timeline->untimed);
+    output_report_lost(env, "events", timeline->lost);
     free(chrome);
 }
 

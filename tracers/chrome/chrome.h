@@ -3,58 +3,19 @@
 #define CHROME_CHROME_H
 
 #include "../kit/escape.h"
-#include "../kit/names.h"
-#include "../kit/past.h"
-#include "../kit/receivers.h"
-#include "../kit/stack.h"
-
-#include <pthread.h>
+#include "../kit/timeline.h"
 
 #define CHROME_LOCAL __attribute__((visibility("hidden")))
 
-enum { BUFFER = 1 << 17, NAME_MOST = 200, WAITING_MOST = 10000 };
-
-struct message {
-    struct message *next;
-    ErlNifUInt64 hash;
-    unsigned long long id;
-};
-
-/* Messages of a process, or of a name whose owner is unknown. */
-struct mailbox {
-    struct message *first, **end;
-    unsigned waiting;
-    bool receives; /* its receives are traced */
-    int64_t counted;
-};
-
 struct chrome {
-    pthread_mutex_t lock;
-    FILE *file;
-    size_t unflushed;
+    struct timeline timeline;
     bool begun;
-    bool timed;           /* an event had a time stamp */
-    unsigned clock;       /* enum moment_clock of the first event with a time stamp */
-    int64_t base, latest; /* nanoseconds; `base` by NODE_CLOCK, `latest` since the zero */
-    uint64_t others;      /* events by another clock than the first one */
-    uint64_t untimed;     /* events without a time stamp after one that had one */
-    unsigned tids;
-    unsigned long long ids;
-    struct tracees processes, names;
-    struct receivers receivers;
-    struct repairs repairs;
-    uint64_t undrawn, forgotten, lost;
 };
 
-struct process {
-    struct tracee tracee;
-    struct chrome *chrome;
-    unsigned tid;
-    int64_t last;
-    const char *collection; /* name of the open slice; NULL: none */
-    struct stack stack;
-    struct mailbox mailbox;
-};
+static inline struct chrome *chrome_of_process(const struct process *process)
+{
+    return (struct chrome *)process->timeline;
+}
 
 CHROME_LOCAL void write_name(struct process *process);
 

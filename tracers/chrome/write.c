@@ -13,7 +13,7 @@ static void add_term(struct line *line, ERL_NIF_TERM term)
 
     line_start(&text);
     line_add_name(&text, term);
-    line_add_json(line, text.text, text.used, NAME_MOST);
+    line_add_json(line, text.text, text.used, TIMELINE_NAME);
     line_drop(&text);
 }
 
@@ -34,33 +34,31 @@ static void begin(struct chrome *chrome, struct line *line, const char *kind, un
 
 static void end(struct chrome *chrome, struct line *line)
 {
-    chrome->unflushed += line->used + 2;
+    size_t size = line->used + 2;
+
     line_add(line, "}");
     chrome->begun |= !line->short_of_memory;
-    line_end(line, chrome->file);
-    if (chrome->unflushed < BUFFER / 2)
-        return;
-    fflush(chrome->file);
-    chrome->unflushed = 0;
+    line_end(line, chrome->timeline.file);
+    timeline_written(&chrome->timeline, size);
 }
 
 void write_name(struct process *process)
 {
     struct line line, label;
 
-    if (is_past(process->chrome))
+    if (is_past(chrome_of_process(process)))
         return;
-    begin(process->chrome, &line, "M", process->tid);
+    begin(chrome_of_process(process), &line, "M", process->tid);
     line_add(&line, ",\"name\":\"thread_name\",\"args\":{\"name\":\"");
     line_start(&label);
     if (tracee_add_label(&label, &process->tracee)) {
-        line_add_json(&line, label.text, label.used, NAME_MOST);
+        line_add_json(&line, label.text, label.used, TIMELINE_NAME);
         line_add(&line, " ");
     }
     line_drop(&label);
     add_term(&line, process->tracee.term);
     line_add(&line, "\"}");
-    end(process->chrome, &line);
+    end(chrome_of_process(process), &line);
 }
 
 void write_label(struct chrome *chrome, const char *label)
@@ -69,7 +67,7 @@ void write_label(struct chrome *chrome, const char *label)
 
     begin(chrome, &line, "M", 0);
     line_add(&line, ",\"name\":\"process_labels\",\"args\":{\"labels\":\"");
-    line_add_json(&line, label, strlen(label), NAME_MOST);
+    line_add_json(&line, label, strlen(label), TIMELINE_NAME);
     line_add(&line, "\"}");
     end(chrome, &line);
 }
@@ -78,29 +76,29 @@ void write_slice(struct process *process, char kind, const char *category, const
 {
     struct line line;
 
-    if (is_past(process->chrome))
+    if (is_past(chrome_of_process(process)))
         return;
-    begin(process->chrome, &line, kind == 'B' ? "B" : "E", process->tid);
+    begin(chrome_of_process(process), &line, kind == 'B' ? "B" : "E", process->tid);
     line_add(&line, ",\"ts\":");
     add_time(&line, process->last);
     line_add(&line, ",\"cat\":\"%s\",\"name\":\"", category);
-    line_add_json(&line, name, strlen(name), NAME_MOST);
+    line_add_json(&line, name, strlen(name), TIMELINE_NAME);
     line_add(&line, "\"");
-    end(process->chrome, &line);
+    end(chrome_of_process(process), &line);
 }
 
 void write_arrow(struct process *process, const char *kind, unsigned long long id)
 {
     struct line line;
 
-    if (is_past(process->chrome))
+    if (is_past(chrome_of_process(process)))
         return;
-    begin(process->chrome, &line, kind, process->tid);
+    begin(chrome_of_process(process), &line, kind, process->tid);
     line_add(&line, ",\"ts\":");
     add_time(&line, process->last);
     line_add(&line, ",\"cat\":\"message\",\"name\":\"message\",\"id\":%llu%s", id,
              *kind == 'f' ? ",\"bp\":\"e\"" : "");
-    end(process->chrome, &line);
+    end(chrome_of_process(process), &line);
 }
 
 void write_counter(struct process *process, const char *name, int64_t time, const char *first,
@@ -108,13 +106,13 @@ void write_counter(struct process *process, const char *name, int64_t time, cons
 {
     struct line line;
 
-    if (is_past(process->chrome))
+    if (is_past(chrome_of_process(process)))
         return;
-    begin(process->chrome, &line, "C", 0);
+    begin(chrome_of_process(process), &line, "C", 0);
     line_add(&line, ",\"ts\":");
     add_time(&line, time);
     line_add(&line, ",\"name\":\"%s ", name);
     add_term(&line, process->tracee.term);
     line_add(&line, "\",\"args\":{\"%s\":%llu}", first, (unsigned long long)value);
-    end(process->chrome, &line);
+    end(chrome_of_process(process), &line);
 }

@@ -102,8 +102,12 @@ bool write_flames(ErlNifEnv *env, FILE *file, const struct comparison *compariso
     struct flames flames = {.comparison = comparison, .calls = !a->timed || !b->timed};
     size_t count = comparison->functions_used;
     struct compared **sorted = calloc(count + 1, sizeof(struct compared *));
-    struct drawing drawing = {
-        .env = env, .file = file, .tree = &flames.tree, .calls = flames.calls};
+    struct drawing drawing = {.env = env,
+                              .file = file,
+                              .tree = &flames.tree,
+                              .calls = flames.calls,
+                              .one = true,
+                              .told = !comparison->flat};
     bool enough;
 
     flames.names = calloc(count + 2, sizeof *flames.names);

@@ -239,21 +239,6 @@ static void note_spawn(const struct event *event, ERL_NIF_TERM parent, ERL_NIF_T
 
 /* --- Calls --- */
 
-/* Returns the time of an event; TIME_NONE without one, and by another clock than the first. */
-static int64_t time_of(const struct event *event)
-{
-    struct moment moment = moment_take(event->env, event->opts, ERL_NIF_NSEC);
-    struct gathered *gathered = event->gathered;
-
-    if (!moment.stamped)
-        return TIME_NONE;
-    if (!gathered->clocked)
-        gathered->clock = moment.clock;
-    gathered->clocked = true;
-    gathered->side.lost[LOST_CLOCKS] += moment.clock != gathered->clock;
-    return moment.clock == gathered->clock ? moment.time : TIME_NONE;
-}
-
 static void take_outcome(const struct event *event, struct call *call, bool thrown)
 {
     struct gathered *gathered = event->gathered;
@@ -297,10 +282,9 @@ static uint32_t keep_call(const struct event *event, const struct count *functio
     struct side *side = &gathered->side;
     struct known *known = known_process(gathered, event->tracee);
     uint32_t number = number_of_function(gathered, function), at = (uint32_t)side->calls_used;
-    const struct open_call *top;
+    const struct process_calls *open;
     const ERL_NIF_TERM *elements;
     struct hashed hashed = {0, 0};
-    struct shard *shard;
     struct call call = {.took = NO_TIME, .own = NO_TIME};
     int size;
 
@@ -309,10 +293,9 @@ static uint32_t keep_call(const struct event *event, const struct count *functio
         side->lost[LOST_CALLS]++;
         return 0;
     }
-    shard = calls_enter(&gathered->calls, event->tracee);
-    top = calls_top(shard, event->tracee);
-    call.parent = top ? top->mark : 0;
-    calls_leave(shard);
+    open = calls_of(calls_shard(&gathered->calls, event->tracee), event->tracee);
+    if (open && open->used)
+        call.parent = open->frames[open->used - 1].mark;
     call.process = known->number;
     call.function = number - 1;
     if (enif_get_tuple(event->env, event->term, &size, &elements) &&
@@ -331,13 +314,14 @@ void gather_call(const struct event *event)
 {
     ErlNifEnv *env = event->env;
     struct side *side = &event->gathered->side;
-    struct timing timing = {.env = env,
-                            .calls = &event->gathered->calls,
-                            .past = true, /* no figures */
-                            .process = event->tracee,
-                            .now = time_of(event),
-                            .ended = call_ended,
-                            .of = (void *)event};
+    struct moment moment = moment_take(env, event->opts, ERL_NIF_NSEC);
+    struct timing timing = {
+        .env = env,
+        .calls = &event->gathered->calls,
+        .process = event->tracee,
+        .now = timing_time(&event->gathered->clock, &moment, &event->gathered->untimed),
+        .ended = call_ended,
+        .of = (void *)event};
     bool called = event->tag == TH_TRACER_ATOM(env, call);
     bool thrown = event->tag == TH_TRACER_ATOM(env, exception_from);
     struct mfa to;
@@ -366,7 +350,6 @@ void gather_life(const struct event *event)
     struct gathered *gathered = event->gathered;
     struct timing timing = {.env = event->env,
                             .calls = &gathered->calls,
-                            .past = true,
                             .process = event->tracee,
                             .ended = call_ended,
                             .of = (void *)event};
@@ -401,12 +384,8 @@ void gather_end(struct gathered *gathered)
     struct side *side = &gathered->side;
     struct repairs repairs = {0};
 
-    for (size_t i = 0; i < SHARDS; i++) {
-        const struct shard *shard = &gathered->calls.shards[i];
-        side->lost[LOST_FRAMES] += shard->forgotten;
-        side->lost[LOST_MEMORY] += shard->lost;
-        calls_doubtful(shard, &repairs);
-    }
+    calls_losses(&gathered->calls, &side->lost[LOST_MEMORY], &side->lost[LOST_FRAMES], &repairs);
     side->lost[LOST_DOUBTS] = repairs.doubtful;
+    side->lost[LOST_CLOCKS] = gathered->untimed.others;
     side->lost[LOST_MEMORY] += gathered->functions.lost;
 }

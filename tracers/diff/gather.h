@@ -21,8 +21,8 @@ struct gathered {
     struct counts functions;  /* `events` is the number plus 1 */
     struct known_text *texts;
     size_t texts_used, texts_size; /* a power of two */
-    bool clocked;                  /* an event had a time */
-    enum moment_clock clock;       /* of that event */
+    struct timing_clock clock;
+    struct untimed untimed;
 };
 
 /* A process of the recording. */

@@ -6,14 +6,21 @@
  * counts for no function, if scheduling is traced; nor does time during which none of its traced
  * functions runs.
  *
- * State: see ../output.h; `format` is folded (the default) or svg, `by` is time (the default) or
- * calls. The file appears when the tracer is unloaded. One lock for each state protects all its
- * data.
+ * State: see ../output.h, and the settings below. The file appears when the tracer is unloaded. One
+ * lock for each state protects all its data.
  */
-#define TRACER_DECLARES                                 \
-    {"format", TH_SETTING_WORD, "folded svg", "folded", \
-     "folded lines, or a flame graph for browsers"},    \
-        {"by", TH_SETTING_WORD, "time calls", "time", "what the width of a frame is"},
+#define TRACER_DECLARES                                                                            \
+    {"format", TH_SETTING_WORD, "folded svg", "folded",                                            \
+     "folded lines, or a flame graph for browsers"},                                               \
+        {"by", TH_SETTING_WORD, "time calls", "time", "what the width of a frame is"},             \
+        {"recursion", TH_SETTING_WORD, "each one", "each",                                         \
+         "one: calls of a function inside its own calls, directly or not, are part of its frame"}, \
+        {"depth", TH_SETTING_NUMBER, NULL, "0",                                                    \
+         "how many calls deep stacks are, 0 for all; deeper ones count for their callers"},        \
+        {"order", TH_SETTING_WORD, "flame icicle", "flame",                                        \
+         "whether callers of the picture are at the bottom or at the top"},                        \
+        {"hue", TH_SETTING_WORD, "module own", "module",                                           \
+         "what the colours of the picture show first: modules, or own time"},
 #define TRACER_WHOLE
 #include "../kit/labels.h"
 #include "../kit/moment.h"
@@ -77,6 +84,14 @@ static void entered(void *of, struct frame *frame)
         tree_enter(&process->flame->tree, process->root, &process->stack, frame);
 }
 
+static void doubted(void *of, const struct frame *frame)
+{
+    struct process *process = of;
+
+    if (!past_is_played())
+        process->flame->tree.nodes[frame->mark].doubtful = true;
+}
+
 static struct process *add_process(struct flame *flame, ERL_NIF_TERM pid)
 {
     struct process *process = tracees_add(&flame->processes, pid, sizeof *process);
@@ -96,6 +111,7 @@ static struct process *add_process(struct flame *flame, ERL_NIF_TERM pid)
     process->flame = flame;
     process->stack.repairs = &flame->repairs;
     process->stack.entered = entered;
+    process->stack.doubted = doubted;
     process->stack.of = process;
     return process;
 }
@@ -348,6 +364,11 @@ TH_TRACER_MERGE()
 enum { FORMAT_FOLDED, FORMAT_SVG };
 enum { BY_TIME, BY_CALLS };
 
+static unsigned choice(const struct output *output, const char *key)
+{
+    return output_choice(output->env, output->state, key);
+}
+
 static void tell(const char *what, uint64_t count)
 {
     if (count)
@@ -371,14 +392,16 @@ static void draw(ErlNifEnv *env, struct output *output)
 {
     static struct flame none;
     struct flame *flame = output->kept ? output->kept : &none;
-    struct drawing drawing = {env,
-                              output->file,
-                              &flame->tree,
-                              &flame->labels,
-                              output_choice(output->env, output->state, "by") == BY_CALLS,
-                              flame->repairs.doubtful,
-                              NULL,
-                              NULL};
+    struct drawing drawing = {.env = env,
+                              .file = output->file,
+                              .tree = &flame->tree,
+                              .labels = &flame->labels,
+                              .calls = choice(output, "by") == BY_CALLS,
+                              .icicle = choice(output, "order"),
+                              .by_own = choice(output, "hue"),
+                              .one = choice(output, "recursion"),
+                              .doubtful = flame->repairs.doubtful,
+                              .untimed = flame->untimed};
     struct process *process;
     size_t slot = 0;
 
@@ -387,10 +410,10 @@ static void draw(ErlNifEnv *env, struct output *output)
     if (!flame->told && flame->tree.used)
         fputs("flame: the events contain no ends of calls: each call lasts until the next one\n",
               stderr);
+    drawing.told = flame->told;
     tree_settle(&flame->tree, flame->told);
-    if (!(output_choice(output->env, output->state, "format") == FORMAT_FOLDED
-              ? draw_folded(&drawing)
-              : draw_svg(&drawing)))
+    fold_tree(&flame->tree, drawing.one, output_number(output->env, output->state, "depth"));
+    if (!(choice(output, "format") == FORMAT_FOLDED ? draw_folded(&drawing) : draw_svg(&drawing)))
         output_abandon(env, output);
     tell_all(flame, drawing.calls);
     output_report_lost(env, "events", flame->lost + flame->tree.starved);

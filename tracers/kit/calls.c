@@ -37,9 +37,14 @@ void calls_free(struct calls *calls)
     }
 }
 
+struct shard *calls_shard(struct calls *calls, ERL_NIF_TERM process)
+{
+    return &calls->shards[tracees_hash(process) >> 58];
+}
+
 struct shard *calls_enter(struct calls *calls, ERL_NIF_TERM process)
 {
-    struct shard *shard = &calls->shards[tracees_hash(process) >> 58];
+    struct shard *shard = calls_shard(calls, process);
 
     pthread_mutex_lock(&shard->lock);
     return shard;
@@ -57,8 +62,7 @@ static struct process_calls **bucket(const struct shard *shard, ERL_NIF_TERM pro
     return &shard->buckets[(tracees_hash(process) >> 32) & (shard->size - 1)];
 }
 
-/* Returns the process; NULL if it has no open calls. */
-static inline struct process_calls *process_of(struct shard *shard, ERL_NIF_TERM word)
+struct process_calls *calls_of(struct shard *shard, ERL_NIF_TERM word)
 {
     struct process_calls *process = shard->latest;
 
@@ -222,7 +226,7 @@ static bool push(struct shard *shard, struct process_calls *process, const struc
 /* Doubts call I. True if it was not doubted. */
 static bool doubt_one(struct process_calls *process, size_t i)
 {
-    bool more = i >= process->doubted && !process->frames[i].doubted;
+    bool more = !calls_are_doubted(process, i);
 
     process->alone += more;
     process->frames[i].doubted |= more;
@@ -247,7 +251,7 @@ static void doubt_above(struct process_calls *process, const struct mfa *caller)
 bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *function,
                  const struct mfa *caller, int64_t now, uint32_t mark)
 {
-    struct process_calls *process = process_of(shard, word);
+    struct process_calls *process = calls_of(shard, word);
 
     if (!process)
         process = add(shard, word);
@@ -259,13 +263,6 @@ bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *fun
         return true;
     shard->lost++;
     return false;
-}
-
-const struct open_call *calls_top(struct shard *shard, ERL_NIF_TERM word)
-{
-    struct process_calls *process = process_of(shard, word);
-
-    return process && process->used ? &process->frames[process->used - 1] : NULL;
 }
 
 /* Pops a call. NOW is the end of the innermost call; TIME_NONE, and not TOLD, if no event reported
@@ -292,7 +289,7 @@ static void pop(struct process_calls *process, int64_t now, bool told, struct en
 bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now,
                struct ended *ended)
 {
-    struct process_calls *process = process_of(shard, word);
+    struct process_calls *process = calls_of(shard, word);
     struct mfa mfa = {function->module, function->function, function->arity};
     bool told;
 
@@ -397,7 +394,7 @@ static size_t left_by(struct process_calls *process, const struct mfa *to, bool 
 
 size_t calls_return_to(struct shard *shard, ERL_NIF_TERM word, const struct mfa *to)
 {
-    struct process_calls *process = process_of(shard, word);
+    struct process_calls *process = calls_of(shard, word);
     bool doubtful = false;
     size_t left;
 
@@ -424,12 +421,12 @@ size_t calls_return_to(struct shard *shard, ERL_NIF_TERM word, const struct mfa 
 bool calls_end_above(struct shard *shard, ERL_NIF_TERM word, size_t left, int64_t now,
                      struct ended *ended)
 {
-    struct process_calls *process = process_of(shard, word);
+    struct process_calls *process = calls_of(shard, word);
     bool told;
 
     if (!process || process->used <= left)
         return false;
-    told = process->used > process->doubted && !process->frames[process->used - 1].doubted;
+    told = !calls_are_doubted(process, process->used - 1);
     pop(process, told ? now : TIME_NONE, told, ended);
     if (!process->used)
         drop(shard, process);
@@ -438,7 +435,7 @@ bool calls_end_above(struct shard *shard, ERL_NIF_TERM word, size_t left, int64_
 
 bool calls_exit(struct shard *shard, ERL_NIF_TERM word, struct ended *ended)
 {
-    struct process_calls *process = process_of(shard, word);
+    struct process_calls *process = calls_of(shard, word);
 
     if (!process)
         return false;

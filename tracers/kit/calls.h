@@ -116,6 +116,18 @@ TRACER_LOCAL void calls_free(struct calls *calls);
 TRACER_LOCAL struct shard *calls_enter(struct calls *calls, ERL_NIF_TERM process);
 TRACER_LOCAL void calls_leave(struct shard *shard);
 
+/* Returns the shard of a process, for the holder of a lock of all CALLS. */
+TRACER_LOCAL struct shard *calls_shard(struct calls *calls, ERL_NIF_TERM process);
+
+/* Returns the open calls of PROCESS; NULL if there are none. Valid until the shard's next event. */
+TRACER_LOCAL struct process_calls *calls_of(struct shard *shard, ERL_NIF_TERM process);
+
+/* Returns whether the call with index I is doubted. */
+static inline bool calls_are_doubted(const struct process_calls *process, size_t i)
+{
+    return i < process->doubted || process->frames[i].doubted;
+}
+
 /* Begins a call of FUNCTION, whose figures are not used. CALLER's module is 0 if the caller is
  * unknown. If the stack has FRAMES_MAX calls, its older half is dropped first: so a loop of calls
  * that never return has a limited cost. If there is no memory, returns false, and counts the call
@@ -123,9 +135,6 @@ TRACER_LOCAL void calls_leave(struct shard *shard);
 TRACER_LOCAL bool calls_begin(struct shard *shard, ERL_NIF_TERM process,
                               const struct count *function, const struct mfa *caller, int64_t now,
                               uint32_t mark);
-
-/* Returns the open call on top; NULL if no call is open. Valid until the next change. */
-TRACER_LOCAL const struct open_call *calls_top(struct shard *shard, ERL_NIF_TERM process);
 
 /* Pops the next call that the end of FUNCTION ends: first the calls that it made and that are still
  * open, last its own call, with `told`. False, and no change, if no call of FUNCTION is open. */
@@ -144,12 +153,19 @@ TRACER_LOCAL bool calls_end_above(struct shard *shard, ERL_NIF_TERM process, siz
  * NOW: its time, or TIME_NONE. False for a return_from or exception_from whose call is not open. */
 TRACER_LOCAL bool calls_past(struct shard *shard, const struct th_past_event *event, int64_t now);
 
-/* Adds the shard's returns that made calls doubted. */
-static inline void calls_doubtful(const struct shard *shard, struct repairs *repairs)
+/* Adds the calls not kept for want of memory, those dropped from full stacks, and the returns that made
+ * calls doubted. */
+static inline void calls_losses(const struct calls *calls, uint64_t *lost, uint64_t *forgotten,
+                                struct repairs *repairs)
 {
-    if (!repairs->doubtful)
-        repairs->doubted = shard->doubted;
-    repairs->doubtful += shard->doubtful;
+    for (size_t i = 0; i < SHARDS; i++) {
+        const struct shard *shard = &calls->shards[i];
+        *lost += shard->lost;
+        *forgotten += shard->forgotten;
+        if (!repairs->doubtful)
+            repairs->doubted = shard->doubted;
+        repairs->doubtful += shard->doubtful;
+    }
 }
 
 /* Pops the next call of a process that ends; false if there is none. */

@@ -1,4 +1,4 @@
-/* Writes text for XML and JSON: converts any bytes to well-formed UTF-8. */
+/* Writes text for XML, JSON and other formats: converts any bytes to well-formed UTF-8. */
 #ifndef TRACER_ESCAPE_H
 #define TRACER_ESCAPE_H
 
@@ -69,6 +69,14 @@ static inline void line_add_xml(struct line *line, const char *text, size_t size
 {
     static const struct mark marks[] = {
         {'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'"', "&quot;"}, {0, "\xEF\xBF\xBD"}};
+
+    line_add_marked(line, text, size, most, marks);
+}
+
+/* Adds TEXT as it is, but for bytes that are no character. */
+static inline void line_add_utf8(struct line *line, const char *text, size_t size, size_t most)
+{
+    static const struct mark marks[] = {{0, "\xEF\xBF\xBD"}};
 
     line_add_marked(line, text, size, most, marks);
 }

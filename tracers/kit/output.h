@@ -194,6 +194,20 @@ static inline unsigned output_number(ErlNifEnv *env, ERL_NIF_TERM state, const c
     return (unsigned)strtoul(output_row(key)->otherwise, NULL, 10);
 }
 
+/* Returns the nanoseconds under KEY; of the default if there are none, or if the text is no time, which
+ * is reported. */
+static inline ErlNifTime output_time(ErlNifEnv *env, ERL_NIF_TERM state, const char *key)
+{
+    char text[64];
+    ErlNifTime ns = 0;
+
+    th_setting_time(output_row(key)->otherwise, &ns);
+    if (state && output_setting(env, state, key, text, sizeof text) && !th_setting_time(text, &ns))
+        fprintf(stderr, "tracer: the setting '%s' cannot be '%s'; it must be a time such as 10us\n",
+                key, text);
+    return ns;
+}
+
 /* Warns about unknown settings, which an Erlang node does not check. */
 static inline void output_check_keys(ErlNifEnv *env, ERL_NIF_TERM state)
 {

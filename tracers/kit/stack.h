@@ -127,6 +127,8 @@ struct stack {
      * downwards; either may be NULL. */
     void (*entered)(void *of, struct frame *frame);
     void (*left)(void *of, struct frame *frame);
+    /* Called with OF for each drawn frame whose end is doubtful; may be NULL. */
+    void (*doubted)(void *of, const struct frame *frame);
     void *of;
 };
 
@@ -486,6 +488,10 @@ static inline void stack_end_with(struct stack *stack, size_t top, const struct 
         }
     if (chosen && stack->repairs->doubtful == doubtful)
         stack_doubt(stack->repairs, mfa);
+    if (stack->doubted && stack->repairs->doubtful != doubtful)
+        for (size_t i = left; i < stack->used; i++)
+            if (!stack->frames[i].gone)
+                stack->doubted(stack->of, &stack->frames[i]);
     stack_cut(stack, left);
 }
 
@@ -509,6 +515,8 @@ static inline bool stack_was_open(struct stack *stack, const struct frame *top,
         frame->held = true;
         stack_learn(stack->repairs, &frame->mfa, mfa);
         stack_doubt(stack->repairs, mfa);
+        if (stack->doubted)
+            stack->doubted(stack->of, frame);
     }
     if (!returned)
         stack_cut(stack, i - 1);

@@ -306,3 +306,61 @@ void term_print(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term, enum args 
     else if (args == ARGS_SHAPE)
         print_shape(line, env, term);
 }
+
+void term_print_after(struct line *line, const char *before, ErlNifEnv *env, ERL_NIF_TERM term,
+                      enum args args)
+{
+    if (args == ARGS_NONE)
+        return;
+    line_add(line, "%s", before);
+    term_print(line, env, term, args);
+}
+
+void term_print_arguments(struct line *line, ErlNifEnv *env, ERL_NIF_TERM arguments, enum args args)
+{
+    const char *before = "(";
+    ERL_NIF_TERM argument;
+    unsigned arity;
+
+    if (!enif_is_list(env, arguments)) {
+        line_add(line, "/");
+        line_add_term(line, arguments);
+        return;
+    }
+    if (args == ARGS_NONE) {
+        if (enif_get_list_length(env, arguments, &arity))
+            line_add(line, "/%u", arity);
+        return;
+    }
+    for (; enif_get_list_cell(env, arguments, &argument, &arguments); before = ",")
+        term_print_after(line, before, env, argument, args);
+    if (!enif_is_empty_list(env, arguments))
+        term_print_after(line, "|", env, arguments, args);
+    line_add(line, *before == '(' ? "()" : ")");
+}
+
+void term_print_exception(struct line *line, ErlNifEnv *env, ERL_NIF_TERM exception, enum args args)
+{
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    if (!enif_get_tuple(env, exception, &size, &elements) || size != 2) {
+        term_print_after(line, " ! ", env, exception, args);
+        return;
+    }
+    line_add(line, " ! ");
+    line_add_term(line, elements[0]);
+    term_print_after(line, ":", env, elements[1], args);
+}
+
+void term_print_type(struct line *line, ErlNifEnv *env, ERL_NIF_TERM class, ERL_NIF_TERM reason)
+{
+    const ERL_NIF_TERM *elements;
+    int size;
+
+    line_add(line, "%#T", class);
+    if (enif_get_tuple(env, reason, &size, &elements) && size > 0)
+        reason = elements[0];
+    if (enif_is_atom(env, reason))
+        line_add(line, ":%#T", reason);
+}

@@ -26,4 +26,22 @@ enum {
  */
 TRACER_LOCAL void term_print(struct line *line, ErlNifEnv *env, ERL_NIF_TERM term, enum args args);
 
+/* The same behind BEFORE. For ARGS_NONE adds nothing at all. */
+TRACER_LOCAL void term_print_after(struct line *line, const char *before, ErlNifEnv *env,
+                                   ERL_NIF_TERM term, enum args args);
+
+/* Adds the last element of {M, F, Args} as (A,B), that of {M, F, Arity} as /2; for ARGS_NONE always
+ * the latter. */
+TRACER_LOCAL void term_print_arguments(struct line *line, ErlNifEnv *env, ERL_NIF_TERM arguments,
+                                       enum args args);
+
+/* Adds " ! Class:Reason" of EXCEPTION, {Class, Reason}. */
+TRACER_LOCAL void term_print_exception(struct line *line, ErlNifEnv *env, ERL_NIF_TERM exception,
+                                       enum args args);
+
+/* Adds the class of an exception, and the atom that REASON is or begins with, but no other part of
+ * the reason: error:badmatch. */
+TRACER_LOCAL void term_print_type(struct line *line, ErlNifEnv *env, ERL_NIF_TERM class,
+                                  ERL_NIF_TERM reason);
+
 #endif

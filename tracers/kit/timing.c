@@ -1,5 +1,48 @@
 #include "timing.h"
 
+int64_t timing_time(struct timing_clock *clock, const struct moment *moment,
+                    struct untimed *untimed)
+{
+    unsigned wanted = moment->clock + 1, first;
+
+    if (!moment->stamped) {
+        untimed->stampless++;
+        return TIME_NONE;
+    }
+    /* Relaxed: the word stands for itself. */
+    first = atomic_load_explicit(&clock->first, memory_order_relaxed);
+    if (first == wanted || (!first && (atomic_compare_exchange_strong_explicit(
+                                           &clock->first, &first, wanted, memory_order_relaxed,
+                                           memory_order_relaxed) ||
+                                       first == wanted)))
+        return moment->time;
+    untimed->others++;
+    return TIME_NONE;
+}
+
+void timing_tell_untimed(const char *tracer, const struct untimed *untimed)
+{
+    if (untimed->stampless)
+        fprintf(stderr,
+                "%s: events without a time stamp, which takes a flag such as monotonic_timestamp: "
+                "%llu\n",
+                tracer, (unsigned long long)untimed->stampless);
+    if (untimed->others)
+        fprintf(stderr,
+                "%s: events with a time stamp of another clock than the first, which was ignored: "
+                "%llu\n",
+                tracer, (unsigned long long)untimed->others);
+}
+
+void timing_tell_no_ends(const char *tracer)
+{
+    fprintf(stderr,
+            "%s: the events contain no ends of calls; record them by a match specification with "
+            "{return_trace} or {exception_trace}, as --return or --exception of -p do, or by the "
+            "flag return_to\n",
+            tracer);
+}
+
 static struct figures *figures_here(const struct timing *timing, const struct count *function)
 {
     return figures_of(timing->env, timing->figures,
@@ -14,7 +57,7 @@ static bool count_call(const struct timing *timing)
 {
     struct figures *figures;
 
-    if (timing->past)
+    if (!timing->figures)
         return enif_is_atom(timing->env, timing->function.module) &&
                enif_is_atom(timing->env, timing->function.function);
     figures = figures_here(timing, &timing->function);
@@ -43,7 +86,7 @@ static void add(const struct timing *timing, const struct ended *ended)
     uint64_t took = (uint64_t)ended->took;
     struct figures *figures = NULL;
 
-    if (!timing->past)
+    if (timing->figures)
         figures = figures_here(
             timing,
             &(struct count){.module = mfa->module, .function = mfa->function, .arity = mfa->arity});
@@ -71,7 +114,7 @@ bool timing_end(const struct timing *timing, bool error)
     while (!ended.told && calls_end(shard, timing->process, &timing->function, timing->now, &ended))
         add(timing, &ended);
     calls_leave(shard);
-    figures = error && !timing->past ? figures_here(timing, &timing->function) : NULL;
+    figures = error && timing->figures ? figures_here(timing, &timing->function) : NULL;
     if (figures)
         figures->errors++;
     return ended.told;

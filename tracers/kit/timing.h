@@ -9,14 +9,40 @@
 #define TRACER_TIMING_H
 
 #include "calls.h"
+#include "moment.h"
+
+#include <stdatomic.h>
+
+/* The clock of all times: that of the first event with a time, as times of two clocks cannot be
+ * compared. Initialised with {0}. */
+struct timing_clock {
+    _Atomic(unsigned) first; /* enum moment_clock + 1; 0: no event had a time */
+};
+
+/* Events without a time by that clock. */
+struct untimed {
+    uint64_t stampless; /* without a request for a time stamp */
+    uint64_t others;    /* by another clock */
+};
+
+/* Returns the time of an event, or TIME_NONE, which is counted. Any thread may call it. */
+TRACER_LOCAL int64_t timing_time(struct timing_clock *clock, const struct moment *moment,
+                                 struct untimed *untimed);
+
+/* Prints lines about these events on stderr, if there are any. */
+TRACER_LOCAL void timing_tell_untimed(const char *tracer, const struct untimed *untimed);
+
+/* Prints a line that the events contain no ends of calls, and how to record them. */
+TRACER_LOCAL void timing_tell_no_ends(const char *tracer);
 
 /* An event, and the tables that it updates. */
 struct timing {
     ErlNifEnv *env;
     struct calls *calls;
-    struct figures_table *figures; /* table of one thread, or of the holder of a lock */
-    bool by_process;               /* separate figures for each process and function */
-    bool past;                     /* the event begins and ends calls, and has no figures */
+    /* Table of one thread, or of the holder of a lock; NULL: the event begins and ends calls, and has
+     * no figures. */
+    struct figures_table *figures;
+    bool by_process; /* separate figures for each process and function */
     ERL_NIF_TERM process;
     struct count function;
     struct mfa caller; /* module 0: unknown */

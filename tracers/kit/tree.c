@@ -120,6 +120,7 @@ static void flatten(struct tree *tree)
         to = node->parent ? tree_child(&flat, processes[i], &node->mfa) : processes[i];
         flat.nodes[to].own += node->own;
         flat.nodes[to].calls += node->calls;
+        flat.nodes[to].doubtful |= node->doubtful;
     }
     flat.starved += !processes && tree->used;
     free(processes);
@@ -137,6 +138,7 @@ static void fold_deep(struct tree *tree)
             continue;
         parent->own += node->own;
         parent->calls += node->calls;
+        parent->doubtful |= node->doubtful;
         node->own = node->calls = 0;
     }
 }
@@ -161,8 +163,8 @@ void tree_free(struct tree *tree)
 struct saved_node {
     uint64_t own, calls;
     uint32_t parent;
-    uint32_t name : 31; /* number of its function or process in the list of names */
-    uint32_t deep : 1;
+    uint32_t name : 30; /* number of its function or process in the list of names */
+    uint32_t deep : 1, doubtful : 1;
 };
 
 /* The names of the nodes, each once: {Pid or Module, Function or Name or 0, Arity}. */
@@ -189,7 +191,8 @@ ERL_NIF_TERM tree_save(ErlNifEnv *env, const struct tree *tree)
                                    .calls = node->calls,
                                    .parent = node->parent,
                                    .name = tree_child(&names, 0, &node->mfa),
-                                   .deep = node->deep};
+                                   .deep = node->deep,
+                                   .doubtful = node->doubtful};
         memcpy(bytes + (i - 1) * sizeof saved, &saved, sizeof saved);
     }
     list = save_names(env, &names);
@@ -233,6 +236,7 @@ static uint32_t take_node(struct tree *tree, const uint32_t *numbers, uint32_t *
     tree->nodes[number].own += saved->own;
     tree->nodes[number].calls += saved->calls;
     tree->nodes[number].deep |= saved->deep && number != under;
+    tree->nodes[number].doubtful |= saved->doubtful;
     return number;
 }
 

@@ -16,6 +16,7 @@ struct node {
     uint64_t calls;
     bool deep; /* of calls deeper than STACK_DRAWN, which count for the parent; the parent is not
                   deep */
+    bool doubtful; /* the recording does not show when one of its calls ended */
 };
 
 /* Initialised with {0}. */

@@ -75,26 +75,12 @@ void add_data(struct line *line, const struct otlp *otlp, const char *key, ERL_N
     add_printed(line, key, &text);
 }
 
-/* Prints the atom that is the reason, or its first element. */
-static void print_type(struct line *line, const struct event *event)
-{
-    ERL_NIF_TERM name = event->reason;
-    const ERL_NIF_TERM *elements;
-    int size;
-
-    line_add(line, "%#T", event->class);
-    if (enif_get_tuple(event->env, name, &size, &elements) && size > 0)
-        name = elements[0];
-    if (enif_is_atom(event->env, name))
-        line_add(line, ":%#T", name);
-}
-
 void add_type(struct line *line, const struct event *event, const char *key)
 {
     struct line text;
 
     line_start(&text);
-    print_type(&text, event);
+    term_print_type(&text, event->env, event->class, event->reason);
     add_printed(line, key, &text);
 }
 
@@ -252,7 +238,7 @@ static void add_status(struct line *line, const struct otlp *otlp)
 
     line_start(&text);
     if (otlp->options.args == ARGS_NONE)
-        print_type(&text, &otlp->event);
+        term_print_type(&text, otlp->event.env, otlp->event.class, otlp->event.reason);
     else
         term_print(&text, otlp->event.env, otlp->event.reason, otlp->options.args);
     add(line, ",\"status\":{\"message\":\"");

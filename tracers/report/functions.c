@@ -11,8 +11,7 @@ static struct timing timing_of(const struct event *event)
 {
     return (struct timing){.env = event->env,
                            .calls = &event->report->calls,
-                           .figures = &event->report->functions,
-                           .past = past_is_played(),
+                           .figures = past_is_played() ? NULL : &event->report->functions,
                            .process = event->tracee,
                            .now = event->now,
                            .ended = ended,
@@ -68,11 +67,7 @@ void functions_begin(struct report *report)
 void functions_repairs(const struct report *report, uint64_t *lost, uint64_t *forgotten,
                        struct repairs *untimed)
 {
-    for (size_t i = 0; i < SHARDS; i++) {
-        *lost += report->calls.shards[i].lost;
-        *forgotten += report->calls.shards[i].forgotten;
-        calls_doubtful(&report->calls.shards[i], untimed);
-    }
+    calls_losses(&report->calls, lost, forgotten, untimed);
 }
 
 void functions_forget_open(struct report *report)

@@ -58,10 +58,8 @@ static void note_moment(struct diagram *diagram, const struct moment *moment)
     diagram->others += moment->clock != diagram->clock;
 }
 
-bool diagram_time(const struct diagram *diagram, const struct message *message, int64_t *time)
+bool diagram_time(const struct diagram *diagram, const struct moment *moment, int64_t *time)
 {
-    const struct moment *moment = &message->moment;
-
     *time =
         moment->clock == NODE_CLOCK ? moment_between(diagram->began, moment->time) : moment->time;
     return moment->stamped || !diagram->timed;
@@ -202,4 +200,5 @@ void diagram_free(struct diagram *diagram)
     free(diagram->participants);
     free(diagram->messages);
     free(diagram->heads);
+    free(diagram->activity.all);
 }

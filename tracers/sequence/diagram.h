@@ -2,6 +2,8 @@
 #ifndef SEQUENCE_DIAGRAM_H
 #define SEQUENCE_DIAGRAM_H
 
+#include "activity.h"
+
 #include "../kit/line.h"
 #include "../kit/mfa.h"
 #include "../kit/moment.h"
@@ -52,7 +54,9 @@ struct diagram {
     uint32_t columns;  /* set by diagram_lay_out() */
     uint32_t merged;   /* participants that share the last column; 0: none */
     uint32_t absent;   /* participants without room in Mermaid's text */
-    uint32_t *heads;   /* by column: the participant, or the first one of the shared column */
+    struct activity activity;
+    uint64_t unknown; /* intervals of participants that are not known; set after the last event */
+    uint32_t *heads;  /* by column: the participant, or the first one of the shared column */
 };
 
 /* Adds a participant and returns its number, or UINT32_MAX if there is no memory. TEXT is copied,
@@ -72,8 +76,8 @@ SEQUENCE_LOCAL void diagram_send(struct diagram *diagram, const struct message *
  * Errors: false if there is no memory. */
 SEQUENCE_LOCAL bool diagram_lay_out(struct diagram *diagram);
 
-/* Gets MESSAGE's time, nanoseconds since its clock's zero. False without a comparable time. */
-SEQUENCE_LOCAL bool diagram_time(const struct diagram *diagram, const struct message *message,
+/* Gets the time of MOMENT, nanoseconds since its clock's zero. False without a comparable time. */
+SEQUENCE_LOCAL bool diagram_time(const struct diagram *diagram, const struct moment *moment,
                                  int64_t *time);
 
 static inline uint32_t diagram_column(const struct diagram *diagram, uint32_t participant)
@@ -96,7 +100,7 @@ SEQUENCE_LOCAL void diagram_free(struct diagram *diagram);
  * and so are all messages from the first one without room on. */
 SEQUENCE_LOCAL void draw_mermaid(FILE *file, struct diagram *diagram, size_t most);
 
-/* Draws a picture for browsers. */
-SEQUENCE_LOCAL void draw_svg(FILE *file, const struct diagram *diagram);
+/* Draws a picture for browsers. False if there is no memory for it. */
+SEQUENCE_LOCAL bool draw_svg(FILE *file, const struct diagram *diagram);
 
 #endif

@@ -49,6 +49,7 @@ struct actor {
     uint32_t number;  /* number of the participant, plus 1; 0: none yet */
     ERL_NIF_TERM pid; /* of a name: its owner; 0: unknown */
     bool told;        /* of a name: the owner is known from a registration; else guessed */
+    struct doing doing;
 };
 
 static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings)
@@ -160,12 +161,14 @@ static void add_message(ErlNifEnv *env, struct sequence *sequence, struct messag
 {
     struct diagram *diagram = &sequence->diagram;
 
+    diagram->activity.sent++;
     aliases_note(env, &sequence->aliases, from, term);
     to = receivers_name(env, tracee_word(env, from), to);
     if (!message->gone)
         receivers_sent(&sequence->receivers, enif_hash(ERL_NIF_INTERNAL_HASH, term, 0),
                        receiver_of(env, sequence, to));
     if (diagram->sent >= diagram->messages_most) {
+        diagram->activity.closed = true;
         diagram->more++;
         return;
     }
@@ -195,13 +198,18 @@ static void name_actor(struct sequence *sequence, ERL_NIF_TERM pid, ERL_NIF_TERM
         sequence->diagram.participants[actor->number - 1].name = key;
 }
 
+static void free_actor(struct sequence *sequence, struct actor *actor)
+{
+    tracees_remove(&sequence->actors, &actor->tracee);
+    stack_free(&actor->doing.stack);
+    free(actor);
+}
+
 /* Keeps an actor that is a participant, as it may still get messages. */
 static void forget_actor(struct sequence *sequence, struct actor *actor)
 {
-    if (!actor || actor->number)
-        return;
-    tracees_remove(&sequence->actors, &actor->tracee);
-    free(actor);
+    if (actor && !actor->number)
+        free_actor(sequence, actor);
 }
 
 TH_TRACER_ENABLED(generic)
@@ -221,6 +229,25 @@ TH_TRACER_ENABLED(send)
 TH_TRACER_ENABLED(receive)
 {
     return TH_TRACER_ATOM(env, trace);
+}
+
+/* Only a picture has room for what processes do between messages. */
+static ERL_NIF_TERM enabled_activity(ErlNifEnv *env, ERL_NIF_TERM state)
+{
+    struct output *output = output_of(env, state);
+
+    return output && output->settings.format == FORMAT_SVG ? TH_TRACER_ATOM(env, trace)
+                                                           : TH_TRACER_ATOM(env, discard);
+}
+
+TH_TRACER_ENABLED(call)
+{
+    return enabled_activity(env, state);
+}
+
+TH_TRACER_ENABLED(running_procs)
+{
+    return enabled_activity(env, state);
 }
 
 TH_TRACER_ENABLED(procs)
@@ -290,9 +317,90 @@ TH_TRACER_TRACE(procs)
     pthread_mutex_unlock(&sequence->lock);
 }
 
+TH_TRACER_TRACE(call)
+{
+    struct sequence *sequence = sequence_of(env, state);
+    struct actor *actor;
+    struct mfa mfa;
+
+    if (!sequence || !mfa_read(env, term, &mfa))
+        return;
+    tracee = tracee_word(env, tracee);
+    pthread_mutex_lock(&sequence->lock);
+    actor = actor_of(sequence, tracee);
+    if (actor)
+        activity_call(env, &sequence->diagram.activity, &actor->doing, tracee, tag, &mfa, opts);
+    else
+        sequence->diagram.lost++;
+    pthread_mutex_unlock(&sequence->lock);
+}
+
+TH_TRACER_TRACE(running_procs)
+{
+    struct sequence *sequence = sequence_of(env, state);
+    bool in = tag == TH_TRACER_ATOM(env, in) || tag == TH_TRACER_ATOM(env, in_exiting);
+    struct moment now = moment_take(env, opts, ERL_NIF_NSEC);
+    struct actor *actor;
+
+    (void)term;
+    if (!sequence)
+        return;
+    tracee = tracee_word(env, tracee);
+    pthread_mutex_lock(&sequence->lock);
+    actor = actor_of(sequence, tracee);
+    if (actor)
+        activity_schedule(&sequence->diagram.activity, &actor->doing, tracee, in, &now);
+    else
+        sequence->diagram.lost++;
+    pthread_mutex_unlock(&sequence->lock);
+}
+
 /* Mandatory; the generic `enabled` discards these events. */
 TH_TRACER_TRACE(generic)
 {
+}
+
+static void tell(const char *what, uint64_t count)
+{
+    if (count)
+        fprintf(stderr, "sequence: %s: %llu\n", what, (unsigned long long)count);
+}
+
+static void tell_all(ErlNifEnv *env, const struct diagram *diagram, bool svg)
+{
+    const struct activity *activity = &diagram->activity;
+
+    output_report_lost(env, "events", diagram->lost + activity->lost);
+    if (diagram->more)
+        fprintf(stderr, "sequence: messages counted, but not drawn: %llu; the %s\n",
+                (unsigned long long)diagram->more,
+                svg ? "setting messages limits them"
+                    : "settings messages and characters limit them");
+    tell("participants counted, but not drawn", diagram->absent);
+    tell("messages with another clock than the first, timed relative to that clock's first record",
+         diagram->others);
+    tell("messages without a time stamp, drawn without a time",
+         diagram->timed ? diagram->untimed : 0);
+    tell("times on a scheduler and in calls, counted, but not drawn", activity->more);
+    tell("times with no known end, not drawn", diagram->unknown);
+}
+
+/* Finds the participants of intervals, after the last event, and counts what is not known of them. */
+static void find_participants(struct sequence *sequence)
+{
+    struct diagram *diagram = &sequence->diagram;
+
+    for (uint32_t i = 0; i < diagram->activity.count; i++) {
+        struct interval *interval = &diagram->activity.all[i];
+        const struct actor *actor = tracees_find(&sequence->actors, interval->who);
+        interval->participant = actor && actor->number ? actor->number - 1 : UINT32_MAX;
+        diagram->unknown += actor && actor->number && !interval->known;
+    }
+    for (size_t i = 0; i < sequence->actors.size; i++)
+        for (struct tracee *tracee = sequence->actors.slots[i]; tracee; tracee = tracee->next) {
+            const struct actor *actor = (const struct actor *)tracee;
+            diagram->unknown += actor->number && actor->doing.open;
+        }
 }
 
 static void draw(ErlNifEnv *env, struct output *output)
@@ -300,37 +408,20 @@ static void draw(ErlNifEnv *env, struct output *output)
     static struct sequence none;
     struct sequence *sequence = output->kept ? output->kept : &none;
     struct diagram *diagram = &sequence->diagram;
+    bool svg = output->settings.format == FORMAT_SVG;
     struct actor *actor;
     size_t slot = 0;
 
+    find_participants(sequence);
     if (!diagram_lay_out(diagram))
         output_abandon(env, output);
-    else if (output->settings.format == FORMAT_SVG)
-        draw_svg(output->file, diagram);
-    else
+    else if (!svg)
         draw_mermaid(output->file, diagram, output->settings.characters);
-    output_report_lost(env, "events", diagram->lost);
-    if (diagram->more)
-        fprintf(stderr, "sequence: messages counted, but not drawn: %llu; the %s\n",
-                (unsigned long long)diagram->more,
-                output->settings.format == FORMAT_SVG
-                    ? "setting messages limits them"
-                    : "settings messages and characters limit them");
-    if (diagram->absent)
-        fprintf(stderr, "sequence: participants counted, but not drawn: %u\n", diagram->absent);
-    if (diagram->others)
-        fprintf(
-            stderr,
-            "sequence: messages with another clock than the first, timed relative to that clock's "
-            "first record: %llu\n",
-            (unsigned long long)diagram->others);
-    if (diagram->timed && diagram->untimed)
-        fprintf(stderr, "sequence: messages without a time stamp, drawn without a time: %llu\n",
-                (unsigned long long)diagram->untimed);
-    while ((actor = tracees_any(&sequence->actors, &slot))) {
-        tracees_remove(&sequence->actors, &actor->tracee);
-        free(actor);
-    }
+    else if (!draw_svg(output->file, diagram))
+        output_abandon(env, output);
+    tell_all(env, diagram, svg);
+    while ((actor = tracees_any(&sequence->actors, &slot)))
+        free_actor(sequence, actor);
     free(sequence->actors.slots);
     diagram_free(diagram);
     none = (struct sequence){0};
@@ -352,5 +443,9 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"enabled_receive", 3, enabled_receive, 0},
                                  {"trace_receive", 5, trace_receive, 0},
                                  {"enabled_procs", 3, enabled_procs, 0},
-                                 {"trace_procs", 5, trace_procs, 0}};
+                                 {"trace_procs", 5, trace_procs, 0},
+                                 {"enabled_call", 3, enabled_call, 0},
+                                 {"trace_call", 5, trace_call, 0},
+                                 {"enabled_running_procs", 3, enabled_running_procs, 0},
+                                 {"trace_running_procs", 5, trace_running_procs, 0}};
 ERL_NIF_INIT(sequence, callbacks, NULL, NULL, NULL, unload)

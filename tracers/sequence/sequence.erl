@@ -1,7 +1,8 @@
 %% The module for sequence.so in an Erlang node; see ../README.md.
 -module(sequence).
 -export([load/1, enabled/3, trace/5, enabled_send/3, trace_send/5, enabled_receive/3, trace_receive/5,
-         enabled_procs/3, trace_procs/5]).
+         enabled_procs/3, trace_procs/5, enabled_call/3, trace_call/5, enabled_running_procs/3,
+         trace_running_procs/5]).
 
 %% File: the path of sequence.so, without the suffix.
 load(File) ->
@@ -29,4 +30,16 @@ enabled_procs(_, _, _) ->
     erlang:nif_error(not_loaded).
 
 trace_procs(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_call(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_call(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_running_procs(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_running_procs(_, _, _, _, _) ->
     erlang:nif_error(not_loaded).

@@ -11,19 +11,13 @@ static void print(struct event *event, const char *before, ERL_NIF_TERM term)
 /* Prints a term that is data, to the requested detail; with ARGS_NONE not even BEFORE. */
 static void print_data(struct event *event, const char *before, ERL_NIF_TERM term)
 {
-    if (event->args == ARGS_NONE)
-        return;
-    line_add(&event->line, "%s", before);
-    term_print(&event->line, event->env, term, event->args);
+    term_print_after(&event->line, before, event->env, term, event->args);
 }
 
 /* Prints {M, F, Arity} as M:F/Arity, {M, F, Args} as M:F(Args), any other term as it is. */
 static void print_function(struct event *event, ERL_NIF_TERM mfa)
 {
     const ERL_NIF_TERM *elements;
-    const char *before = "(";
-    ERL_NIF_TERM argument, arguments;
-    unsigned arity;
     int size;
 
     if (!enif_get_tuple(event->env, mfa, &size, &elements) || size != 3) {
@@ -31,21 +25,7 @@ static void print_function(struct event *event, ERL_NIF_TERM mfa)
         return;
     }
     line_add_called(&event->line, elements[0], elements[1]);
-    if (!enif_is_list(event->env, elements[2])) {
-        print(event, "/", elements[2]);
-        return;
-    }
-    if (event->args == ARGS_NONE) {
-        if (enif_get_list_length(event->env, elements[2], &arity))
-            line_add(&event->line, "/%u", arity);
-        return;
-    }
-    for (arguments = elements[2]; enif_get_list_cell(event->env, arguments, &argument, &arguments);
-         before = ",")
-        print_data(event, before, argument);
-    if (!enif_is_empty_list(event->env, arguments))
-        print_data(event, "|", arguments);
-    line_add(&event->line, *before == '(' ? "()" : ")");
+    term_print_arguments(&event->line, event->env, elements[2], event->args);
 }
 
 static void function(struct event *event)
@@ -72,18 +52,9 @@ static void returned(struct event *event)
 
 static void thrown(struct event *event)
 {
-    const ERL_NIF_TERM *elements;
-    int size;
-
     function(event);
-    if (!event->extra)
-        return;
-    if (!enif_get_tuple(event->env, event->extra, &size, &elements) || size != 2) {
-        print_data(event, " ! ", event->extra);
-        return;
-    }
-    print(event, " ! ", elements[0]);
-    print_data(event, ":", elements[1]);
+    if (event->extra)
+        term_print_exception(&event->line, event->env, event->extra, event->args);
 }
 
 static void message(struct event *event)

@@ -4,6 +4,7 @@
 
 #include <erl_tracer.h>
 
+#include "../kit/colour.h"
 #include "../kit/term.h"
 
 #include <stdbool.h>
@@ -17,20 +18,9 @@ struct event {
     struct line line;
 };
 
-/* Parameter of an SGR escape sequence. */
-#define PLAIN "0"
-#define DIM "2"
-#define RED "31"
-#define GREEN "32"
-#define YELLOW "33"
-#define BLUE "34"
-#define MAGENTA "35"
-#define CYAN "36"
-
 static inline void event_colour(struct event *event, const char *code)
 {
-    if (event->colour)
-        line_add(&event->line, "\033[%sm", code);
+    line_colour(&event->line, event->colour, code);
 }
 
 /* Makes the atoms of all tags: once, before the first event. */

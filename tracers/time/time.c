@@ -22,25 +22,21 @@
 #define TRACER_WHOLE
 #define TRACER_PART struct gathered
 #include "../kit/labels.h"
-#include "../kit/moment.h"
 #include "../kit/timing.h"
 #include "report.h"
-
-#include <stdatomic.h>
 
 struct settings {
     unsigned by, format, top;
     struct calls calls;
-    struct tracees labels;   /* of the processes, if the figures are by process */
-    _Atomic(unsigned) clock; /* clock of all times: enum moment_clock + 1; 0: no event had a time */
+    struct tracees labels; /* of the processes, if the figures are by process */
+    struct timing_clock clock;
 };
 
 /* Figures gathered by one thread. */
 struct gathered {
     struct figures_table figures;
-    uint64_t strays;  /* ends of calls whose begin was not seen */
-    uint64_t untimed; /* events without a request for a time stamp */
-    uint64_t others;  /* events by another clock */
+    uint64_t strays; /* ends of calls whose begin was not seen */
+    struct untimed untimed;
 };
 
 #include "../kit/part.h"
@@ -62,27 +58,6 @@ static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *s
     calls_init(&settings->calls, output_number(env, state, "frames"));
 }
 
-/* Returns the time of an event, or TIME_NONE: for an event of a recording without a time stamp, and
- * for a time by another clock than the first, as it cannot be compared. */
-static int64_t time_of(struct moment moment, struct settings *settings, struct gathered *gathered)
-{
-    unsigned clock;
-
-    if (!moment.stamped) {
-        gathered->untimed++;
-        return TIME_NONE;
-    }
-    /* Relaxed: the word stands for itself. */
-    clock = atomic_load_explicit(&settings->clock, memory_order_relaxed);
-    if (clock == moment.clock + 1 || (!clock && (atomic_compare_exchange_strong_explicit(
-                                                     &settings->clock, &clock, moment.clock + 1,
-                                                     memory_order_relaxed, memory_order_relaxed) ||
-                                                 clock == moment.clock + 1)))
-        return moment.time;
-    gathered->others++;
-    return TIME_NONE;
-}
-
 /* Returns the settings and figures with which an event of TRACEE is timed: PART is the thread's. */
 static struct timing timing_of(ErlNifEnv *env, struct part *part, ERL_NIF_TERM tracee)
 {
@@ -93,9 +68,8 @@ static struct timing timing_of(ErlNifEnv *env, struct part *part, ERL_NIF_TERM t
         labels_note(&settings->labels, process);
     return (struct timing){.env = env,
                            .calls = &settings->calls,
-                           .figures = &part->own.figures,
+                           .figures = past_is_played() ? NULL : &part->own.figures,
                            .by_process = settings->by == BY_PROCESS,
-                           .past = past_is_played(),
                            .process = process};
 }
 
@@ -123,6 +97,7 @@ TH_TRACER_TRACE(call)
     struct part *part;
     struct timing timing;
     struct count function = {0};
+    struct moment moment;
     struct mfa to;
 
     if ((!called && !thrown && !returned_to && tag != TH_TRACER_ATOM(env, return_from)) ||
@@ -131,7 +106,8 @@ TH_TRACER_TRACE(call)
         return;
     timing = timing_of(env, part, tracee);
     timing.function = function;
-    timing.now = time_of(moment_take(env, opts, ERL_NIF_NSEC), &part->output->settings, &part->own);
+    moment = moment_take(env, opts, ERL_NIF_NSEC);
+    timing.now = timing_time(&part->output->settings.clock, &moment, &part->own.untimed);
     if (called)
         timing.caller = mfa_of_caller(env, opts);
     if (called)
@@ -170,7 +146,8 @@ TH_TRACER_PAST_CALLS()
 
     for (size_t i = 0; part && i < count; i++) {
         const struct th_past_event *event = &events[i];
-        int64_t now = time_of(moment_of_past(env, event), settings, &part->own);
+        struct moment moment = moment_of_past(env, event);
+        int64_t now = timing_time(&settings->clock, &moment, &part->own.untimed);
         if (i == 0 || event->tracee != event[-1].tracee) {
             if (shard)
                 calls_leave(shard);
@@ -229,7 +206,8 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
     struct part *part = share_part(output);
     ERL_NIF_TERM figures =
         part && !part->own.figures.lost ? figures_save(env, &part->own.figures) : 0;
-    const uint64_t *const numbers[] = {&part->own.strays, &part->own.untimed, &part->own.others};
+    const uint64_t *const numbers[] = {&part->own.strays, &part->own.untimed.stampless,
+                                       &part->own.untimed.others};
 
     if (!figures)
         return 0;
@@ -248,9 +226,9 @@ static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM sav
 
     return part && enif_get_tuple(env, saved, &size, &elements) && size == 4 &&
            figures_take(env, &part->own.figures, elements[0]) &&
-           past_take_numbers(
-               env, elements[1], 3,
-               (uint64_t *const[]){&part->own.strays, &part->own.untimed, &part->own.others}) &&
+           past_take_numbers(env, elements[1], 3,
+                             (uint64_t *const[]){&part->own.strays, &part->own.untimed.stampless,
+                                                 &part->own.untimed.others}) &&
            take_shards(env, &output->settings.calls, elements[2]) &&
            labels_take(env, &output->settings.labels, elements[3]);
 }
@@ -282,16 +260,14 @@ static void remark_no_ends(const struct figures_table *table)
         ended += table->slots[i]->ended;
     }
     if (calls && !ended)
-        fputs("time: the events contain no ends of calls; record them by a match specification "
-              "with {return_trace} or {exception_trace}, as --return or --exception of -p do, or "
-              "by the flag return_to\n",
-              stderr);
+        timing_tell_no_ends("time");
 }
 
 static void report_output(ErlNifEnv *env, struct output *output)
 {
     struct settings *settings = &output->settings;
-    uint64_t strays = 0, untimed = 0, others = 0, lost = 0, forgotten = 0;
+    uint64_t strays = 0, lost = 0, forgotten = 0;
+    struct untimed untimed = {0};
     struct figures_table all = {0};
     struct repairs repairs = {0};
 
@@ -299,19 +275,14 @@ static void report_output(ErlNifEnv *env, struct output *output)
         if (part->output == output) {
             figures_move(&all, &part->own.figures);
             strays += part->own.strays;
-            untimed += part->own.untimed;
-            others += part->own.others;
+            untimed.stampless += part->own.untimed.stampless;
+            untimed.others += part->own.untimed.others;
         }
-    for (size_t i = 0; i < SHARDS; i++) {
-        lost += settings->calls.shards[i].lost;
-        forgotten += settings->calls.shards[i].forgotten;
-        calls_doubtful(&settings->calls.shards[i], &repairs);
-    }
+    calls_losses(&settings->calls, &lost, &forgotten, &repairs);
     report(output->file, &all, settings->format,
            settings->by == BY_PROCESS ? &settings->labels : NULL, settings->top);
     remark_no_ends(&all);
-    remark("events without a time stamp, which takes a flag such as monotonic_timestamp", untimed);
-    remark("events with a time stamp of another clock than the first, which was ignored", others);
+    timing_tell_untimed("time", &untimed);
     remark("open calls forgotten, as there were more than `frames`", forgotten);
     remark("ends of unknown calls", strays);
     stack_tell_doubts("time", &repairs);

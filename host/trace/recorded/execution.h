@@ -171,6 +171,7 @@ struct th_execution_left {
      * another exception_from follows. */
     struct th_caller to;
     bool known;        /* false: the ended call is not on the stack */
+    bool doubted;      /* the record may be of a lower call of the function that was on the stack */
     uint64_t doubtful; /* sessions for which a return_to is doubtful */
 };
 
@@ -218,6 +219,19 @@ void th_recorded_gap(struct th_execution *execution);
 /* Clears the stack of a process that has ended, or that no session needs any more; keeps `sessions`
  * and `gaps`. */
 void th_recorded_forget(struct th_execution *execution, struct th_recorded_stack *stack);
+
+/* True if EVENT, an end without a function, is the return_to at the end of the process; clears the
+ * error then, and *FUNCTION is undefined. Else the error stays. */
+bool th_recorded_ends_process(const struct th_event *event, struct th_caller *function);
+
+/* Returns the function of EVENT, an end, in *FUNCTION: undefined for the return_to at the end of
+ * the process. False, with an error, if the event is damaged. */
+static inline bool th_recorded_end_function(struct th_event *event, struct th_caller *function)
+{
+    function->kind = TH_CALLER_FUNCTION;
+    return event->source->function(event, &function->function) == TH_OK ||
+           th_recorded_ends_process(event, function);
+}
 
 /* --- Callers in the records of calls and of their ends ---------------------------------------- */
 

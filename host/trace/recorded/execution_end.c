@@ -12,6 +12,7 @@ struct leaving {
     enum th_ending ending; /* of the recorded call */
     bool matters;          /* which calls end matters */
     bool unmatched;        /* the call is not on the stack */
+    bool doubted;          /* the call, whose record this is, may have ended before */
 };
 
 /* Reports the end of TIMES calls of ENTRY to their requesters. */
@@ -112,6 +113,17 @@ static void end_recorded_call(const struct leaving *l, uint32_t entry)
 
 /* --- records --- */
 
+/* Returns whether the call at ENTRY may have ended, and another call of its function is below it. */
+static bool is_doubted(const struct th_frames *frames, uint32_t entry)
+{
+    uint32_t begin = th_recorded_frames_begin_of(frames, entry);
+    const struct th_frame *frame = th_recorded_frames_at(frames, entry);
+
+    return th_recorded_frames_at(frames, begin)->doubt != TH_FRAME_CERTAIN &&
+           (frame->times > 1 ||
+            th_recorded_frames_find_below(frames, frame->function, begin) != TH_FRAMES_NONE);
+}
+
 static void leave_from(struct leaving *l, th_frame_function function)
 {
     struct th_recorded_stack *stack = l->stack;
@@ -128,6 +140,7 @@ static void leave_from(struct leaving *l, th_frame_function function)
             entry = th_recorded_frames_find(frames, function);
             if (entry != TH_FRAMES_NONE && stack->tails_untold && l->matters)
                 th_recorded_doubt_unreturned(stack, entry);
+            l->doubted = entry != TH_FRAMES_NONE && l->matters && is_doubted(frames, entry);
             if (entry != TH_FRAMES_NONE)
                 end_above(l, entry);
         }
@@ -252,7 +265,8 @@ struct th_execution_left th_recorded_leave(struct th_execution *execution,
                                            struct th_recorded_stack *stack,
                                            const struct th_execution_end *end)
 {
-    struct leaving leaving = {execution, stack, end, TH_ENDED_RAISED, false, false};
+    struct leaving leaving = {
+        .execution = execution, .stack = stack, .end = end, .ending = TH_ENDED_RAISED};
     th_frame_function function = th_recorded_pack_caller(&end->function);
     struct th_stack_sessions *sessions = &stack->sessions;
     uint64_t former = 0, doubtful = 0, some = sessions->some | sessions->latest;
@@ -297,6 +311,8 @@ struct th_execution_left th_recorded_leave(struct th_execution *execution,
     stack->entered = false;
     if (for_sessions)
         doubtful = settle_sessions(stack, former, end->tag == TH_TAG_return_to);
-    return (struct th_execution_left){th_recorded_unpack_caller(stack->named), !leaving.unmatched,
-                                      doubtful};
+    return (struct th_execution_left){.to = th_recorded_unpack_caller(stack->named),
+                                      .known = !leaving.unmatched,
+                                      .doubted = leaving.doubted,
+                                      .doubtful = doubtful};
 }

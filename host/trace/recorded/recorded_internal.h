@@ -11,19 +11,6 @@
 /* Clears the bits of the sessions GONE, which have ended; other sessions will reuse the bits. */
 void th_recorded_forget_sessions(struct th_recorded_stack *stack, uint64_t gone);
 
-/* True if EVENT, an end without a function, is the return_to at the end of the process; clears the
- * error then, and *FUNCTION is undefined. Else the error stays. */
-bool th_recorded_ends_process(const struct th_event *event, struct th_caller *function);
-
-/* Returns the function of EVENT, an end, in *FUNCTION: undefined for the return_to at the end of
- * the process. False, with an error, if the event is damaged. */
-static inline bool th_recorded_end_function(struct th_event *event, struct th_caller *function)
-{
-    function->kind = TH_CALLER_FUNCTION;
-    return event->source->function(event, &function->function) == TH_OK ||
-           th_recorded_ends_process(event, function);
-}
-
 enum { TH_DISCARD_STREAK_CALLS = 65536 };
 
 /*

@@ -1,7 +1,5 @@
 /* The recording: the JSON of the page, and the names of its functions and processes. */
 
-'use strict'; /* for all files of the page: this file is the first */
-
 const REST = -1; /* in place of an index: all other functions or processes together */
 
 function readReport() {
@@ -32,13 +30,6 @@ function functionName(report, index) {
 
 function processName(report, index, others = 'others') {
   return index === REST ? others : report.processNames[index];
-}
-
-/* The module of "m:f/1" or "'odd:m':f/1", of "M.P.f/1" or ":\"odd.m\".f/1" in Elixir, quotes and all. */
-function moduleOf(name) {
-  const elixir = /^(:"(?:\\.|[^"\\])*"|:[^."]+|[A-Z]\w*(?:\.[A-Z]\w*)*)\./.exec(name);
-  const erlang = /^('(?:\\.|[^'\\])*'|[^':]+):/.exec(name);
-  return elixir ? elixir[1] : erlang ? erlang[1] : name;
 }
 
 /* True if one of the texts contains the search words, which are in lower case. */

@@ -76,18 +76,13 @@ class Flame {
     return frame;
   }
 
-  /* Returns a warm colour, the same for all functions of a module in all pictures; grey for processes. */
+  /* Returns a warm colour, as in functionColour(); grey for processes. */
   colour(node) {
     const name = this.tree.name[node];
     if (name < 0) return [0, 0, 78];
     this.colours = this.colours || new Map();
-    const module = moduleOf(this.report.names[name]);
-    if (!this.colours.has(module)) {
-      let sum = 2166136261;
-      for (const byte of new TextEncoder().encode(module)) sum = Math.imul(sum ^ byte, 16777619) >>> 0;
-      this.colours.set(module, [(sum >>> 8) % 60, 70 + sum % 25, 58 + (sum >>> 16) % 14]);
-    }
-    return this.colours.get(module);
+    if (!this.colours.has(name)) this.colours.set(name, functionColour(this.report.names[name]));
+    return this.colours.get(name);
   }
 
   /* Marks the frames whose names contain WORDS. Returns their share of the whole, as text. */

@@ -1,4 +1,4 @@
-/* Formats of numbers. Times are nanoseconds; null is an unknown value. */
+/* Formats of numbers, for all pictures and pages. Times are nanoseconds; null is an unknown value. */
 
 const UNKNOWN = '–';
 const COUNTS = new Intl.NumberFormat('en-US');

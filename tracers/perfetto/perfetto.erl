@@ -1,0 +1,64 @@
+%% The module for perfetto.so in an Erlang node; see ../README.md.
+-module(perfetto).
+-export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5, enabled_send/3, trace_send/5,
+         enabled_receive/3, trace_receive/5, enabled_procs/3, trace_procs/5, enabled_ports/3,
+         trace_ports/5, enabled_running_procs/3, trace_running_procs/5, enabled_running_ports/3,
+         trace_running_ports/5, enabled_garbage_collection/3, trace_garbage_collection/5]).
+
+%% File: the path of perfetto.so, without the suffix.
+load(File) ->
+    erlang:load_nif(File, 0).
+
+enabled(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_call(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_call(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_send(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_send(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_receive(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_receive(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_procs(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_procs(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_ports(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_ports(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_running_procs(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_running_procs(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_running_ports(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_running_ports(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_garbage_collection(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_garbage_collection(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
