@@ -178,6 +178,11 @@ enum th_status th_cli_isolation_check(void *input)
                               "--on-crash=minimize cannot be combined with %s: one process "
                               "must play the stream",
                               replay->isolate ? "--isolate" : "--shards");
+    if (replay->minimize && (replay->play.calls.least_ns || replay->play.calls.most_deep))
+        return th_error_raise(TH_USAGE,
+                              "--on-crash=minimize cannot be combined with %s: calls in a part of "
+                              "the stream have other durations and depths",
+                              replay->play.calls.least_ns ? "--min-duration" : "--depth");
     if (!replay->isolate && !continues(replay))
         return TH_OK;
     status = check_combinations(replay);

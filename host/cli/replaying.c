@@ -35,49 +35,6 @@ struct playing {
     bool failed;  /* shares could not be merged */
 };
 
-/* --- --from, --to, --max-events, --max-records ------------------------------------------------ */
-
-static enum th_status take_bound(const struct th_argument *argument, const char *value, void *input)
-{
-    struct th_time_bound *bound = (struct th_time_bound *)((char *)input + argument->into);
-
-    bound->set = true;
-    bound->relative = *value != '@';
-    if (th_control_argument_number(argument, value + !bound->relative, &bound->ns) == TH_OK)
-        return TH_OK;
-    if (bound->relative)
-        return TH_USAGE;
-    th_error_clear();
-    return th_error_raise(TH_USAGE,
-                          "--%s must be a time of the recording's clock in seconds, such as "
-                          "@1795233754.349 (`date -d TIME +@%%s` prints a system time), not '%s'",
-                          argument->name, value);
-}
-
-/* Bounds of the same kind can be compared before a time is known. */
-enum th_status th_cli_bounds_check(void *input)
-{
-    const struct th_player_options *play = input;
-
-    if (play->from.set && play->to.set && play->from.relative == play->to.relative &&
-        play->from.ns > play->to.ns)
-        return th_error_raise(TH_USAGE, "--from is after --to: no event is between them");
-    return TH_OK;
-}
-
-const struct th_argument th_cli_bounds_arguments[] = {
-    TH_OPTION("from", "T", TIME, INPUT, "Deliver events only from T on: 250ms, 1.5s or @CLOCK",
-              .take = take_bound, TH_INTO(struct th_player_options, from)),
-    TH_OPTION("to", "T", TIME, INPUT, "Deliver events only up to T", .take = take_bound,
-              TH_INTO(struct th_player_options, to)),
-    TH_OPTION("max-events", "N", NUMBER, LIMITS,
-              "Stop after N events that were delivered to a tracer", .take = th_cli_limit_take,
-              TH_INTO(struct th_player_options, max_events)),
-    TH_OPTION("max-records", "N", NUMBER, LIMITS, "Stop after N records of each stream",
-              .take = th_cli_limit_take, TH_INTO(struct th_player_options, max_records)),
-    {0},
-};
-
 /* --- Playing ---------------------------------------------------------------------------------- */
 
 static void complain(void *context)
@@ -304,6 +261,7 @@ static void show_stats(const struct th_replaying *replay, const struct th_tracin
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].always || rows[i].count)
             th_cli_trace_stats_row(rows[i].count, rows[i].what);
+    th_cli_bounds_tell(replay, &played->calls);
     th_crash_set_common(false);
     th_cli_trace_summary(NULL, tracing);
 }
@@ -406,6 +364,8 @@ static void warn_at_end(struct th_replaying *replay, struct th_tracing *tracing,
     th_crash_set_common(true);
     if (!refused)
         tell_unplayed(replay, played);
+    if (!replay->trace.stats)
+        th_cli_bounds_tell(replay, &played->calls);
     th_crash_set_common(false);
     th_crash_next_place();
     if (replay->opened)
@@ -562,6 +522,8 @@ int th_cli_replaying_run(struct th_replaying *replay)
     replay->play.progress = progress;
     replay->play.is_left_out = th_crash_is_successor() ? th_crash_is_left_out : NULL;
     replay->play.part = true;
+    replay->play.calls.execution = replay->execution;
+    replay->play.calls.recorded_callers = replay->recorded_callers;
     replay->play.stays = replay->trace.control;
     th_cli_interrupt_install();
     if (replay->trace.control || replay->trace.watch || replay->trace.top)

@@ -54,10 +54,15 @@ struct th_replaying {
     _Atomic uint64_t shown[TH_REPLAYING_SHOWN];
 };
 
-/* --from, --to, --max-events and --max-records, as members of a struct th_player_options;
- * th_cli_bounds_check() runs after the last argument. */
+/* --from, --to, --min-duration, --depth, --max-events and --max-records, as members of a struct
+ * th_player_options; th_cli_bounds_check() runs after the last argument. */
 extern const struct th_argument th_cli_bounds_arguments[];
 enum th_status th_cli_bounds_check(void *input);
+
+/* Reports which CALLS --min-duration and --depth left out, and which were kept although they may have
+ * been short: a line each, or a row of --stats. */
+void th_cli_bounds_tell(const struct th_replaying *replay,
+                        const struct th_call_filter_counts *calls);
 
 /* Returns the stream, among those to be played, that would read the file at PATH; NULL: none. */
 const char *th_cli_replaying_stream_at(const struct th_replaying *replay, const char *path);

@@ -68,6 +68,8 @@ static enum th_status check_options(const struct th_replaying *replay)
         {replay->check, "--check", "it watches one process alone"},
         {replay->play.probes, "--probes", "probes must be hit in the order of the records"},
         {replay->wall_clock, "--clock=wall", "shares are played at the same time"},
+        {replay->play.calls.least_ns, "--min-duration", "a call may end in another share"},
+        {replay->play.calls.most_deep, "--depth", "a share does not know the open calls before"},
         {replay->play.max_events.set, "--max-events", "a share does not know the events before"},
         {replay->play.max_records.set, "--max-records", "a share does not know where it ends"},
     };

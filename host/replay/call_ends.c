@@ -103,7 +103,9 @@ static uint64_t call_ends_ended(void *context, enum th_ending ending, const stru
     (void)function;
     if (word & BEGINS_FRAME && ends->leaving->depth)
         ends->leaving->depth--;
-    return ends->options.ended(ends->options.context, ending, word >> OWN_BITS) ? THE_SESSION : 0;
+    return ends->options.ended(ends->options.context, ending, word >> OWN_BITS, word & BEGINS_FRAME)
+               ? THE_SESSION
+               : 0;
 }
 
 enum th_status th_replay_call_ends_leave(struct th_call_ends *ends, struct th_event *event,
@@ -124,6 +126,25 @@ enum th_status th_replay_call_ends_leave(struct th_call_ends *ends, struct th_ev
     return TH_OK;
 }
 
+/* Ends all calls of PROCESS, and forgets it. */
+static void end_process(struct th_call_ends *ends, struct th_call_ends_process *process,
+                        th_term tracee)
+{
+    const struct th_execution_end end = {.tag = TH_TAG_return_to,
+                                         .function = {.kind = TH_CALLER_UNDEFINED},
+                                         .ended = call_ends_ended,
+                                         .context = ends};
+    const bool alone = ends->execution.alone; /* the recording has no such return_to */
+
+    ends->leaving = process;
+    while (process->stack.frames.count > 0)
+        th_recorded_leave(&ends->execution, &process->stack, &end);
+    ends->execution.alone = alone;
+    th_recorded_forget(&ends->execution, &process->stack);
+    th_hash_table_remove(&ends->processes, tracee);
+    th_free(process);
+}
+
 void th_replay_call_ends_other(struct th_call_ends *ends, const struct th_event *event)
 {
     struct th_call_ends_process *process;
@@ -134,13 +155,9 @@ void th_replay_call_ends_other(struct th_call_ends *ends, const struct th_event 
         (event->tag != TH_TAG_spawned && event->tag != TH_TAG_exit))
         return;
     process = call_ends_process(ends, event);
-    if (!process)
-        return;
-    if (event->tag == TH_TAG_exit) {
-        th_recorded_forget(&ends->execution, &process->stack);
-        th_hash_table_remove(&ends->processes, event->tracee);
-        th_free(process);
-    } else {
+    if (process && event->tag == TH_TAG_exit) {
+        end_process(ends, process, event->tracee);
+    } else if (process) {
         th_recorded_spawned(&ends->execution, &process->stack);
         process->depth = 0;
     }

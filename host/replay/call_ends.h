@@ -22,9 +22,10 @@ enum { TH_CALL_ENDS_MOST = 1 << 22, TH_CALL_ENDS_WORD_BITS = 63 };
 struct th_call_ends_options {
     struct th_execution_options execution; /* all_frames 0: TH_CALL_ENDS_MOST */
     bool recorded_callers;                 /* results of match specifications are callers */
-    /* Called for each wanted call that ends, the latest call first, with its WORD. Returns whether a
-     * return_to that follows is for this call, see th_execution_left. */
-    bool (*ended)(void *context, enum th_ending ending, uint64_t word);
+    /* Called for each wanted call that ends, the latest call first, with its WORD. BEGINS: the call
+     * has not taken the place of another, so that no more calls of its frame follow. Returns whether
+     * a return_to that comes next is for this call: th_call_ends_process.stack.sessions.due. */
+    bool (*ended)(void *context, enum th_ending ending, uint64_t word, bool begins);
     void *context;
 };
 
@@ -60,8 +61,7 @@ enum th_status th_replay_call_ends_leave(struct th_call_ends *ends, struct th_ev
                                          struct th_call_ends_process **process,
                                          struct th_execution_left *left);
 
-/* Follows spawns, exits and losses. After an exit no call of the process is open; `ended` is not
- * called. */
+/* Follows spawns, exits and losses. An exit ends all calls of its process. */
 void th_replay_call_ends_other(struct th_call_ends *ends, const struct th_event *event);
 
 #endif

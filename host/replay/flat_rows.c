@@ -100,10 +100,11 @@ static int64_t packed_difference(uint64_t from, uint64_t to)
     return (int64_t)(to >> CLOCK_BITS) - (int64_t)(from >> CLOCK_BITS);
 }
 
-static bool flat_ended(void *context, enum th_ending ending, uint64_t word)
+static bool flat_ended(void *context, enum th_ending ending, uint64_t word, bool begins)
 {
     struct th_flat_rows *rows = context;
 
+    (void)begins;
     rows->counts.ended++;
     if (ending > TH_ENDED_RAISED || rows->found) {
         rows->counts.unshown++;

@@ -17,6 +17,7 @@
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
 #include "host/base/shared.h"
+#include "host/term/clock.h"
 #include "host/term/make.h"
 #include "host/term/peer.h"
 #include "host/trace/note.h"
@@ -540,6 +541,26 @@ bool th_replay_reader_clock(const struct th_reader *reader, size_t number,
     clock->known =
         th_replay_clock_is_known(&part->clock, &merge->first->clock, &clock->behind, &clock->doubt);
     return true;
+}
+
+bool th_replay_merge_await(struct th_merge *merge, int milliseconds)
+{
+    int64_t end = th_clock_real_monotonic() + milliseconds * INT64_C(1000000);
+    bool open;
+
+    do {
+        open = false;
+        for (struct part *part = merge->parts; part < merge->parts + merge->count; part++) {
+            bool read = part->there && part != merge->given;
+            if (read && part->status == TH_END)
+                continue;
+            if (read || !part->reader->info.live ||
+                th_replay_input_await(&part->reader->input, TURN_MS))
+                return true;
+            open = true;
+        }
+    } while (open && th_clock_real_monotonic() < end);
+    return !open;
 }
 
 bool th_replay_merge_stops(struct th_merge *merge, const volatile int *stop)

@@ -28,7 +28,10 @@ struct th_player {
     uint32_t nodes;                 /* th_reader_info.nodes of the current world */
     bool placed;                    /* the node is known, and is that of the earlier streams */
     bool deserted;                  /* no session is left, or none may see the rest */
-    bool bounded; /* not all events are delivered: from, to or is_left_out is set */
+    bool bounded;  /* not all events are delivered: from, to, is_left_out or calls is set */
+    bool staged;   /* something stands between the reader and the player: past or calls is set */
+    bool left_out; /* `filter` leaves out the event */
+    struct th_call_filter *filter; /* NULL: all calls are played */
     struct origin {
         bool known;
         int64_t ns;
@@ -265,7 +268,8 @@ static enum th_status play_event(struct th_player *player, struct th_event *even
         return play_other(player, event);
     if (player->bounded) {
         inside = is_inside(player, event, &status);
-        left_out = player->options->is_left_out && player->options->is_left_out(event->number);
+        left_out = player->left_out ||
+                   (player->options->is_left_out && player->options->is_left_out(event->number));
     }
     if (__builtin_expect(status != TH_OK, 0))
         return malformed(player);
@@ -328,6 +332,17 @@ static __attribute__((noinline)) void play_past(struct th_player *player)
     th_recorded_streams_count(&player->recording->records, count);
 }
 
+/* Reads the next record, through the stages that are set. */
+static __attribute__((noinline)) enum th_status staged_next(struct th_player *player)
+{
+    if (player->options->past)
+        play_past(player);
+    if (!player->filter)
+        return th_replay_reader_next(player->reader, &player->event);
+    return th_replay_call_filter_next(player->filter, player->reader, &player->event,
+                                      &player->left_out);
+}
+
 static inline enum th_status play_next(struct th_player *player)
 {
     enum th_status status;
@@ -335,9 +350,10 @@ static inline enum th_status play_next(struct th_player *player)
     if (is_reached(&player->options->max_records, player->read) ||
         is_reached(&player->options->max_events, player->counts->told) || player->deserted)
         return TH_END;
-    if (__builtin_expect(player->options->past, 0))
-        play_past(player);
-    status = th_replay_reader_next(player->reader, &player->event);
+    if (__builtin_expect(player->staged, 0))
+        status = staged_next(player);
+    else
+        status = th_replay_reader_next(player->reader, &player->event);
     if (__builtin_expect(status == TH_OK, 1)) {
         if (__builtin_expect(!player->placed, 0) && place_node(player) != TH_OK)
             return TH_USAGE;
@@ -446,6 +462,10 @@ void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
         while (play_on(player, stop, complain, context) && options->has_more &&
                options->has_more(context, player->recording))
             ;
+    if (player->filter) { /* *stop ends no record that was read */
+        th_replay_call_filter_stop(player->filter);
+        play_on(player, NULL, complain, context);
+    }
     if (stop && __atomic_load_n(stop, __ATOMIC_RELAXED)) { /* *stop also ends the reader */
         counts->interrupted++;
         th_recorded_streams_count(&player->recording->interrupted, 1);
@@ -460,14 +480,19 @@ struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_r
                                          struct th_player_counts *counts)
 {
     struct th_player *player = th_shared_alloc(sizeof *player);
+    bool filtered = options->calls.least_ns || options->calls.most_deep;
 
     *player = (struct th_player){
         .tracing = tracing,
         .reader = reader,
         .options = options,
         .counts = counts,
-        .bounded = options->from.set || options->to.set || options->is_left_out,
+        .bounded = options->from.set || options->to.set || options->is_left_out || filtered,
+        .staged = options->past || filtered,
     };
+    if (filtered)
+        player->filter =
+            th_replay_call_filter_begin(&options->calls, &options->max_records, &counts->calls);
     th_trace_new_world(tracing);
     player->recording = th_recorded_streams_begin(th_replay_reader_info(reader)->name);
     th_env_init(&player->env, TH_ENV_PLAIN);
@@ -502,6 +527,7 @@ void th_replay_player_end(struct th_player *player)
         return;
     end_world(player);
     th_replay_past_end(player->past);
+    th_replay_call_filter_end(player->filter);
     th_env_release(&player->env);
     th_self.played = NULL;
     th_shared_free(player);

@@ -5,6 +5,8 @@
 #ifndef TH_PLAYER_H
 #define TH_PLAYER_H
 
+#include "call_filter.h"
+
 #include "host/base/error.h"
 
 #include <stdint.h>
@@ -14,11 +16,6 @@ struct th_reader;
 struct th_event;
 struct th_recording;
 
-struct th_limit {
-    bool set; /* false: no limit */
-    uint64_t count;
-};
-
 struct th_player_options {
     struct th_limit max_records; /* records of the stream */
     struct th_limit max_events;  /* limit of th_player_counts.told */
@@ -26,7 +23,8 @@ struct th_player_options {
         bool set;
         bool relative; /* to the stream's first time by the same clock */
         int64_t ns;
-    } from, to; /* both included; events outside still change the world */
+    } from, to;                          /* both included; events outside still change the world */
+    struct th_call_filter_options calls; /* which calls are played, with their ends */
     /* NULL, or called once for the number of each event: if it returns true, the event still changes
      * the world, but nothing else. */
     bool (*is_left_out)(uint64_t number);
@@ -68,6 +66,7 @@ struct th_player_counts {
     uint64_t gaps;        /* drop records of 0 events: an unknown number of events was lost */
     uint64_t interrupted; /* streams that were stopped before their end */
     uint64_t tracees;     /* distinct tracees seen, added up over all worlds */
+    struct th_call_filter_counts calls;
 };
 
 /*

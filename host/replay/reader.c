@@ -337,6 +337,15 @@ enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *
     return status;
 }
 
+bool th_replay_reader_await(struct th_reader *reader, int milliseconds)
+{
+    if (reader->merge)
+        return th_replay_merge_await(reader->merge, milliseconds);
+    if (reader->connection && reader->input.ended && !reader->input.stopped)
+        return false;
+    return th_replay_input_await(&reader->input, milliseconds);
+}
+
 bool th_replay_reader_stops(struct th_reader *reader, const volatile int *stop)
 {
     if (!stop || !__atomic_load_n(stop, __ATOMIC_RELAXED)) /* a flag without data */

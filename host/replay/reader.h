@@ -138,6 +138,10 @@ bool th_replay_reader_would_read(const char *name, const char *file);
  */
 enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *event);
 
+/* Waits at most MILLISECONDS for bytes of the next record. Returns false if none has come and one may
+ * come, also if a connection has ended that may begin anew. */
+bool th_replay_reader_await(struct th_reader *reader, int milliseconds);
+
 /* Returns the bytes of EVENT, the latest record, as they stand in the stream, and their number in
  * *SIZE: a trace-port record, or a JSON line, whose newline may be missing. 0 bytes: the reader has
  * made the record itself. Valid until the next call of th_replay_reader_next(). */

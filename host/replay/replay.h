@@ -6,6 +6,7 @@
  *   player.h   struct th_player: delivers the events of a reader to the sessions of a tracing, and
  *              updates the world (process/) with each event
  *   writer.h   struct th_writer: events as a stream
+ *   call_filter.h  struct th_call_filter: leaves out calls that were short or deep
  *   flat_rows.h  struct th_flat_rows: events as rows of CSV and of other tables
  *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
@@ -23,6 +24,7 @@
 #ifndef TH_REPLAY_H
 #define TH_REPLAY_H
 
+#include "call_filter.h"
 #include "flat_rows.h"
 #include "generate.h"
 #include "kept_records.h"

@@ -340,6 +340,9 @@ struct th_merge;
 /* As th_replay_reader_stops(), for each part. */
 bool th_replay_merge_stops(struct th_merge *merge, const volatile int *stop);
 
+/* As th_replay_reader_await(), for any part. */
+bool th_replay_merge_await(struct th_merge *merge, int milliseconds);
+
 void th_replay_merge_free(struct th_merge *merge);
 
 /* --- USDT probes of recorded events (event_probe.c) ------------------------------------------- */

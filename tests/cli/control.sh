@@ -34,6 +34,7 @@ otlp        built in  BUILD/lib/tracehost/tracers/otlp.so
 perfetto    built in  BUILD/lib/tracehost/tracers/perfetto.so
 report      built in  BUILD/lib/tracehost/tracers/report.so
 sequence    built in  BUILD/lib/tracehost/tracers/sequence.so
+speedscope  built in  BUILD/lib/tracehost/tracers/speedscope.so
 text        built in  BUILD/lib/tracehost/tracers/text.so
 time        built in  BUILD/lib/tracehost/tracers/time.so
 trace_port  built in  BUILD/lib/tracehost/tracers/trace_port.so

@@ -92,6 +92,20 @@ expect 'chrome' chrome <<'EOF'
 "name":"MyApp.Cart.valid?/1"
 "name":"MyApp.Repo <0.9.0>"
 EOF
+perfetto() { elixir replay -t perfetto | grep -aoE 'Enum.sort/1|:lists.sort/1|MyApp.(Repo <0.9.0>|Cart.valid.?/1)' | sort -u; }
+expect 'perfetto' perfetto <<'EOF'
+:lists.sort/1
+Enum.sort/1
+MyApp.Cart.valid?/1
+MyApp.Repo <0.9.0>
+EOF
+speedscope() { elixir replay -t speedscope 2>/dev/null | names_in /1 && elixir replay -t speedscope 2>/dev/null | names_in Repo; }
+expect 'speedscope' speedscope <<'EOF'
+"name":":lists.sort/1"
+"name":"Enum.sort/1"
+"name":"MyApp.Cart.valid?/1"
+"name":"MyApp.Repo <0.9.0>"
+EOF
 otlp() { elixir replay -t otlp 2>/dev/null | grep -o '"name":"[^"]*sort[^"]*"\|"code.function.name[^}]*sort[^}]*'; }
 expect 'otlp: names of spans, not of functions' otlp <<'EOF'
 "name":":lists.sort/1"

@@ -47,6 +47,7 @@ node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
       --to=T             Deliver events only up to T
+      --min-duration=T   Deliver only calls that lasted T, and their ends
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -84,7 +85,6 @@ Limits and exit status:
       --callback-timeout=T
                          Exit with 6 if a callback takes longer than T
       --max-events=N     Stop after N events that were delivered to a tracer
-      --max-records=N    Stop after N records of each stream
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --for=T            Trace node:NAME@HOST for the time T
       --fail-on-loss     Exit with 4 if events were dropped or calls forgotten
@@ -110,6 +110,7 @@ node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
       --to=T             Deliver events only up to T
+      --min-duration=T   Deliver only calls that lasted T, and their ends
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -136,7 +137,6 @@ Output:
 
 Limits and exit status:
       --max-events=N     Stop after N events that were delivered to a tracer
-      --max-records=N    Stop after N records of each stream
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
       --for=T            Trace node:NAME@HOST for the time T
 

@@ -15,7 +15,7 @@ equal() {
 # Tracers that show times read real clocks if the recording has no times. No tracer is given twice, as two sessions of one
 # process with equal settings share the tracer's data.
 timeless='text msg jsonl count coverage trace_port sequence'
-timed="$timeless time chrome perfetto flame otlp report"
+timed="$timeless time chrome perfetto speedscope flame otlp report"
 patterns='-t text -t count --flags=call --session one -t msg --session two -t sequence -p _:_/_ --kind=count,time
     --session three -t jsonl -p gen_server:_ --caller --session four -t trace_port,output=bytes -p _:_/_ --kind=count
     --session five -t coverage --flags=running'

@@ -370,6 +370,7 @@ otlp                 NIF library    built in         BUILD/lib/tracehost/tracers
 perfetto             NIF library    built in         BUILD/lib/tracehost/tracers/perfetto.so
 report               NIF library    built in         BUILD/lib/tracehost/tracers/report.so
 sequence             NIF library    built in         BUILD/lib/tracehost/tracers/sequence.so
+speedscope           NIF library    built in         BUILD/lib/tracehost/tracers/speedscope.so
 text                 refused        -L               WORK/list/text.so
     the file is text, not a shared object; compile C code with -fPIC -shared
 text                 NIF library    built in         BUILD/lib/tracehost/tracers/text.so (shadowed by the one above)

@@ -6,7 +6,7 @@
 
 # --- as a recording without the records ---
 
-tracers='text msg jsonl count coverage trace_port sequence time chrome perfetto flame otlp report'
+tracers='text msg jsonl count coverage trace_port sequence time chrome perfetto speedscope flame otlp report'
 mkdir "$work/fatal"
 for name in $tracers; do
     build_tracer "$work/fatal/$name.so" tests/cli/isolate/fatal.c "-DNAME=\"$name\"" || exit 1

@@ -13,7 +13,7 @@ read_by() {
             NODE_PATH=$SOURCE_DIR/build/npm/node_modules node tests/shipped/perfetto_decode "$work/packets"
         ;;
     tree,*format=json*) python3 -c 'import json, sys; list(map(json.loads, sys.stdin))' ;;
-    chrome | *format=json*) python3 -c 'import json, sys; json.load(sys.stdin)' ;;
+    chrome | speedscope | *format=json*) python3 -c 'import json, sys; json.load(sys.stdin)' ;;
     jsonl) "$tracehost" info --allow-partial - ;;
     trace_port,*) "$tracehost" info --allow-partial "$work/recorded" ;;
     *format=svg*) python3 -c 'import sys, xml.etree.ElementTree as tree; tree.parse(sys.stdin)' ;;
@@ -50,7 +50,7 @@ every_seed() {
 
 # For a stream without events, the output replaces the old content of its file.
 of_nothing() {
-    for tracer in text msg count count,format=json count,by=process,format=csv time time,format=csv tree flame chrome perfetto sequence coverage \
+    for tracer in text msg count count,format=json count,by=process,format=csv time time,format=csv tree flame chrome perfetto speedscope sequence coverage \
         coverage,format=json trace_port jsonl; do
         echo "-- $tracer"
         echo left >"$work/output"
@@ -78,6 +78,10 @@ calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,function
 -- chrome
 []
 -- perfetto
+-- speedscope
+{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"tracehost","name":"calls","profiles":[
+],"shared":{"frames":[
+]}}
 -- sequence
 sequenceDiagram
 -- coverage

@@ -135,6 +135,22 @@ else
     skip 'perfetto writes valid packets' "$(tail -n 1 "$SOURCE_DIR/build/npm.log")"
 fi
 
+speedscope_in_beam() {
+    in_beam speedscope | sed 's/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g; s/\("[a-z]*Value"\|"at"\):[0-9]*/\1:N/g'
+}
+expect 'speedscope writes nested calls' speedscope_in_beam <<'LINES'
+{"$schema":"https://www.speedscope.app/file-format-schema.json","exporter":"tracehost","name":"calls","profiles":[
+{"type":"evented","name":"<P>","unit":"nanoseconds","startValue":N,"endValue":N,"events":[
+{"type":"O","frame":0,"at":N},
+{"type":"O","frame":0,"at":N},
+{"type":"O","frame":0,"at":N},
+{"type":"C","frame":0,"at":N},
+{"type":"C","frame":0,"at":N},
+{"type":"C","frame":0,"at":N}]}],"shared":{"frames":[
+{"name":"traced:work/1"}
+]}}
+LINES
+
 # Times are when events come, which is when they happen: this run's.
 otlp_in_beam() {
     in_beam otlp >/dev/null && tests/shipped/otlp_rules "$work/otlp.txt" && tests/shipped/otlp_rules --spans "$work/otlp.txt" |

@@ -7,6 +7,7 @@ BROWSER is asked over a pipe, by the DevTools protocol; its profile is in FOLDER
 
     say EXPRESSION      print what the JavaScript expression is
     run STATEMENT       run it
+    script FILE         run a file
     wait EXPRESSION     until it is true
     key NAME            press it: Enter, ArrowDown, Shift+Tab, or a letter
     type TEXT           letter by letter
@@ -14,6 +15,8 @@ BROWSER is asked over a pipe, by the DevTools protocol; its profile is in FOLDER
     drag SELECTOR A B   from A to B of its width, fractions of it
     print               how it looks on paper is asked for from here on
     window W H          make the window W by H pixels
+    colours SCHEME      what the user prefers: light or dark
+    open FILE           open another file in the same window, and wait until it is loaded
     picture FILE        write FILE, a PNG of the window
 
 Whatever is said on the console, is thrown and not caught, or is asked of the network is printed, too, at the end.
@@ -76,6 +79,9 @@ class Browser:
         self.session = self.ask('Target.attachToTarget', targetId=target, flatten=True)['sessionId']
         for domain in ('Page', 'Runtime', 'Network', 'Log'):
             self.ask(domain + '.enable')
+        self.navigate(path)
+
+    def navigate(self, path):
         self.ask('Page.navigate', url='file://' + os.path.abspath(path))
 
     def value(self, expression):
@@ -134,6 +140,9 @@ class Browser:
             thrown = self.value('{%s; undefined}' % rest)
             if thrown:
                 print(thrown)
+        elif what == 'script':
+            with open(rest, encoding='utf-8') as file:
+                self.value(file.read())
         elif what == 'wait':
             self.wait(rest)
         elif what == 'key':
@@ -152,6 +161,11 @@ class Browser:
         elif what == 'window':
             width, height = map(int, rest.split())
             self.ask('Emulation.setDeviceMetricsOverride', width=width, height=height, deviceScaleFactor=1, mobile=False)
+        elif what == 'colours':
+            self.ask('Emulation.setEmulatedMedia', features=[{'name': 'prefers-color-scheme', 'value': rest}])
+        elif what == 'open':
+            self.navigate(rest)
+            self.wait('document.readyState === "complete"')
         elif what == 'picture':
             self.picture(rest)
         else:

@@ -6,7 +6,7 @@
 
 one=$recordings/s04_genserver_pingpong.trace
 as_they_go='text msg jsonl trace_port chrome perfetto otlp tree'
-at_their_end='flame count time sequence report coverage'
+at_their_end='flame speedscope count time sequence report coverage'
 
 # --- Outputs that cannot be written ---
 
@@ -41,11 +41,11 @@ at_the_beginning() {
     done | sort | uniq -c | sed 's/^ *//'
 }
 expect 'an output that cannot be written is reported before the stream is read' at_the_beginning <<'LINES'
-6   cannot write WORK/LONG: File name too long
-6   cannot write WORK/astray: No such file or directory
-6   cannot write WORK/new/: Is a directory
-6   cannot write WORK/no/file: No such file or directory
-24 tracehost replay: cannot attach tracer T
+7   cannot write WORK/LONG: File name too long
+7   cannot write WORK/astray: No such file or directory
+7   cannot write WORK/new/: Is a directory
+7   cannot write WORK/no/file: No such file or directory
+28 tracehost replay: cannot attach tracer T
 LINES
 
 expect 'the error for a full disk names the path' "$tracehost" replay -t text,output=/dev/full "$one" <<'LINES'
@@ -130,6 +130,7 @@ old_one_stays() {
     [ $? = 1 ] && [ "$(cat "$work/small/o")" = old ] && [ "$(ls -A "$work/small")" = o ]
 }
 check 'report: a failed write keeps the old file' old_one_stays report "$one"
+check 'speedscope: a failed write keeps the old file' old_one_stays speedscope "$one"
 awk 'BEGIN { for (i = 0; i < 500; i++)
     printf "{\"tracee\":\"<0.%d.0>\",\"tag\":\"call\",\"term\":\"{some_module,function_%d,[]}\"}\n", i, i }' >"$work/many.jsonl"
 check 'flame: a failed write keeps the old file' old_one_stays flame,by=calls "$work/many.jsonl"

@@ -63,6 +63,8 @@ class Decoded:
         number = packet['trusted_packet_sequence_id']
         if number not in self.sequences:
             self.sequences[number] = Sequence(packet)
+        else:
+            assert packet['sequence_flags'] == 2, packet
         sequence = self.sequences[number]
         sequence.intern(packet.get('interned_data', {}))
         if 'clock_snapshot' in packet:
@@ -70,7 +72,6 @@ class Decoded:
         elif 'track_descriptor' in packet:
             self.track(packet['track_descriptor'])
         else:
-            assert packet['sequence_flags'] == 2, packet
             self.event(sequence, packet, packet['track_event'])
 
     def track(self, track):
@@ -365,4 +366,5 @@ def main():
             print(os.path.basename(name), 'differs:', error)
 
 
-main()
+if __name__ == '__main__':
+    main()

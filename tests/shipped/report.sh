@@ -76,10 +76,38 @@ expect 'the page contains all data of a recording' data -- tests/shipped/report_
     {"name": 0, "process": 0, "at": 30, "took": 370, "own": 370, "error": false, "args": "[\"</script>\",<<\"\\\\ <b>\">>]", "outcome": "ok"},
     {"name": 1, "process": 1, "at": 60, "took": 20, "own": 20, "error": true, "args": null, "outcome": "{error,'<oops>'}"}
   ],
+  "requests": [
+    {
+      "name": 0,
+      "process": 0,
+      "at": 30,
+      "took": 370,
+      "own": 370,
+      "error": false,
+      "args": "[\"</script>\",<<\"\\\\ <b>\">>]",
+      "outcome": "ok",
+      "nodes": [
+        [-1, 0, 1, 370, 0, 0]
+      ]
+    },
+    {
+      "name": 1,
+      "process": 1,
+      "at": 60,
+      "took": 20,
+      "own": 20,
+      "error": true,
+      "args": null,
+      "outcome": "{error,'<oops>'}",
+      "nodes": [
+        [-1, 1, 1, 20, 0, 0]
+      ]
+    }
+  ],
   "names": ["'odd \"<name>':call/2", "ex:handle/1"],
   "repairs": [
-    ["ends of unknown calls", 1],
-    ["returns of unknown calls", 1]
+    ["ends of calls that are not in the recording", 1, null],
+    ["returns from calls that are not in the recording", 1, null]
   ]
 }
 -- stderr
@@ -181,15 +209,15 @@ PYTHON
 expect 'processes beyond the limit are shown as others' many_processes <<'EOF'
 {"events": 29900, "calls": 0, "errors": 0, "sent": 10000, "received": 10000, "processes": 10001, "ports": 0, "ended": 0, "functions": 0}
 [
-  ["processes and ports shown as others, as there are too many", 8001]
+  ["processes and ports shown as others, as there are too many", 8001, null]
 ]
 2000 1 <0.1.0> 10000 10000 10000 13998
 EOF
 expect 'events of living processes beyond the limit are counted' limited living summary repairs <<'EOF'
 {"events": 5000, "calls": 5000, "errors": 0, "sent": 0, "received": 0, "processes": 4096, "ports": 0, "ended": 0, "functions": 1}
 [
-  ["processes and ports shown as others, as there are too many", 2096],
-  ["events of processes beyond the maximum number", 904]
+  ["processes and ports shown as others, as there are too many", 2096, null],
+  ["events of processes beyond the maximum number", 904, "select less, with -p, --processes, --from or --to"]
 ]
 EOF
 # The limit of 10 seconds of CPU time would be exceeded if each new process had all others searched.
@@ -206,7 +234,7 @@ many_pairs() {
 expect 'pairs of processes beyond the limit are shown as one' many_pairs <<'EOF'
 {"events": 5194, "calls": 0, "errors": 0, "sent": 5194, "received": 0, "processes": 72, "ports": 0, "ended": 0, "functions": 0}
 [
-  ["pairs of sender and receiver shown as one, as there are too many", 3185]
+  ["pairs of sender and receiver shown as one, as there are too many", 3185, null]
 ]
 [
   {"from": -1, "to": -1, "sent": 3185, "matched": 0, "p50": null, "p90": null, "p99": null, "max": null, "total": null},
@@ -219,7 +247,7 @@ expect 'messages beyond the limit are not matched with their receipt' limited me
   {"from": 0, "to": 1, "sent": 5000, "matched": 2, "p50": 1001, "p90": 4000, "p99": 4000, "max": 4000, "total": 5001}
 ]
 [
-  ["messages forgotten before their receipt, as too many were waiting", 904]
+  ["messages forgotten before their receipt, as too many were waiting", 904, "trace with the flag receive, too"]
 ]
 EOF
 many_functions() {
@@ -228,8 +256,8 @@ many_functions() {
 expect 'functions beyond the limit are shown as one' many_functions <<'EOF'
 {"events": 42000, "calls": 21000, "errors": 0, "sent": 0, "received": 0, "processes": 1, "ports": 0, "ended": 21000, "functions": 20000}
 [
-  ["functions shown as one, as there are too many", 15000],
-  ["calls of functions beyond the maximum number", 1000]
+  ["functions shown as one, as there are too many", 15000, null],
+  ["calls of functions beyond the maximum number", 1000, "select less, with -p, --processes, --from or --to"]
 ]
   [0, 1, 0, 0, 0, 2, 2, 2, 2, 2, 2],
   [4999, 1, 0, 0, 0, 1, 1, 1, 1, 1, 1],
@@ -257,11 +285,11 @@ expect 'malformed events are counted and reported' odd <<'EOF'
 {"events": 789, "calls": 10, "errors": 88, "sent": 212, "received": 11, "processes": 2, "ports": 1, "ended": 1, "functions": 1}
 {"kind": "monotonic", "first": 0, "last": 2305843009213693952, "unix": null}
 [
-  ["events without a time stamp", 293],
-  ["events with a time stamp of another clock, which was ignored", 206],
-  ["events older than the first one, counted at the time of the first one", 125],
-  ["ends of unknown calls", 38],
-  ["returns of unknown calls", 26]
+  ["events without a time stamp", 293, "trace all processes and ports with a flag like monotonic_timestamp"],
+  ["events with a time stamp of another clock, which was ignored", 206, "trace all processes and ports with the same time stamps"],
+  ["events older than the first one, counted at the time of the first one", 125, "trace with monotonic_timestamp, which does not go back"],
+  ["ends of calls that are not in the recording", 38, null],
+  ["returns from calls that are not in the recording", 26, null]
 ]
 EOF
 
@@ -300,7 +328,8 @@ with open(sys.argv[1], encoding='utf-8') as file:
 (kind, data), own = page.found[0], page.found[1:]
 print(kind, len(own), json.dumps(json.loads(data)['title']))
 assert '<' not in data
-wanted = ''.join(pathlib.Path(path).read_text(encoding='utf-8') for path in sorted(glob.glob('tracers/report/page/*.js')))
+wanted = ''.join(pathlib.Path(path).read_text(encoding='utf-8') for path in
+                 sorted(glob.glob('tracers/kit/picture/[nu]*.js')) + sorted(glob.glob('tracers/report/page/*.js')))
 assert own[0][1].strip() == wanted.strip()
 PYTHON
 }

@@ -199,16 +199,18 @@ def check_summary(data, recording):
         'unix': str(recording.first) if recording.kind == 'timestamp' else None})
 
 
-def check_functions(data, lines):
+def check_functions(data, lines, scheduling):
     wanted = {name: row for (_, name), row in times.expected(lines, False).items() if row['calls'] or row['errors']}
     same('functions', data['summary']['functions'], len(wanted))
     ended, before = 0, None
-    for name, calls, errors, still_open, untold, total, own, p50, p90, p99, most in data['functions']:
+    for name, calls, errors, still_open, untold, total, own, p50, p90, p99, most, *spent in data['functions']:
         name = data['names'][name]
         row = wanted.pop(name)
         took = row['took']
         same(name, (calls, errors, calls - still_open - untold), (row['calls'], row['errors'], len(took)))
         same(name, (total, own, most), (row['total_ns'], row['own_ns'], max(took)) if took else (None, None, None))
+        wanted_spent = [row['on_ns'], row['off_ns'], row['own_on_ns']] if took else [None] * 3
+        same(name, spent, wanted_spent if scheduling else [])
         for said, percent in (p50, 50), (p90, 90), (p99, 99):
             if took:
                 check_percentile(name, said, took, percent)
@@ -345,8 +347,8 @@ def check_messages(data, recording, numbers):
     same('their order', order, sorted(order))
 
 
-def slowest_of(recording):
-    """The calls that took longest: name, process, at, took, error."""
+def records_of(recording):
+    """The calls and ends of each life of each process, with their places: {(pid, life): [(place, event)]}."""
     lives, records = collections.Counter(), collections.defaultdict(list)
     for place, event in enumerate(recording.events):
         pid = event.get('tracee')
@@ -354,8 +356,13 @@ def slowest_of(recording):
             lives[pid] += 1
         elif event['tag'] in CALLS:
             records[pid, lives[pid]].append((place, next(times.events([json.dumps(event)]))[1]))
+    return records
+
+
+def slowest_of(recording):
+    """The calls that took longest: name, process, at, took, error."""
     ended = []
-    for (pid, _), of_it in records.items():
+    for (pid, _), of_it in records_of(recording).items():
         for (begin, _), (end, (number, i)), name, tag, _ in times.ended([record for _, record in of_it]):
             if begin is not None and end is not None:
                 ended.append((-max(end - begin, 0), of_it[number][0], i, name, pid, begin - recording.first,
@@ -373,18 +380,55 @@ def check_slowest(data, recording):
         assert (call['outcome'] is None) == (tag == 'return_to'), call
 
 
+def check_requests(data, recording):
+    """The tree of an outermost call has all calls between its begin and its end, and their times."""
+    keys = [(data['names'][call['name']], data['processes'][call['process']]['id'], call['at'], call['took'], call['error'])
+            for call in data['requests']]
+    inside = {key: [] for key in keys}
+    for (pid, _), of_it in records_of(recording).items():
+        found = [(begin[1][0], end[1], name, begin[0], end[0], tag)
+                 for begin, end, name, tag, _ in times.ended([record for _, record in of_it])]
+        for first, last, name, begin, end, tag in found:
+            if begin is None or end is None:
+                continue
+            key = name, pid, begin - recording.first, max(end - begin, 0), tag == 'exception_from'
+            if key not in inside:
+                continue
+            calls = collections.Counter(record[1] for _, record in of_it[first:last[0] + 1] if record[0] == 'call')
+            took = collections.Counter()
+            for other in found:
+                if first <= other[0] and other[1] <= last and None not in other[3:5]:
+                    took[other[2]] += max(other[4] - other[3], 0)
+            contained = any(other[0] < first and other[1] >= last for other in found)
+            inside[key].append((calls, took, contained))
+    order = [call['took'] for call in data['requests']]
+    same('order of trees', order, sorted(order, reverse=True))
+    for key, call in zip(keys, data['requests']):
+        calls, took, unknown = collections.Counter(), collections.Counter(), set()
+        for _, name, count, time, untold, _ in call['nodes']:
+            calls[data['names'][name]] += count
+            took[data['names'][name]] += time
+            if untold:
+                unknown.add(data['names'][name])
+        more = sum(node[5] for node in call['nodes'])
+        assert any(sum(calls.values()) + more == sum(all_calls.values()) and not contained and
+                   (more or (calls == all_calls and all(took[name] == all_took[name] for name in set(calls) - unknown)))
+                   for all_calls, all_took, contained in inside[key]), (key, calls, took, inside[key])
+
+
 def main():
     data = page_data.read(sys.argv[1])
     lines = [line for line in sys.stdin if '"tag"' in line]
     recording = Recording([json.loads(line) for line in lines])
     check_summary(data, recording)
     if recording.kind != 'none':
-        check_functions(data, lines)
+        check_functions(data, lines, recording.scheduling)
     check_flame(data, recording)
     numbers = check_processes(data, recording)
     check_timeline(data, recording, numbers)
     check_messages(data, recording, numbers)
     check_slowest(data, recording)
+    check_requests(data, recording)
 
 
 main()

@@ -45,10 +45,10 @@ STEPS
 }
 expect 'the page shows all sections of a recording' whole <<'LINES'
 s04_genserver_pingpong.trace
-Summary | Functions | Flame graph | Timeline | Messages | Slowest calls | Keys
+Summary | Functions | Flame graph | Timeline | Messages | Slowest calls | Call trees | Keys
 1.04 msfrom first to last | 719events | 437calls | 30functions | 2processes | 84messages sent | 86received
 System time, from 2026-11-21 04:02:33.942463 UTC
-⚠ This page is not exact or not completecalls ended by the return of a caller: 102
+⚠ This page is not exact or not completecalls ended by the return of a caller: 102 – record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 wl:'-pingpong/1-lc$^0/1-0-'/2 21 slow | wl:'-pingpong/1-lc$^2/1-2-'/1 21 slow | wl:'-pingpong/1-lc$^1/1-1-'/2 21 slow; 21 | 21 | 21; 30
 function | calls | errors | unended | own | total | p50 | p90 | p99 | max
 3 rows: process | <0.94.0> | <0.95.0> | <0.9.0>
@@ -149,14 +149,14 @@ say document.activeElement === document.body
 STEPS
 }
 expect 'a search filters all sections' searched <<'LINES'
-search:  | 6 of 30 | 6 frames, 1.04 % | 0 of 3 | 0 of 3 | 1 of 106
+search:  | 6 of 30 | 6 frames, 1.04 % | 0 of 3 | 0 of 3 | 1 of 106 | 0 of 1
 wl:terminate/2 1 slow | gen_server:system_terminate/4 | gen_server:terminate/8 | gen_server:terminate/10 | gen_server:terminate_reason/3 | gen_server:try_terminate/3
 gen_server:system_terminate/4, 21.0 µs, 1.04 % of all, 84.0 % of gen_server:decode_msg/9, own: 5.00 µs, 0.25 %
 1, 4
 Functions
-No row matches the search.  | 0 of 30 | 0 frames, 0.00 % | 0 of 3 | 0 of 3 | 0 of 106
-30 |  |  |  |  | 0
- | 0 of 30 | 1 frame, 48.9 % | 1 of 3 | 2 of 3 | 84 of 106
+No row matches the search.  | 0 of 30 | 0 frames, 0.00 % | 0 of 3 | 0 of 3 | 0 of 106 | 0 of 1
+30 |  |  |  |  |  | 0
+ | 0 of 30 | 1 frame, 48.9 % | 1 of 3 | 2 of 3 | 84 of 106 | 0 of 1
 process | <0.95.0>
 true
 LINES
@@ -195,7 +195,7 @@ STEPS
 expect 'a function leads to its frames, a slow call to the timeline' followed <<'LINES'
 lists:foldl_1/3
 31 slow
-flame: lists:foldl_1/3:  | 1 of 45 | 2 frames, 53.0 % | 0 of 1 |  | 31 of 200
+flame: lists:foldl_1/3:  | 1 of 45 | 2 frames, 53.0 % | 0 of 1 | 31 of 200 | 4 of 10
 slowest: lists:foldl_1/3 | lists:foldl_1/3
 lane: 121 µs from 0.000462 s
 All 1.05 ms
@@ -371,17 +371,96 @@ false
 6 true
 LINES
 
-# An empty section shows why it is empty, and how to record its events.
+# An empty section has no place; the summary shows why, and how to record its events.
 empty() {
     on "$1" <<'STEPS'
-say text('p.why:not([hidden])')
+say text('h2') + '; ' + text('nav a')
+say all('.quiet li').map((e) => e.textContent).join('\n')
 STEPS
 }
 expect 'sections without times or messages explain why' empty "$recordings/s01_seed_local_caller.trace" <<'LINES'
-The durations of calls are unknown: trace with a time stamp, and with a match specification like [{'_',[],[{return_trace}]}]. | No time was recorded: trace with a flag like monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+Summary | Functions | Flame graph | Keys; Summary | Functions | Flame graph
+Timeline: No time was recorded: trace with a flag like monotonic_timestamp.
+Messages: No messages were recorded: trace with the flags send and receive.
+Slowest calls: No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+Call trees: No outermost call has a recorded beginning and end.
 LINES
 expect 'sections without calls explain why' empty "$recordings/s08_gc.trace" <<'LINES'
-No calls were recorded: trace with the flag call, and with patterns. | No call has a known duration: trace with the flags call and monotonic_timestamp. | No messages were recorded: trace with the flags send and receive. | No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+Summary | Timeline | Keys; Summary | Timeline
+Functions: No calls were recorded: trace with the flag call, and with patterns.
+Flame graph: No call has a known duration: trace with the flags call and monotonic_timestamp.
+Messages: No messages were recorded: trace with the flags send and receive.
+Slowest calls: No call has a recorded beginning and end: trace with the flags call and monotonic_timestamp, and with a match specification like [{'_',[],[{return_trace}]}].
+Call trees: No outermost call has a recorded beginning and end.
+LINES
+
+# Limits are no warning.
+limits() {
+    python3 tests/shipped/report_limits pairs >"$work/limits.jsonl"
+    on "$work/limits.jsonl" <<'STEPS'
+say text('.note')
+say text('.quiet li:first-child')
+STEPS
+}
+expect 'limits of the page are not among the warnings' limits <<'LINES'
+✓ Nothing was lost or damaged, and nothing is doubtful.
+pairs of sender and receiver shown as one, as there are too many: 3,185
+LINES
+
+# A loop is one row for each function in it; calls that have no room are counted; the end of n/0 is not recorded.
+{
+    at=0
+    event() {
+        printf '{"ts":%s,"tracee":"<0.1.0>","tag":"%s","term":"{m,%s,%s}"%s}\n' $((at += 1000)) "$1" "$2" "$3" "${4:-}"
+    }
+    ok=',"extra":"ok"'
+    event call request '[<<\"<b>\">>]'
+    for i in 1 2 3; do
+        event call step 0
+        event call read 0
+        event return_from read 0 "$ok"
+        event call write 0
+        event return_from write 0 "$ok"
+        event return_from step 0 "$ok"
+    done
+    event call last 0
+    event call n 0
+    event return_from last 0 "$ok"
+    for i in $(seq 300); do
+        event call "f$i" 0
+        event return_from "f$i" 0 "$ok"
+    done
+    event return_from request 1 ',"extra":"{ok,<<\"<i>\">>}"'
+    event call short 0
+    event return_from short 0 "$ok"
+} >"$work/requests.jsonl"
+trees() {
+    on "$work/requests.jsonl" <<'STEPS'
+say text('#requests summary')
+say text('#requests .text')
+say all('#requests .node').slice(0, 7).map((row) => row.textContent + ' ' + row.firstChild.style.paddingLeft).join('\n')
+say all('#requests .node').length
+click #requests details:last-of-type summary
+wait all('#requests .node').length > 200
+say all('#requests .node').at(-1).textContent
+key /
+type m:write
+say text('#requests .found-count') + '; ' + all('#requests details:not([hidden])').length
+STEPS
+}
+expect 'the slowest outermost calls are shown as trees' trees <<'LINES'
+m:request/1 622 µs at 0.000000 s, <0.1.0> | m:short/0 1.00 µs at 0.000623 s, <0.1.0>
+[<<"<b>">>] → {ok,<<"<i>">>}
+m:request/1 and 106 calls inside, left out622 µs 0px
+m:step/0 × 315.0 µs 10px
+m:read/0 × 33.00 µs 20px
+m:write/0 × 33.00 µs 20px
+m:last/02.00 µs 10px
+m:n/0 its time is not known– 20px
+m:f1/01.00 µs 10px
+200
+m:short/01.00 µs
+1 of 2; 1
 LINES
 
 printed() {
@@ -410,7 +489,7 @@ say document.title
 say column('functions', 0)
 say column('slowest', 4) + ' ' + column('slowest', 5) + ' ' + column('slowest', 6)
 say text('.lanes .who')
-say all('img, b:not(.note b, .path b), i, s, script:not([id])').length + ' ' + all('script').length
+say all('img, b:not(.note b, .path b, summary b), i, s, script:not([id])').length + ' ' + all('script').length
 point .lanes .who
 say tip()
 STEPS
@@ -447,7 +526,7 @@ say text('.note')
 STEPS
 }
 expect 'the page of a torn recording shows a note' cut_off <<'LINES'
-⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1calls ended by the return of a caller: 20
+⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1 – let the recording end before it is copiedcalls ended by the return of a caller: 20 – record callers and ends of calls, as dbg:tpl(MODULE, cx) does
 LINES
 
 # Doubtful stacks are listed with the losses; stacks that are too narrow are counted beside the picture.
@@ -466,18 +545,20 @@ say text('#flame .why')
 STEPS
 }
 expect 'the page of doubtful stacks shows a note' doubtful <<'LINES'
-⚠ This page is not exact or not completereturns that end an unknown number of calls, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does): 1
-Own time by stack, the greatest on the left; a colour for each module. Too narrow to be drawn: 1 stack, part of the callers above.
+⚠ This page is not exact or not completereturns that end an unknown number of calls, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0): 1 – record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+Own time by stack, the greatest on the left; a hue for each module. Too narrow to be drawn: 1 stack, part of the callers above.
 LINES
 
-# The script behind the picture in README.md still finds the flame graph.
+# The script behind the pictures in README.md still finds what they show.
 picture() {
-    PATH="$(dirname "$tracehost"):$PATH" samples/report_picture.sh "$work/report.png" &&
-        python3 -c 'import struct, sys; print(*struct.unpack(">8x4x4sII", open(sys.argv[1], "rb").read(24)))' \
-            "$work/report.png"
+    mkdir -p "$work/pictures" && PATH="$(dirname "$tracehost"):$PATH" samples/report_picture.sh "$work/pictures" &&
+        python3 -c 'import struct, sys
+for file in sys.argv[1:]:
+    print(*struct.unpack(">8x4x4sII", open(file, "rb").read(24)))' "$work/pictures/report.png" "$work/pictures/sequence.png"
 }
-expect 'samples/report_picture.sh makes the picture of README.md' picture <<'LINES'
+expect 'samples/report_picture.sh makes the pictures of README.md' picture <<'LINES'
 b'IHDR' 1280 844
+b'IHDR' 1280 780
 LINES
 
 # The time is printed; the limit allows for busy machines.

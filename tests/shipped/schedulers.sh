@@ -72,6 +72,9 @@ recorded() {
         "$tracehost" replay -t time,format=csv,output="$work/again" "$work/out" && same "$(awk -F, 'NR > 1 { sum += $1 - $3 - $4 } END {
             print sum }' "$work/again")" "$ends" 'calls that ended'
 }
+with_tree() {
+    traced tree,format=json,fold=no && same "$(grep -c '"calls":1,' "$work/out")" "$calls" calls
+}
 with_trace_port() {
     recorded trace_port
 }

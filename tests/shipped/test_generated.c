@@ -37,8 +37,8 @@ static int end(void **state)
 static void play(struct th_buffer *stream, const char *name)
 {
     static const char *const tracers[] = {
-        "text",   "count",    "time", "flame",    "report",     "otlp",     "jsonl",
-        "chrome", "sequence", "msg",  "coverage", "trace_port", "perfetto", "tree",
+        "text",     "count", "time",     "flame",      "report",   "otlp", "jsonl",      "chrome",
+        "sequence", "msg",   "coverage", "trace_port", "perfetto", "tree", "speedscope",
     };
     FILE *file = fopen(stream_file, "wb");
     char command[512];

@@ -17,6 +17,10 @@ for name in s03_exceptions_return_to s04_genserver_pingpong s09_collections_retu
         check "sums by $by equal an independent computation: $name" summed "$recordings/$name.trace" $by
     done
 done
+scheduled() {
+    summed "$recordings/s15_kitchen_sink.trace" function && grep -q on_ns "$work/csv"
+}
+check 'the sums include times on schedulers' scheduled
 if [ -e "$large/l2_mnesia_full.trace" ]; then
     check 'sums by process equal an independent computation: l2_mnesia_full' summed "$large/l2_mnesia_full.trace" process
 else
@@ -201,6 +205,101 @@ expect 'an empty recording gives no table' measured top=2 s20_empty <<'LINES'
 tracehost replay: warning: there are no records in samples/recordings/s20_empty.trace
 LINES
 expect 'a recording without calls gives no table' measured top=2 file_open <<'LINES'
+LINES
+
+# Times on and off schedulers: before the first event about them (f), within calls that others make (g), a process without
+# such events (2), recursion (r), a process that ended and one with its pid (3, 5), a missing `in` (4, in k).
+while read -r at tracee tag function; do
+    extra=
+    [ "$tag" != return_from ] || extra=',"extra":"ok"'
+    printf '{"ts":%s000000,"tracee":"<0.%s.0>","tag":"%s","term":"%s"%s}\n' "$at" "$tracee" "$tag" "$function" "$extra"
+done >"$work/scheduled.jsonl" <<'LINES'
+10 1 call {m,f,0}
+12 1 out {m,f,0}
+15 1 in {m,f,0}
+16 1 call {m,g,0}
+18 1 out {m,g,0}
+20 1 in {m,g,0}
+21 1 return_from {m,g,0}
+22 1 return_from {m,f,0}
+30 1 out 0
+34 1 call {m,h,0}
+36 1 out {m,h,0}
+39 1 in {m,h,0}
+40 1 return_from {m,h,0}
+50 2 call {m,g,0}
+54 2 return_from {m,g,0}
+60 3 in 0
+61 3 call {m,r,0}
+62 3 call {m,r,0}
+63 3 out {m,r,0}
+67 3 in {m,r,0}
+68 3 return_from {m,r,0}
+69 3 return_from {m,r,0}
+70 3 exit normal
+71 3 out_exited 0
+80 3 call {m,g,0}
+81 3 return_from {m,g,0}
+90 4 in 0
+91 4 call {m,k,0}
+92 4 out {m,k,0}
+95 4 call {m,g,0}
+96 4 return_from {m,g,0}
+97 4 return_from {m,k,0}
+100 5 in 0
+101 5 call {m,g,0}
+102 5 return_from {m,g,0}
+103 5 out_exited 0
+104 5 call {m,g,0}
+105 5 return_from {m,g,0}
+LINES
+expect 'times on and off schedulers have columns' "$tracehost" replay -t time "$work/scheduled.jsonl" <<'LINES'
+     calls     total us        on us       off us   unknown us       own us    own on us      %    p50 us    p90 us    p99 us    max us  function
+         6        13000         5000         2000         6000        13000         5000  33.33      1000      5000      5000      5000  m:g/0
+         2         8000         4000         4000            0         8000         4000  20.51      6000      8000      8000      8000  m:r/0
+         1        12000         5000         5000         2000         7000         2000  17.95     12000     12000     12000     12000  m:f/0
+         1         6000         3000         3000            0         6000         3000  15.38      6000      6000      6000      6000  m:h/0
+         1         6000         3000            0         3000         5000         2000  12.82      6000      6000      6000      6000  m:k/0
+LINES
+scheduled_sums() {
+    summed "$work/scheduled.jsonl" function && summed "$work/scheduled.jsonl" process && head -n 1 "$work/csv"
+}
+expect 'these times equal an independent computation' scheduled_sums <<'LINES'
+calls,errors,open,untold,total_ns,on_ns,off_ns,unknown_ns,own_ns,own_on_ns,own_off_ns,p50_ns,p90_ns,p99_ns,max_ns,process,name,function
+LINES
+without_time() {
+    grep '<0.1.0>' "$work/scheduled.jsonl" | sed '5s/"ts":[0-9]*,//' >"$work/timeless.jsonl"
+    "$tracehost" replay -t time "$work/timeless.jsonl"
+}
+expect 'around an out without a time it is unknown where the time was spent' without_time <<'LINES'
+     calls     total us        on us       off us   unknown us       own us    own on us      %    p50 us    p90 us    p99 us    max us  function
+         1        12000         3000         3000         6000         7000         2000  38.89     12000     12000     12000     12000  m:f/0
+         1         6000         3000         3000            0         6000         3000  33.33      6000      6000      6000      6000  m:h/0
+         1         5000         1000            0         4000         5000         1000  27.78      5000      5000      5000      5000  m:g/0
+-- stderr
+time: events without a time stamp, which takes a flag such as monotonic_timestamp: 1
+LINES
+many() {
+    {
+        seq 1 70000 | awk '{ printf "{\"ts\":%d000,\"tracee\":\"<0.%d.0>\",\"tag\":\"in\",\"term\":\"0\"}\n", $1, $1 }'
+        for process in 1 70000; do
+            printf '{"ts":80000000,"tracee":"<0.%s.0>","tag":"call","term":"{m,f,0}"}\n' $process
+            printf '{"ts":80003000,"tracee":"<0.%s.0>","tag":"return_from","term":"{m,f,0}","extra":"ok"}\n' $process
+        done
+    } >"$work/many.jsonl"
+    "$tracehost" replay -t time "$work/many.jsonl"
+}
+expect 'the schedulers of too many processes are not remembered, which is counted' many <<'LINES'
+     calls     total us        on us       off us   unknown us       own us    own on us      %    p50 us    p90 us    p99 us    max us  function
+         2            6            3            0            3            6            3 100.00         3         3         3         3  m:f/0
+-- stderr
+time: times that a process was forgotten between its calls, as too many are scheduled; its times on schedulers are unknown until the next `in` or `out`: 4464
+LINES
+none_of_them() {
+    "$tracehost" replay -t time,format=csv,by=process --flags=call,monotonic_timestamp "$work/scheduled.jsonl" | head -n 1
+}
+expect 'without events about schedulers there are no such columns' none_of_them <<'LINES'
+calls,errors,open,untold,total_ns,own_ns,p50_ns,p90_ns,p99_ns,max_ns,process,name,function
 LINES
 
 # OTP's counts of calls by function, and of all exceptions.

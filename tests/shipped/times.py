@@ -6,7 +6,8 @@ such a column.
 The calls that ended are intervals, found by walking back from each end to its call; ended() has the rule of
 tracers/kit/calls.h for a return_to. A function's total
 is the measure of the union of its intervals in a process, and its own time what a sweep over all
-intervals gives to the innermost one, moment by moment.
+intervals gives to the innermost one, moment by moment. Where the CSV has times on and off schedulers, each gap between two events of a process
+is on, off, or unknown, and a call has spent what the gaps between its events add up to.
 """
 
 import base64
@@ -19,6 +20,7 @@ from collections import defaultdict
 # {M,F,[...]} or {M,F,Arity}: names may be quoted.
 NAME = r"('(?:[^'\\]|\\.)*'|[a-z][\w@]*)"
 RESERVED = ('after', 'begin', 'case', 'end', 'fun', 'if', 'of', 'receive', 'try', 'when')
+SCHEDULED = {'in': 'on', 'in_exiting': 'on', 'out': 'off', 'out_exiting': 'off', 'out_exited': 'off'}
 ENDS = ('return_from', 'exception_from', 'return_to')
 DOUBTED = 16384
 
@@ -81,7 +83,11 @@ def caller_of(event):
 def events(lines):
     for line in lines:
         event = json.loads(line)
-        if event.get('tag') == 'call' or event.get('tag') in ENDS:
+        if event.get('tag') in SCHEDULED:
+            yield event['tracee'], (event['tag'], None, event.get('ts'), None)
+        elif event.get('tag') == 'exit':
+            yield event['tracee'], ('exit', None, None, None)
+        elif event.get('tag') == 'call' or event.get('tag') in ENDS:
             yield event['tracee'], (event['tag'], name_of(event['term']), event.get('ts'), caller_of(event))
 
 
@@ -162,6 +168,8 @@ def ended(records):
     calls, found, returned = [], [], False
     outermost = lambda i: all(call.name != calls[i].name for call in calls[:i])
     for number, (tag, name, time, caller) in enumerate(records):
+        if tag in SCHEDULED or tag == 'exit':
+            continue
         was, returned = returned, tag in ('return_from', 'exception_from')
         if tag == 'call':
             at = last(calls, lambda call, caller=caller: call.name == caller)
@@ -187,11 +195,49 @@ def ended(records):
     return found
 
 
+def sum_up(records):
+    """What a process has spent on and off schedulers up to each record: [{'on': nanoseconds, 'off': nanoseconds}]."""
+    sums, state, before, missing = [{'on': 0, 'off': 0}], None, None, False
+    for tag, _, time, _ in records:
+        sums.append(dict(sums[-1]))
+        if tag == 'exit':
+            state = before = None
+            continue
+        if state == 'off' and tag not in SCHEDULED:
+            state, missing = 'on', True  # the `in` before it is missing
+        if state and not missing:
+            sums[-1][state] += max(time - before, 0)
+        state, before, missing = SCHEDULED.get(tag, state), time, False
+        if tag == 'out_exited':
+            state = None
+    return sums[1:]
+
+
+def add_spent(rows, records, found):
+    sums, inside, marks = sum_up(records), [], {}
+    spent = lambda first, last, where: sums[last][where] - sums[first][where]
+    for number, (begin, end, name, _, outermost) in enumerate(found):
+        marks.setdefault(begin[1][0], []).append((0, number))
+        marks.setdefault(end[1][0], []).append((1, -end[1][1], number))
+        for where in ('on', 'off'):
+            rows[name][where + '_ns'] += outermost * spent(begin[1][0], end[1][0], where)
+    for place in range(len(records)):
+        for where in ('on', 'off') if inside and place else ():
+            rows[found[inside[-1]][2]]['own_%s_ns' % where] += spent(place - 1, place, where)
+        # A return_to ends the call on top first.
+        for mark in sorted(marks.get(place, ()), key=lambda mark: mark[:1] + (-mark[-1] if mark[0] == 0 else mark[1],)):
+            if mark[0] == 0:
+                inside.append(mark[-1])
+            else:
+                inside.remove(mark[-1])
+
+
 def of_process(records):
     """{name: calls, errors, ended...} of [(tag, name, time, caller)]."""
-    rows = defaultdict(lambda: dict(calls=0, errors=0, total_ns=0, own_ns=0, took=[]))
+    rows = defaultdict(lambda: dict(calls=0, errors=0, total_ns=0, own_ns=0, took=[],
+                                    on_ns=0, off_ns=0, own_on_ns=0, own_off_ns=0))
     for tag, name, _, _ in records:
-        if tag != 'return_to':
+        if tag in ('call', 'return_from', 'exception_from'):
             rows[name]['calls'] += tag == 'call'
             rows[name]['errors'] += tag == 'exception_from'
     found = ended(records)
@@ -202,6 +248,7 @@ def of_process(records):
         rows[name]['own_ns'] = own
     for name, total in total_times([interval[:3] for interval in found if interval[4]]).items():
         rows[name]['total_ns'] = total
+    add_spent(rows, records, found)
     return rows
 
 
@@ -238,8 +285,13 @@ def main():
         key = (row.get('process', ''), row['function'])
         own = wanted.pop(key)
         took = own.pop('took')
+        if row.get('on_ns'):
+            unknown = int(row['total_ns']) - int(row['on_ns']) - int(row['off_ns'])
+            assert unknown == int(row['unknown_ns']) >= 0, key
         for what, number in own.items():
-            if took or not what.endswith('_ns'):
+            if what not in row:
+                assert 'own_on_ns' not in row, key
+            elif took or not what.endswith('_ns'):
                 assert int(row[what]) == number, (key, what, row[what], number)
         assert int(row['calls']) - int(row['open']) - int(row['untold']) == len(took), key
         check_percentiles(key, row, took)

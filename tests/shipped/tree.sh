@@ -69,6 +69,7 @@ expect 'a tree has durations, and marks exceptions, open and untold calls' of ''
 tree: ends of unknown calls: 1
 LINES
 expect 'own times, results, args=none and depth=2 for each process' of ,own=yes,results=yes,args=none,depth=2,by=process "$work/cases.jsonl" <<'LINES'
+   duration          own  call
 <0.1.0>:
   10.000 ms     3.000 ms  m:f/1
    7.000 ms     6.000 ms    m:f/1
@@ -113,9 +114,9 @@ tree: calls outside of `only`, not shown: 14
 tree: ends of unknown calls: 1
 LINES
 expect 'JSON has a line for each call' of ,format=json,only=m:f,results=yes "$work/cases.jsonl" <<'LINES'
-{"process":"<0.1.0>","name":null,"function":"m:f/1","depth":0,"calls":1,"end":"told","start_ns":0,"duration_ns":10000000,"own_ns":3000000,"total_ns":10000000,"shortest_ns":10000000,"longest_ns":10000000,"error":false,"arguments":"(2)","outcome":" -> two"}
-{"process":"<0.1.0>","name":null,"function":"m:f/1","depth":1,"calls":1,"end":"told","start_ns":2000000,"duration_ns":7000000,"own_ns":6000000,"total_ns":0,"shortest_ns":7000000,"longest_ns":7000000,"error":false,"arguments":"(1)","outcome":" -> {1,<<\"a\">>}"}
-{"process":"<0.1.0>","name":null,"function":"m:g/0","depth":2,"calls":1,"end":"told","start_ns":5000000,"duration_ns":1000000,"own_ns":1000000,"total_ns":1000000,"shortest_ns":1000000,"longest_ns":1000000,"error":false,"arguments":"()","outcome":" -> ok"}
+{"process":"<0.1.0>","name":null,"function":"m:f/1","depth":0,"calls":1,"end":"told","start_ns":0,"duration_ns":10000000,"own_ns":3000000,"total_ns":10000000,"shortest_ns":10000000,"longest_ns":10000000,"on_ns":null,"off_ns":null,"own_on_ns":null,"own_off_ns":null,"error":false,"arguments":"(2)","outcome":" -> two"}
+{"process":"<0.1.0>","name":null,"function":"m:f/1","depth":1,"calls":1,"end":"told","start_ns":2000000,"duration_ns":7000000,"own_ns":6000000,"total_ns":0,"shortest_ns":7000000,"longest_ns":7000000,"on_ns":null,"off_ns":null,"own_on_ns":null,"own_off_ns":null,"error":false,"arguments":"(1)","outcome":" -> {1,<<\"a\">>}"}
+{"process":"<0.1.0>","name":null,"function":"m:g/0","depth":2,"calls":1,"end":"told","start_ns":5000000,"duration_ns":1000000,"own_ns":1000000,"total_ns":1000000,"shortest_ns":1000000,"longest_ns":1000000,"on_ns":null,"off_ns":null,"own_on_ns":null,"own_off_ns":null,"error":false,"arguments":"()","outcome":" -> ok"}
 -- stderr
 tree: calls outside of `only`, not shown: 11
 tree: ends of unknown calls: 1
@@ -272,6 +273,48 @@ expect 'names, colours and escapes' of ,color=always "$work/named.jsonl" <<'LINE
 [2m   6.000 ms[0m  shop <0.1.0> [32mm:'a-b'[0m("\e[31m",'\e')[31m ! exit:"\e[1m"[0m
 [2m   2.000 ms[0m  shop <0.1.0>   [32mm:g[0m/0[36m x 2, 1.000 ms to 1.000 ms[0m
 [33m       open[0m  <0.2.0>      [32mm:open[0m()
+LINES
+
+# Columns of times on and off schedulers begin when such events come: not for f, but for g, of which some is unknown.
+events scheduled <<'LINES'
+1 1 call {m,f,[]}
+2 1 return_from {m,f,0}
+3 1 call {m,g,[]}
+5 1 out {m,g,0}
+6 1 in {m,g,0}
+7 1 call {m,h,[]}
+8 1 out {m,h,0}
+11 1 in {m,h,0}
+12 1 return_from {m,h,0}
+13 1 return_from {m,g,0}
+14 2 call {m,g,[]}
+15 2 return_from {m,g,0}
+20 3 in 0
+21 3 call {m,f,[]}
+22 3 call {m,h,[]}
+23 3 out {m,h,0}
+25 3 in {m,h,0}
+26 3 return_from {m,h,0}
+26 3 call {m,h,[]}
+27 3 return_from {m,h,0}
+28 3 return_from {m,f,0}
+LINES
+expect 'times on and off schedulers have columns' of ,own=yes "$work/scheduled.jsonl" <<'LINES'
+   duration          own  process    call
+   1.000 ms     1.000 ms  <0.1.0>    m:f()
+   duration           on          off          own       own on  process    call
+  10.000 ms     4.000 ms     4.000 ms     5.000 ms     2.000 ms  <0.1.0>    m:g()
+   5.000 ms     2.000 ms     3.000 ms     5.000 ms     2.000 ms  <0.1.0>      m:h()
+   1.000 ms            -            -     1.000 ms            -  <0.2.0>    m:g()
+   7.000 ms     5.000 ms     2.000 ms     2.000 ms     2.000 ms  <0.3.0>    m:f()
+   5.000 ms     3.000 ms     2.000 ms     5.000 ms     3.000 ms  <0.3.0>      m:h/0 x 2, 1.000 ms to 4.000 ms
+LINES
+expect 'JSON has times on and off schedulers' of ,format=json,only=m:h "$work/scheduled.jsonl" <<'LINES'
+{"process":"<0.1.0>","name":null,"function":"m:h/0","depth":0,"calls":1,"end":"told","start_ns":6000000,"duration_ns":5000000,"own_ns":5000000,"total_ns":5000000,"shortest_ns":5000000,"longest_ns":5000000,"on_ns":2000000,"off_ns":3000000,"own_on_ns":2000000,"own_off_ns":3000000,"error":false,"arguments":"()","outcome":null}
+{"process":"<0.3.0>","name":null,"function":"m:h/0","depth":0,"calls":1,"end":"told","start_ns":21000000,"duration_ns":4000000,"own_ns":4000000,"total_ns":4000000,"shortest_ns":4000000,"longest_ns":4000000,"on_ns":2000000,"off_ns":2000000,"own_on_ns":2000000,"own_off_ns":2000000,"error":false,"arguments":"()","outcome":null}
+{"process":"<0.3.0>","name":null,"function":"m:h/0","depth":0,"calls":1,"end":"told","start_ns":25000000,"duration_ns":1000000,"own_ns":1000000,"total_ns":1000000,"shortest_ns":1000000,"longest_ns":1000000,"on_ns":1000000,"off_ns":0,"own_on_ns":1000000,"own_off_ns":0,"error":false,"arguments":"()","outcome":null}
+-- stderr
+tree: calls outside of `only`, not shown: 4
 LINES
 
 # The sums of all lines are those of `time`, also if little is held, and if few open calls are remembered.

@@ -35,7 +35,7 @@ static void write_call(struct process *process, char kind, const struct frame *f
     line_drop(&name);
 }
 
-static void begin_call(struct process *process, const struct frame *frame)
+static void begin_call(struct process *process, struct frame *frame)
 {
     write_call(process, 'B', frame);
 }

@@ -383,8 +383,11 @@ void gather_end(struct gathered *gathered)
 {
     struct side *side = &gathered->side;
     struct repairs repairs = {0};
+    struct losses lost = {0};
 
-    calls_losses(&gathered->calls, &side->lost[LOST_MEMORY], &side->lost[LOST_FRAMES], &repairs);
+    calls_losses(&gathered->calls, &lost, &repairs);
+    side->lost[LOST_MEMORY] += lost.lost;
+    side->lost[LOST_FRAMES] += lost.forgotten;
     side->lost[LOST_DOUBTS] = repairs.doubtful;
     side->lost[LOST_CLOCKS] = gathered->untimed.others;
     side->lost[LOST_MEMORY] += gathered->functions.lost;

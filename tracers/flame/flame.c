@@ -26,6 +26,7 @@
 #include "../kit/moment.h"
 #include "../kit/output.h"
 #include "../kit/past.h"
+#include "../kit/schedule.h"
 #include "../kit/share.h"
 #include "../kit/tracee.h"
 #include "../kit/tracees.h"
@@ -51,29 +52,30 @@ struct process {
     struct flame *flame;
     struct stack stack;
     uint32_t root;
-    struct moment last; /* time of the latest event in nanoseconds */
-    bool begun;         /* `last` is set */
-    bool out;           /* scheduled out */
+    struct schedule schedule;
+    enum moment_clock clock; /* of the latest event */
 };
 
-static void set_time(struct process *process, const struct moment *now)
+/* Makes the time between two clocks unknown. */
+static void check_clock(struct process *process, const struct moment *now)
 {
-    process->flame->changes += process->begun && now->clock != process->last.clock;
-    process->last = *now;
-    process->begun = true;
+    bool changed = process->schedule.begun && now->clock != process->clock;
+
+    process->flame->changes += changed;
+    process->schedule.blind |= changed;
+    process->clock = now->clock;
 }
 
-/* Adds the time since the last event to the own time of the function on top. Between times of two
- * clocks the difference is unknown. */
-static void pass_time(struct process *process, ErlNifEnv *env, ERL_NIF_TERM opts)
+/* Adds the time since the last event to the own time of the function on top. */
+static void pass_time(struct process *process, const struct moment *now)
 {
     const struct frame *top = past_is_played() ? NULL : stack_top(&process->stack);
-    struct moment now = moment_take(env, opts, ERL_NIF_NSEC);
+    uint64_t span;
 
-    if (top && !process->out && now.clock == process->last.clock && now.time > process->last.time)
-        process->flame->tree.nodes[top->mark].own +=
-            (uint64_t)moment_between(process->last.time, now.time);
-    set_time(process, &now);
+    check_clock(process, now);
+    span = schedule_pass(&process->schedule, now->time);
+    if (top)
+        process->flame->tree.nodes[top->mark].own += span;
 }
 
 static void entered(void *of, struct frame *frame)
@@ -153,21 +155,20 @@ static struct flame *flame_of(ErlNifEnv *env, ERL_NIF_TERM state)
 /* A process that calls is scheduled in. */
 static void schedule_in(struct process *process, const struct moment *now)
 {
+    if (process->schedule.state != SCHEDULE_OFF)
+        return;
     process->flame->unscheduled++;
-    set_time(process, now);
-    process->out = false;
+    check_clock(process, now);
+    schedule_run(&process->schedule, now->time);
 }
 
 static void call_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag,
                        const struct mfa *mfa, ERL_NIF_TERM opts)
 {
-    struct moment now;
+    struct moment now = moment_take(env, opts, ERL_NIF_NSEC);
 
-    if (process->out) {
-        now = moment_take(env, opts, ERL_NIF_NSEC);
-        schedule_in(process, &now);
-    }
-    pass_time(process, env, opts);
+    schedule_in(process, &now);
+    pass_time(process, &now);
     stack_event(env, &process->stack, tag, mfa, opts);
 }
 
@@ -216,15 +217,18 @@ TH_TRACER_TRACE(call)
 TH_TRACER_TRACE(running_procs)
 {
     struct flame *flame = flame_of(env, state);
+    bool in = tag == TH_TRACER_ATOM(env, in) || tag == TH_TRACER_ATOM(env, in_exiting);
     struct process *process;
+    struct moment now;
 
     if (!flame)
         return;
     pthread_mutex_lock(&flame->lock);
     process = tracees_find(&flame->processes, tracee_word(env, tracee));
     if (process) {
-        pass_time(process, env, opts);
-        process->out = tag != TH_TRACER_ATOM(env, in) && tag != TH_TRACER_ATOM(env, in_exiting);
+        now = moment_take(env, opts, ERL_NIF_NSEC);
+        pass_time(process, &now);
+        schedule_switch(&process->schedule, in, now.time);
     }
     pthread_mutex_unlock(&flame->lock);
 }
@@ -233,6 +237,7 @@ TH_TRACER_TRACE(procs)
 {
     struct flame *flame = flame_of(env, state);
     struct process *process;
+    struct moment now;
 
     if (!flame)
         return;
@@ -243,7 +248,8 @@ TH_TRACER_TRACE(procs)
         if (enif_is_atom(env, term) && (process || (process = add_process(flame, tracee))))
             flame->tree.nodes[process->root].mfa.function = term;
     } else if (process) {
-        pass_time(process, env, opts);
+        now = moment_take(env, opts, ERL_NIF_NSEC);
+        pass_time(process, &now);
         free_process(process);
     }
     pthread_mutex_unlock(&flame->lock);
@@ -271,9 +277,8 @@ TH_TRACER_PAST_CALLS()
             process = tracees_find(&flame->processes, tracee);
         if (!process && !(process = add_process(flame, tracee)))
             continue;
-        if (process->out)
-            schedule_in(process, &now);
-        set_time(process, &now);
+        schedule_in(process, &now);
+        pass_time(process, &now);
         stack_past(&process->stack, events[i].call);
     }
     pthread_mutex_unlock(&flame->lock);

@@ -112,6 +112,7 @@ static struct process_calls *add(struct shard *shard, ERL_NIF_TERM word)
         return NULL;
     process->word = word;
     process->returned = false;
+    process->schedule = (struct schedule){0};
     process->next = *bucket(shard, word);
     *bucket(shard, word) = process;
     shard->processes++;
@@ -130,6 +131,17 @@ static void drop(struct shard *shard, struct process_calls *process)
     process->next = shard->unused;
     shard->unused = process;
     shard->processes--;
+}
+
+/* Removes a process without open calls, unless it is known whether it is on a scheduler. */
+static void drop_if_idle(struct shard *shard, struct process_calls *process)
+{
+    bool scheduled = process->schedule.state != SCHEDULE_UNKNOWN;
+
+    if (process->used || (scheduled && shard->processes <= SCHEDULED_MOST))
+        return;
+    shard->unwatched += scheduled;
+    drop(shard, process);
 }
 
 /* --- Stacks --- */
@@ -219,7 +231,8 @@ static bool push(struct shard *shard, struct process_calls *process, const struc
                            .caller = *caller,
                            .mark = mark,
                            .open = (uint32_t)(open - process->open.slots),
-                           .began = now};
+                           .began = now,
+                           .before = process->schedule.spent};
     return true;
 }
 
@@ -257,8 +270,10 @@ bool calls_begin(struct shard *shard, ERL_NIF_TERM word, const struct count *fun
         process = add(shard, word);
     if (process && caller->module)
         doubt_above(process, caller);
-    if (process)
+    if (process) {
         process->returned = false;
+        schedule_run(&process->schedule, now);
+    }
     if (process && push(shard, process, function, caller, now, mark))
         return true;
     shard->lost++;
@@ -280,10 +295,16 @@ static void pop(struct process_calls *process, int64_t now, bool told, struct en
     ended->told = told;
     ended->outermost = open->events == 0;
     ended->took = TIME_NONE;
+    ended->spent = (struct spent){0};
     if (now != TIME_NONE && frame->began != TIME_NONE)
         ended->took = now > frame->began ? now - frame->began : 0; /* system time may jump back */
-    if (process->used)
-        frame[-1].callees += ended->took == TIME_NONE ? frame->callees : (uint64_t)ended->took;
+    if (ended->took != TIME_NONE)
+        ended->spent =
+            schedule_since(process->schedule.spent, frame->before, (uint64_t)ended->took);
+    if (!process->used)
+        return;
+    frame[-1].callees += ended->took == TIME_NONE ? frame->callees : (uint64_t)ended->took;
+    schedule_add(&frame[-1].by_them, ended->took == TIME_NONE ? frame->by_them : ended->spent);
 }
 
 bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *function, int64_t now,
@@ -296,12 +317,12 @@ bool calls_end(struct shard *shard, ERL_NIF_TERM word, const struct count *funct
     if (!process)
         return false;
     process->returned = true;
+    schedule_run(&process->schedule, now);
     if (!open_calls(process, function))
         return false;
     told = mfa_same(&process->frames[process->used - 1].mfa, &mfa);
     pop(process, told ? now : TIME_NONE, told, ended);
-    if (!process->used)
-        drop(shard, process);
+    drop_if_idle(shard, process);
     return true;
 }
 
@@ -398,7 +419,7 @@ size_t calls_return_to(struct shard *shard, ERL_NIF_TERM word, const struct mfa 
     bool doubtful = false;
     size_t left;
 
-    if (!process)
+    if (!process || !process->used)
         return 0;
     if (process->used == 1 && !process->returned) { /* no other call can have ended */
         process->doubted = process->alone = 0;
@@ -424,25 +445,42 @@ bool calls_end_above(struct shard *shard, ERL_NIF_TERM word, size_t left, int64_
     struct process_calls *process = calls_of(shard, word);
     bool told;
 
+    if (process)
+        schedule_run(&process->schedule, now);
     if (!process || process->used <= left)
         return false;
     told = !calls_are_doubted(process, process->used - 1);
     pop(process, told ? now : TIME_NONE, told, ended);
-    if (!process->used)
-        drop(shard, process);
+    drop_if_idle(shard, process);
     return true;
 }
 
 bool calls_exit(struct shard *shard, ERL_NIF_TERM word, struct ended *ended)
 {
     struct process_calls *process = calls_of(shard, word);
+    bool open = process && process->used;
 
-    if (!process)
-        return false;
-    pop(process, TIME_NONE, false, ended);
-    if (!process->used)
+    if (open)
+        pop(process, TIME_NONE, false, ended);
+    else if (process)
         drop(shard, process);
-    return true;
+    return open;
+}
+
+void calls_schedule(struct shard *shard, ERL_NIF_TERM word, bool in, bool exited, int64_t now)
+{
+    struct process_calls *process = calls_of(shard, word);
+
+    if (!process && !exited)
+        process = add(shard, word);
+    if (!process) {
+        shard->lost += !exited;
+        return;
+    }
+    schedule_switch(&process->schedule, in, now);
+    if (exited)
+        process->schedule.state = SCHEDULE_UNKNOWN;
+    drop_if_idle(shard, process);
 }
 
 bool calls_past(struct shard *shard, const struct th_past_event *event, int64_t now)

@@ -33,12 +33,10 @@
 
 #include "counts.h"
 #include "figures.h"
+#include "schedule.h"
 #include "stack.h"
 
 #include <pthread.h>
-
-/* Time of an event that has none. */
-#define TIME_NONE INT64_MIN
 
 enum {
     SHARDS = 64,
@@ -46,6 +44,9 @@ enum {
      * dropped. A server has thousands if calls of traced functions have no ends. More than this
      * makes a return_to slow, which may look at all open calls. */
     DOUBTED_MOST = 16384,
+    /* Processes without open calls that a shard keeps because it knows whether they are on a
+     * scheduler; the times of others are unknown until their next `in` or `out`. */
+    SCHEDULED_MOST = 1024,
 };
 
 struct open_call {
@@ -53,8 +54,10 @@ struct open_call {
     uint32_t mark;          /* data of the tracer */
     uint32_t open;          /* index of its function in the slots of process_calls.open */
     bool doubted;
-    int64_t began;    /* nanoseconds, or TIME_NONE */
-    uint64_t callees; /* nanoseconds of the calls that this call made */
+    int64_t began;        /* nanoseconds, or TIME_NONE */
+    uint64_t callees;     /* nanoseconds of the calls that this call made */
+    struct spent before;  /* of its process, when it began */
+    struct spent by_them; /* the part of `callees` on and off a scheduler */
 };
 
 struct process_calls {
@@ -62,9 +65,10 @@ struct process_calls {
     ERL_NIF_TERM word;
     struct open_call *frames;
     size_t used, size;
-    size_t doubted;     /* number of the lowest frames, all of which are doubted */
-    size_t alone;       /* number of other doubted frames */
-    bool returned;      /* the latest event was a return_from or exception_from */
+    size_t doubted; /* number of the lowest frames, all of which are doubted */
+    size_t alone;   /* number of other doubted frames */
+    bool returned;  /* the latest event was a return_from or exception_from */
+    struct schedule schedule;
     struct counts open; /* number of open frames by function */
 };
 
@@ -79,6 +83,7 @@ struct shard {
     size_t frames_max;
     uint64_t forgotten; /* calls dropped from full stacks */
     uint64_t lost;      /* calls not kept for want of memory */
+    uint64_t unwatched; /* times that a process was dropped beyond SCHEDULED_MOST */
     uint64_t doubtful;  /* returns that made calls doubted */
     struct mfa doubted; /* function to which the first of these returned */
 };
@@ -94,10 +99,11 @@ struct calls {
 /* The end of a call. */
 struct ended {
     struct open_call frame;
-    bool told;      /* false if only the end of an outer call was reported, or the call is
+    bool told;          /* false if only the end of an outer call was reported, or the call is
                        doubted */
-    bool outermost; /* no outer call of the same function is open */
-    int64_t took;   /* nanoseconds; TIME_NONE if `told` is false or times are missing */
+    bool outermost;     /* no outer call of the same function is open */
+    int64_t took;       /* nanoseconds; TIME_NONE if `told` is false or times are missing */
+    struct spent spent; /* the part of `took` on and off a scheduler */
 };
 
 /* Returns the nanoseconds of a call whose end is known, without those of the calls that it made. */
@@ -106,6 +112,12 @@ static inline uint64_t ended_own(const struct ended *ended)
     uint64_t took = (uint64_t)ended->took;
 
     return took > ended->frame.callees ? took - ended->frame.callees : 0;
+}
+
+/* Returns the part of ended_own() on and off a scheduler. */
+static inline struct spent ended_own_spent(const struct ended *ended)
+{
+    return schedule_since(ended->spent, ended->frame.by_them, ended_own(ended));
 }
 
 /* FRAMES_MAX: number of calls kept for each process, at least two. */
@@ -119,7 +131,7 @@ TRACER_LOCAL void calls_leave(struct shard *shard);
 /* Returns the shard of a process, for the holder of a lock of all CALLS. */
 TRACER_LOCAL struct shard *calls_shard(struct calls *calls, ERL_NIF_TERM process);
 
-/* Returns the open calls of PROCESS; NULL if there are none. Valid until the shard's next event. */
+/* Returns the open calls of PROCESS; NULL or none of them if there are none. Valid until the shard's next event. */
 TRACER_LOCAL struct process_calls *calls_of(struct shard *shard, ERL_NIF_TERM process);
 
 /* Returns whether the call with index I is doubted. */
@@ -153,22 +165,38 @@ TRACER_LOCAL bool calls_end_above(struct shard *shard, ERL_NIF_TERM process, siz
  * NOW: its time, or TIME_NONE. False for a return_from or exception_from whose call is not open. */
 TRACER_LOCAL bool calls_past(struct shard *shard, const struct th_past_event *event, int64_t now);
 
-/* Adds the calls not kept for want of memory, those dropped from full stacks, and the returns that made
- * calls doubted. */
-static inline void calls_losses(const struct calls *calls, uint64_t *lost, uint64_t *forgotten,
+/* Handles an `in`, `out` or the like at NOW. EXITED: it is the last one of PROCESS. */
+TRACER_LOCAL void calls_schedule(struct shard *shard, ERL_NIF_TERM process, bool in, bool exited,
+                                 int64_t now);
+
+/* Meaning of `unwatched`. */
+#define CALLS_UNWATCHED                                                                           \
+    "times that a process was forgotten between its calls, as too many are scheduled; its times " \
+    "on schedulers are unknown until the next `in` or `out`"
+
+/* Losses of all shards. */
+struct losses {
+    uint64_t lost;      /* calls not kept for want of memory */
+    uint64_t forgotten; /* calls dropped from full stacks */
+    uint64_t unwatched; /* see CALLS_UNWATCHED */
+};
+
+/* Adds the losses to LOSSES, the returns that made calls doubted to REPAIRS. */
+static inline void calls_losses(const struct calls *calls, struct losses *losses,
                                 struct repairs *repairs)
 {
     for (size_t i = 0; i < SHARDS; i++) {
         const struct shard *shard = &calls->shards[i];
-        *lost += shard->lost;
-        *forgotten += shard->forgotten;
+        losses->lost += shard->lost;
+        losses->forgotten += shard->forgotten;
+        losses->unwatched += shard->unwatched;
         if (!repairs->doubtful)
             repairs->doubted = shard->doubted;
         repairs->doubtful += shard->doubtful;
     }
 }
 
-/* Pops the next call of a process that ends; false if there is none. */
+/* Pops the next call of a process that ends; false if there is none, and the process is forgotten. */
 TRACER_LOCAL bool calls_exit(struct shard *shard, ERL_NIF_TERM process, struct ended *ended);
 
 #endif

@@ -81,6 +81,8 @@ static void add(struct figures *to, struct figures *from)
     to->untold += from->untold;
     to->total += from->total;
     to->own += from->own;
+    schedule_add(&to->spent, from->spent);
+    schedule_add(&to->own_spent, from->own_spent);
     histogram_move(&to->times, &from->times);
 }
 
@@ -198,13 +200,14 @@ bool figures_take_histogram(ErlNifEnv *env, struct histogram *histogram, ERL_NIF
     return true;
 }
 
-enum { FIGURES = 8 };
+enum { FIGURES = 12 };
 
 static void numbers_of(struct figures *figures, uint64_t *numbers[FIGURES])
 {
-    uint64_t *const all[FIGURES] = {&figures->calls,       &figures->errors,   &figures->ended,
-                                    &figures->untold,      &figures->total,    &figures->own,
-                                    &figures->times.count, &figures->times.max};
+    uint64_t *const all[FIGURES] = {
+        &figures->calls,    &figures->errors,    &figures->ended,        &figures->untold,
+        &figures->total,    &figures->own,       &figures->times.count,  &figures->times.max,
+        &figures->spent.on, &figures->spent.off, &figures->own_spent.on, &figures->own_spent.off};
 
     memcpy(numbers, all, sizeof all);
 }

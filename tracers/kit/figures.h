@@ -4,6 +4,7 @@
 
 #include "histogram.h"
 #include "local.h"
+#include "schedule.h"
 
 #include <erl_nif.h>
 
@@ -12,12 +13,13 @@ struct figures {
     ERL_NIF_TERM module, function;
     unsigned arity;
     uint64_t calls, errors;
-    uint64_t ended;         /* calls whose end was reported */
-    uint64_t untold;        /* calls ended by the end of an outer call, without an event of their
+    uint64_t ended;      /* calls whose end was reported */
+    uint64_t untold;     /* calls ended by the end of an outer call, without an event of their
                                own */
-    uint64_t total, own;    /* nanoseconds */
-    struct histogram times; /* of each call that ended with known times */
-    size_t number;          /* number of figures in the table before these */
+    uint64_t total, own; /* nanoseconds */
+    struct spent spent, own_spent; /* the parts of them on and off a scheduler */
+    struct histogram times;        /* of each call that ended with known times */
+    size_t number;                 /* number of figures in the table before these */
 };
 
 /* `size` slots, a power of two: NULL or figures, at most half used. Initialised with {0}. */

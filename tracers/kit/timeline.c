@@ -319,7 +319,7 @@ void timeline_event(ErlNifEnv *env, struct process *process, ERL_NIF_TERM tag, E
         register_event(env, process, term);
     else if (tag == TH_TRACER_ATOM(env, exit))
         free_process(process);
-    else if (enif_is_list(env, term))
+    else if (process->timeline->writer->heap && enif_is_list(env, term))
         collection_event(env, process, tag, term);
     else
         call_event(env, process, tag, term, opts);

@@ -62,8 +62,8 @@ struct track_writer {
      * Returns the latest time by the new clock, INT64_MIN: none yet, after which name() follows.
      * NULL: times of all clocks are one sequence. */
     int64_t (*clock)(struct process *process, unsigned clock);
-    /* A call begins or ends. `mark` of the frame is 1. */
-    void (*begin)(struct process *process, const struct frame *frame);
+    /* A call begins or ends. `mark` of the frame is 1; if begin() sets it to 0, end() does not follow. */
+    void (*begin)(struct process *process, struct frame *frame);
     void (*end)(struct process *process, const struct frame *frame);
     /* process->collection begins or ends. */
     void (*collection)(struct process *process, bool begins);

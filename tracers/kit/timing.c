@@ -99,8 +99,11 @@ static void add(const struct timing *timing, const struct ended *ended)
     if (ended->took == TIME_NONE)
         return;
     figures->own += ended_own(ended);
-    if (ended->outermost)
+    schedule_add(&figures->own_spent, ended_own_spent(ended));
+    if (ended->outermost) {
         figures->total += took;
+        schedule_add(&figures->spent, ended->spent);
+    }
     if (!histogram_add(&figures->times, took))
         timing->figures->lost++;
 }
@@ -138,5 +141,16 @@ void timing_exit(const struct timing *timing)
 
     while (calls_exit(shard, timing->process, &ended))
         add(timing, &ended);
+    calls_leave(shard);
+}
+
+void timing_running(const struct timing *timing, ERL_NIF_TERM tag)
+{
+    bool in =
+        tag == TH_TRACER_ATOM(timing->env, in) || tag == TH_TRACER_ATOM(timing->env, in_exiting);
+    struct shard *shard = calls_enter(timing->calls, timing->process);
+
+    calls_schedule(shard, timing->process, in, tag == TH_TRACER_ATOM(timing->env, out_exited),
+                   timing->now);
     calls_leave(shard);
 }

@@ -61,6 +61,9 @@ TRACER_LOCAL bool timing_end(const struct timing *timing, bool error);
 /* Handles a return_to TO. */
 TRACER_LOCAL void timing_return_to(const struct timing *timing, const struct mfa *to);
 
+/* Handles an event of the group running_procs. `function` and `caller` are ignored. */
+TRACER_LOCAL void timing_running(const struct timing *timing, ERL_NIF_TERM tag);
+
 /* Ends all calls of a process that exits. `function` and `now` are ignored. */
 TRACER_LOCAL void timing_exit(const struct timing *timing);
 

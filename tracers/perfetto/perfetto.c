@@ -155,7 +155,7 @@ static void draw(struct process *process, struct track_event event, struct line 
         line_drop(annotations);
 }
 
-static void begin_call(struct process *process, const struct frame *frame)
+static void begin_call(struct process *process, struct frame *frame)
 {
     struct perfetto *perfetto = perfetto_of(process);
     const ERL_NIF_TERM *elements;

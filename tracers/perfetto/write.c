@@ -114,7 +114,6 @@ static void add_state(struct line *packet, const struct perfetto *perfetto)
     for (unsigned i = 1; i < ANNOTATIONS; i++)
         add_interned(&data, INTERNED_ANNOTATIONS, i, annotations[i], strlen(annotations[i]));
     encode_number(&defaults, PACKET_CLOCK, CLOCK_FIRST + perfetto->clock);
-    encode_number(packet, PACKET_SEQUENCE, perfetto->sequence);
     encode_message(packet, PACKET_INTERNED, &data);
     encode_number(packet, PACKET_FLAGS, STATE_CLEARED | STATE_NEEDED);
     encode_message(packet, PACKET_DEFAULTS, &defaults);
@@ -145,10 +144,11 @@ static void write_clock(struct perfetto *perfetto, unsigned clock)
     add_clock(&snapshot, CLOCK_BOOTTIME_ID, (uint64_t)ORIGIN);
     add_clock(&snapshot, CLOCK_FIRST + clock, (uint64_t)ORIGIN);
     encode_message(&packet, PACKET_CLOCK_SNAPSHOT, &snapshot);
+    encode_number(&packet, PACKET_SEQUENCE, perfetto->sequence);
     if (begins)
         add_state(&packet, perfetto);
     else
-        encode_number(&packet, PACKET_SEQUENCE, perfetto->sequence);
+        encode_number(&packet, PACKET_FLAGS, STATE_NEEDED);
     end_packet(perfetto, &packet);
 }
 
@@ -161,6 +161,7 @@ static void write_track(struct perfetto *perfetto, struct line *track)
 
     line_start(&packet);
     encode_number(&packet, PACKET_SEQUENCE, perfetto->sequence);
+    encode_number(&packet, PACKET_FLAGS, STATE_NEEDED);
     encode_message(&packet, PACKET_TRACK, track);
     end_packet(perfetto, &packet);
 }

@@ -42,6 +42,14 @@ void function_event(const struct event *event)
     }
 }
 
+void function_running(const struct event *event)
+{
+    struct timing timing = timing_of(event);
+
+    if (!event->process || !event->process->port)
+        timing_running(&timing, event->tag);
+}
+
 void function_exit(const struct event *event)
 {
     struct timing timing = timing_of(event);
@@ -64,15 +72,9 @@ void functions_begin(struct report *report)
     report->calls.of = report;
 }
 
-void functions_repairs(const struct report *report, uint64_t *lost, uint64_t *forgotten,
-                       struct repairs *untimed)
-{
-    calls_losses(&report->calls, lost, forgotten, untimed);
-}
-
 void functions_forget_open(struct report *report)
 {
-    functions_repairs(report, &report->lost, &report->forgotten, &report->untimed);
+    calls_losses(&report->calls, &report->losses, &report->untimed);
     calls_free(&report->calls);
     functions_begin(report);
 }

@@ -179,7 +179,17 @@ static void write_tags(struct writing *writing)
 
 /* --- repairs, cuts and losses --- */
 
-static void write_doubts(FILE *file, const char *effect, const struct repairs *repairs)
+static void write_repair(struct writing *writing, bool first, const char *what, uint64_t count,
+                         const char *cure)
+{
+    fputs(first ? "\n[" : ",\n[", writing->file);
+    write_string(writing->file, what);
+    fprintf(writing->file, ",%" PRIu64 ",", count);
+    write_string(writing->file, cure);
+    fputc(']', writing->file);
+}
+
+static void write_doubts(struct writing *writing, const char *effect, const struct repairs *repairs)
 {
     const struct mfa *mfa = &repairs->doubted;
     struct line line;
@@ -187,65 +197,74 @@ static void write_doubts(FILE *file, const char *effect, const struct repairs *r
     line_start(&line);
     line_add(&line, STACK_DOUBTFUL ", so that %s (the first is to ", effect);
     line_add_function(&line, mfa->module, mfa->function, mfa->arity);
-    line_add(&line, "; %s)", STACK_CURE);
-    fputs("\n[", file);
-    write_text(file, line.text, line.used);
-    fprintf(file, ",%" PRIu64 "]", repairs->doubtful);
+    line_add(&line, ")");
+    write_repair(writing, true, line.text, repairs->doubtful, STACK_CURE);
     line_drop(&line);
 }
 
+/* Writes [text, count, cure]. Limits of the page, and calls that are not in the recording, are not
+ * doubtful: their cure is null. */
 static void write_repairs(struct writing *writing)
 {
+    static const char less[] = "select less, with -p, --processes, --from or --to";
     struct report *report = writing->report;
     const struct messages *messages = &report->messages;
     uint64_t lost = report->lost + report->functions.lost + report->tags.lost +
                     report->stacks.starved + writing->names.short_of_memory;
-    uint64_t forgotten = report->forgotten;
+    struct losses losses = report->losses;
     struct repairs untimed = report->untimed;
     bool first = true;
 
-    functions_repairs(report, &lost, &forgotten, &untimed);
+    calls_losses(&report->calls, &losses, &untimed);
+    lost += losses.lost;
     report->starved = lost;
     const struct {
         const char *what;
         uint64_t count;
+        const char *cure;
     } repairs[] = {
-        {"events without a time stamp", report->clock.timed ? report->clock.untimed : 0},
-        {"events with a time stamp of another clock, which was ignored", report->clock.others},
+        {"events without a time stamp", report->clock.timed ? report->clock.untimed : 0,
+         "trace all processes and ports with a flag like monotonic_timestamp"},
+        {"events with a time stamp of another clock, which was ignored", report->clock.others,
+         "trace all processes and ports with the same time stamps"},
         {"events older than the first one, counted at the time of the first one",
-         report->clock.early},
-        {"ends of unknown calls", report->strays},
-        {"calls ended by the return of a caller", report->repairs.cut},
-        {"returns of unknown calls", report->repairs.uncalled},
-        {"calls and returns of processes that were not scheduled in", report->unscheduled},
-        {"calls too deep to follow", report->repairs.beyond},
-        {"open calls forgotten, as a process had too many", forgotten},
+         report->clock.early, "trace with monotonic_timestamp, which does not go back"},
+        {"ends of calls that are not in the recording", report->strays, NULL},
+        {"calls ended by the return of a caller", report->repairs.cut, STACK_CURE},
+        {"returns from calls that are not in the recording", report->repairs.uncalled, NULL},
+        {"calls and returns of processes that were not scheduled in", report->unscheduled,
+         "set the flag running together with the flag call"},
+        {"calls too deep to follow", report->repairs.beyond, less},
+        {"open calls forgotten, as a process had too many", losses.forgotten, STACK_CURE},
+        {CALLS_UNWATCHED, losses.unwatched, NULL},
         {"functions shown as one, as there are too many",
-         report->functions.used > FUNCTIONS_SHOWN ? report->functions.used - FUNCTIONS_SHOWN : 0},
-        {"calls of functions beyond the maximum number", writing->beyond},
-        {"calls counted for their callers, as there are too many stacks", report->stacks.lost},
+         report->functions.used > FUNCTIONS_SHOWN ? report->functions.used - FUNCTIONS_SHOWN : 0,
+         NULL},
+        {"calls of functions beyond the maximum number", writing->beyond, less},
+        {"calls counted for their callers, as there are too many stacks", report->stacks.lost,
+         NULL},
         {"processes and ports shown as others, as there are too many",
-         report->others.processes + report->others.ports},
-        {"events of processes beyond the maximum number", report->unkept},
-        {"pairs of sender and receiver shown as one, as there are too many", messages->merged},
-        {"messages forgotten before their receipt, as too many were waiting", messages->forgotten},
-        {"registered names not kept, as there are too many", messages->nameless},
-        {"events lost, out of memory", lost},
+         report->others.processes + report->others.ports, NULL},
+        {"events of processes beyond the maximum number", report->unkept, less},
+        {"pairs of sender and receiver shown as one, as there are too many", messages->merged,
+         NULL},
+        {"messages forgotten before their receipt, as too many were waiting", messages->forgotten,
+         "trace with the flag receive, too"},
+        {"registered names not kept, as there are too many", messages->nameless, less},
+        {"events lost, out of memory", lost, less},
     };
     fputc('[', writing->file);
     if (report->repairs.doubtful) {
-        write_doubts(writing->file,
-                     "the flame graph may be wrong and times of functions are missing",
+        write_doubts(writing, "the flame graph may be wrong and times of functions are missing",
                      &report->repairs);
         first = false;
     } else if (untimed.doubtful) {
-        write_doubts(writing->file, "times of functions are missing", &untimed);
+        write_doubts(writing, "times of functions are missing", &untimed);
         first = false;
     }
     for (size_t i = 0; i < sizeof repairs / sizeof repairs[0]; i++)
         if (repairs[i].count) {
-            fprintf(writing->file, "%s[\"%s\",%" PRIu64 "]", first ? "\n" : ",\n", repairs[i].what,
-                    repairs[i].count);
+            write_repair(writing, first, repairs[i].what, repairs[i].count, repairs[i].cure);
             first = false;
         }
     fputc(']', writing->file);
@@ -266,7 +285,8 @@ static void write_data(struct writing *writing, const char *title)
         {"processes", write_processes}, {"others", write_others},
         {"flame", write_flame},         {"timeline", write_timeline},
         {"messages", write_messages},   {"slowest", write_slowest},
-        {"names", write_names},         {"repairs", write_repairs},
+        {"requests", write_requests},   {"names", write_names},
+        {"repairs", write_repairs},
     };
     FILE *file = writing->file;
 

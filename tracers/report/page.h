@@ -47,6 +47,7 @@ TRACER_LOCAL long name_number(struct names *names, const struct count *function)
 
 TRACER_LOCAL void write_functions(struct writing *writing);
 TRACER_LOCAL void write_slowest(struct writing *writing);
+TRACER_LOCAL void write_requests(struct writing *writing);
 TRACER_LOCAL void write_flame(struct writing *writing);
 TRACER_LOCAL void write_processes(struct writing *writing);
 TRACER_LOCAL void write_timeline(struct writing *writing);

@@ -126,10 +126,11 @@ static void schedule_event(const struct event *event, bool in)
     if (!event->report->scheduling)
         processes_forget_busy(event->report);
     event->report->scheduling = true;
+    function_running(event);
     if (!process)
         return;
     stack_pass_time(process, event->report->clock.now);
-    process->out = !in;
+    schedule_switch(&process->schedule, in, event->report->clock.now);
     run_until(process, event->now);
     if (in)
         process->runs_since = event->now;
@@ -187,6 +188,7 @@ void processes_begin_stream(struct report *report)
         stack_end(process);
         process->collects_since = TIME_NONE;
         process->arguments = 0;
+        process->request.open = 0;
     }
 }
 
@@ -195,6 +197,7 @@ static void free_process(struct process *process)
     mailbox_clear(&process->report->messages, &process->mailbox);
     stack_free(&process->stack);
     free(process->bins.bins);
+    free(process->request.nodes);
     free(process->reason);
     free(process);
 }

@@ -242,22 +242,24 @@ static ERL_NIF_TERM save_functions(ErlNifEnv *env, struct figures_table *functio
 static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
 {
     struct report *report = output->kept;
-    uint64_t forgotten, lost;
     struct repairs untimed;
+    struct losses losses;
+    uint64_t lost;
 
     if (!report)
         return 0;
-    forgotten = report->forgotten;
-    lost = report->lost + report->functions.lost + report->tags.lost + report->stacks.starved;
+    losses = report->losses;
     untimed = report->untimed;
-    functions_repairs(report, &lost, &forgotten, &untimed);
+    calls_losses(&report->calls, &losses, &untimed);
+    lost = report->lost + report->functions.lost + report->tags.lost + report->stacks.starved +
+           losses.lost;
     if (lost || report->functions.used >= FUNCTIONS_MOST)
         return 0;
     const ERL_NIF_TERM elements[ELEMENTS] = {
         fields_save(env, report, fields, FIELDS),
         past_save_repairs(env, &report->repairs),
         past_save_repairs(env, &untimed),
-        enif_make_uint64(env, forgotten),
+        past_save_numbers(env, 2, (const uint64_t *const[]){&losses.forgotten, &losses.unwatched}),
         counts_save(env, &report->tags, enif_make_list(env, 0)),
         save_functions(env, &report->functions),
         stacks_save(env, report),
@@ -273,7 +275,6 @@ static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM sav
     struct report *report = report_of(env, output->state ? output->state : enif_make_list(env, 0));
     bool scheduling = report && report->scheduling;
     const ERL_NIF_TERM *elements;
-    ErlNifUInt64 forgotten;
     int size;
 
     if (!report)
@@ -283,9 +284,10 @@ static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM sav
         !fields_take(env, elements[0], report, fields, FIELDS) ||
         !past_take_repairs(env, elements[1], &report->repairs) ||
         !past_take_repairs(env, elements[2], &report->untimed) ||
-        !enif_get_uint64(env, elements[3], &forgotten))
+        !past_take_numbers(
+            env, elements[3], 2,
+            (uint64_t *const[]){&report->losses.forgotten, &report->losses.unwatched}))
         return false;
-    report->forgotten = forgotten;
     if (report->scheduling && !scheduling)
         processes_forget_busy(report);
     return counts_take(env, &report->tags, elements[4]) &&

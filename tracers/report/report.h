@@ -31,6 +31,8 @@ enum {
     WAITING_MOST = 4096,        /* unreceived messages of a process */
     WAITING_OF_ALL = 1 << 18,   /* unreceived messages of all processes */
     SLOWEST = 200,              /* calls that are kept */
+    REQUESTS = 10,              /* outermost calls whose trees are kept */
+    REQUEST_NODES = 200,        /* nodes of such a tree */
     TEXT_MOST = 240,            /* bytes of arguments, results and reasons */
     ARGUMENTS_KEPT = 256,       /* open calls of a process whose arguments are kept: the outermost
                                    ones */
@@ -124,6 +126,28 @@ struct messages {
 
 /* --- slowest calls --- */
 
+/* Calls of a function by the same call, or by calls that are one node themselves, one after the
+ * other or among calls that are the same each time. */
+struct request_node {
+    struct mfa mfa;
+    uint32_t parent;
+    uint32_t next;   /* next child of the parent, in a ring */
+    uint32_t latest; /* child of the latest call; 0: none */
+    uint64_t count, took;
+    uint64_t untold; /* calls whose duration is unknown */
+    uint64_t more;   /* calls below it that have no node */
+};
+
+/* The tree of the present outermost call of a process. Node 0 is not used, node 1 is that call. */
+struct request {
+    struct request_node *nodes;
+    uint32_t used, size;
+    uint32_t at;   /* node of the running call; 0: none */
+    uint64_t open; /* open calls */
+    uint64_t out;  /* those without a node, which are the innermost ones */
+    bool broken;   /* calls were dropped from the stack */
+};
+
 struct slow_call {
     struct count function;
     struct process *process; /* NULL: a process that is not kept */
@@ -133,12 +157,19 @@ struct slow_call {
     bool error;
     char *arguments, *outcome; /* NULL: unknown */
     uint32_t slot; /* slot of the arguments of a call that began before the share; else 0 */
+    struct request_node *nodes; /* of an outermost call; else NULL */
+    uint32_t nodes_used;
+};
+
+/* A heap, the least slow call on top. */
+struct slow_calls {
+    struct slow_call calls[SLOWEST];
+    size_t used;
 };
 
 /* Initialised with {0}. */
 struct slowest {
-    struct slow_call calls[SLOWEST]; /* a heap, the least slow call on top */
-    size_t used;
+    struct slow_calls all, requests; /* at most SLOWEST, at most REQUESTS */
     uint64_t ended;
     /* Arguments of open calls. Slot 0 is not used. Calls that began before a share have an empty
      * text, but the same slots in all shares. */
@@ -175,7 +206,7 @@ struct report {
     struct tree stacks;
     uint32_t stacks_saved; /* nodes that the shares before have */
     struct repairs repairs;
-    uint64_t forgotten;     /* open calls of earlier streams dropped from full stacks */
+    struct losses losses;   /* of the calls of earlier streams */
     struct repairs untimed; /* of earlier streams: ends of calls that were not measured */
     uint64_t unscheduled;   /* calls and returns of processes that were scheduled out */
     struct messages messages;
@@ -196,12 +227,11 @@ struct process {
     bool forgotten;       /* being merged into the rest */
     bool port;
     bool ended;
-    bool out;                           /* scheduled out */
     struct mfa entry;                   /* function 0: unknown; of a port: its driver */
     ERL_NIF_TERM parent;                /* 0: unknown */
     int64_t born, died;                 /* or TIME_NONE */
     int64_t last;                       /* its latest event, or TIME_NONE */
-    int64_t passed;                     /* time up to which its stack's time is accounted for */
+    struct schedule schedule;           /* of its stack */
     int64_t runs_since, collects_since; /* or TIME_NONE */
     struct sums sums;
     uint64_t own, ran, collections, collecting_time; /* nanoseconds, except `collections` */
@@ -209,6 +239,7 @@ struct process {
     struct stack stack;
     uint32_t root;      /* in the tree of stacks; 0: no calls */
     unsigned arguments; /* number of its open calls whose arguments are kept */
+    struct request request;
     struct bins bins;
     struct mailbox mailbox;
 };
@@ -259,9 +290,8 @@ TRACER_LOCAL void functions_begin(struct report *report);
 TRACER_LOCAL void function_event(const struct event *event);
 TRACER_LOCAL void function_exit(const struct event *event);
 
-/* Adds the losses and doubts of the open calls. */
-TRACER_LOCAL void functions_repairs(const struct report *report, uint64_t *lost,
-                                    uint64_t *forgotten, struct repairs *untimed);
+/* Handles an event about a scheduler. */
+TRACER_LOCAL void function_running(const struct event *event);
 
 /* Drops the open calls of a stream that ends: their ends remain unknown. */
 TRACER_LOCAL void functions_forget_open(struct report *report);
@@ -289,9 +319,24 @@ TRACER_LOCAL void pairs_forget(struct messages *messages, size_t most);
 TRACER_LOCAL void messages_clear(struct report *report);
 TRACER_LOCAL void messages_free(struct messages *messages);
 
+/* requests.c */
+
+/* Begins a call of PROCESS. Returns its node; 0: it has none, as there is no room. */
+TRACER_LOCAL uint32_t request_begin(struct process *process, const struct mfa *mfa);
+
+/* Ends the innermost call, which has NODE. TOOK may be TIME_NONE. True if the outermost call has
+ * ended, and its tree is complete. */
+TRACER_LOCAL bool request_end(struct process *process, uint32_t node, int64_t took);
+
+/* A call was dropped from the stack: the tree is incomplete. */
+TRACER_LOCAL void request_break(struct process *process);
+
+/* Copies the tree to CALL. Without memory CALL has none, and that is counted. */
+TRACER_LOCAL void request_copy(const struct request *request, struct slow_call *call);
+
 /* slowest.c */
 
-/* Keeps the call's arguments. Returns a mark for calls_begin(): their slot; 0: not kept. */
+/* Begins the call's node, and keeps its arguments. Returns a mark for calls_begin(). */
 TRACER_LOCAL uint32_t slowest_keep(const struct event *event);
 TRACER_LOCAL void slowest_drop(struct slowest *slowest, struct process *process, uint32_t mark);
 
@@ -303,7 +348,7 @@ TRACER_LOCAL void slowest_forget(struct slowest *slowest);
 TRACER_LOCAL void slowest_drop_all(struct slowest *slowest);
 
 /* Sorts, the slowest first. */
-TRACER_LOCAL void slowest_sort(struct slowest *slowest);
+TRACER_LOCAL void slowest_sort(struct slow_calls *calls);
 TRACER_LOCAL void slowest_free(struct slowest *slowest);
 
 /* page.c: writes the page, and changes REPORT. TITLE may be empty. */

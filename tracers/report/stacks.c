@@ -6,15 +6,15 @@ void stack_pass_time(struct process *process, int64_t now)
 {
     const struct frame *top = stack_top(&process->stack);
     struct report *report = process->report;
-    int64_t last = process->passed;
+    int64_t last = process->schedule.last;
+    uint64_t span = schedule_pass(&process->schedule, now);
 
-    process->passed = now;
-    if (!top || process->out || now <= last)
+    if (!top || span == 0)
         return;
-    process->own += (uint64_t)(now - last);
+    process->own += span;
     if (past_is_played())
         return;
-    report->stacks.nodes[top->mark].own += (uint64_t)(now - last);
+    report->stacks.nodes[top->mark].own += span;
     if (!report->scheduling && !bins_busy(&process->bins, &report->shift, last, now))
         report->lost++;
 }
@@ -51,10 +51,9 @@ void process_call(const struct event *event)
         report->lost++;
         return;
     }
-    if (process->out) {
+    if (process->schedule.state == SCHEDULE_OFF) {
         report->unscheduled++;
-        process->passed = report->clock.now;
-        process->out = false;
+        schedule_run(&process->schedule, report->clock.now);
     }
     stack_pass_time(process, report->clock.now);
     stack_event(event->env, &process->stack, event->tag, &mfa, event->opts);
@@ -65,7 +64,7 @@ void stack_end(struct process *process)
 {
     stack_free(&process->stack);
     process->stack = (struct stack){0};
-    process->out = false;
+    process->schedule.state = SCHEDULE_UNKNOWN;
 }
 
 /* --- Shares --- */

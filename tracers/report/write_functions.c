@@ -1,4 +1,4 @@
-/* Writes the figures of functions and the slowest calls. */
+/* Writes the figures of functions. */
 #include "page.h"
 
 static void write_row(struct writing *writing, long name, const struct figures *figures)
@@ -19,6 +19,14 @@ static void write_row(struct writing *writing, long name, const struct figures *
     }
     fputc(',', file);
     write_count(file, times->max, known);
+    if (writing->report->scheduling) {
+        fputc(',', file);
+        write_count(file, figures->spent.on, known && name >= 0);
+        fputc(',', file);
+        write_count(file, figures->spent.off, known && name >= 0);
+        fputc(',', file);
+        write_count(file, figures->own_spent.on, known);
+    }
     fputc(']', file);
 }
 
@@ -30,6 +38,7 @@ static void add_to_rest(struct figures *rest, struct figures *figures)
     rest->ended += figures->ended;
     rest->untold += figures->untold;
     rest->own += figures->own;
+    rest->own_spent.on += figures->own_spent.on;
     histogram_move(&rest->times, &figures->times);
 }
 
@@ -58,27 +67,4 @@ void write_functions(struct writing *writing)
         write_row(writing, -1, &table->rest);
     }
     fputc(']', writing->file);
-}
-
-void write_slowest(struct writing *writing)
-{
-    struct slowest *slowest = &writing->report->slowest;
-    FILE *file = writing->file;
-
-    slowest_sort(slowest);
-    fputc('[', file);
-    for (size_t i = 0; i < slowest->used; i++) {
-        const struct slow_call *call = &slowest->calls[i];
-        fprintf(file, "%s{\"name\":%ld,\"process\":%ld,\"at\":", i ? ",\n" : "\n",
-                name_number(&writing->names, &call->function), process_number(call->process));
-        write_time(file, call->at);
-        fprintf(file,
-                ",\"took\":%" PRIu64 ",\"own\":%" PRIu64 ",\"error\":%s,\"args\":", call->took,
-                call->own, call->error ? "true" : "false");
-        write_string(file, call->arguments);
-        fputs(",\"outcome\":", file);
-        write_string(file, call->outcome);
-        fputc('}', file);
-    }
-    fputc(']', file);
 }

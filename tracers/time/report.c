@@ -8,7 +8,12 @@ enum {
     OPEN,
     UNTOLD,
     TOTAL,
+    ON,
+    OFF,
+    UNKNOWN,
     OWN,
+    OWN_ON,
+    OWN_OFF,
     PART,
     P50,
     P90,
@@ -26,7 +31,12 @@ static const struct column all_columns[COLUMNS] = {
     [OPEN] = {"open", "open", COLUMN_COUNT, 8},
     [UNTOLD] = {"untold", "untold", COLUMN_COUNT, 8},
     [TOTAL] = {"total_ns", "total us", COLUMN_TIME, 12},
+    [ON] = {"on_ns", "on us", COLUMN_TIME, 12},
+    [OFF] = {"off_ns", "off us", COLUMN_TIME, 12},
+    [UNKNOWN] = {"unknown_ns", "unknown us", COLUMN_TIME, 12},
     [OWN] = {"own_ns", "own us", COLUMN_TIME, 12},
+    [OWN_ON] = {"own_on_ns", "own on us", COLUMN_TIME, 12},
+    [OWN_OFF] = {"own_off_ns", NULL, COLUMN_TIME, 0},
     [PART] = {"", "%", COLUMN_PART, 6},
     [P50] = {"p50_ns", "p50 us", COLUMN_TIME, 9},
     [P90] = {"p90_ns", "p90 us", COLUMN_TIME, 9},
@@ -46,6 +56,7 @@ static uint64_t open(const struct figures *figures)
 static void fill_sum(union cell cells[COLUMNS], struct figures *const *figures, size_t count,
                      uint64_t own)
 {
+    struct spent spent = {0};
     uint64_t part = 0, timed = 0;
 
     for (size_t i = 0; i < COLUMNS; i++)
@@ -56,10 +67,14 @@ static void fill_sum(union cell cells[COLUMNS], struct figures *const *figures, 
         cells[OPEN].count += open(figures[i]);
         cells[UNTOLD].count += figures[i]->untold;
         part += figures[i]->own;
+        schedule_add(&spent, figures[i]->own_spent);
         timed += figures[i]->times.count;
     }
-    if (timed)
+    if (timed) {
         cells[OWN].count = part;
+        cells[OWN_ON].count = spent.on;
+        cells[OWN_OFF].count = spent.off;
+    }
     cells[PART].part = own ? 100.0 * (double)part / (double)own : 0.0;
 }
 
@@ -70,6 +85,9 @@ static void fill_times(union cell cells[COLUMNS], const struct figures *figures)
     if (!times->count)
         return;
     cells[TOTAL].count = figures->total;
+    cells[ON].count = figures->spent.on;
+    cells[OFF].count = figures->spent.off;
+    cells[UNKNOWN].count = figures->total - figures->spent.on - figures->spent.off;
     cells[P50].count = histogram_percentile(times, 50);
     cells[P90].count = histogram_percentile(times, 90);
     cells[P99].count = histogram_percentile(times, 99);
@@ -124,13 +142,29 @@ static void print_rest(struct table *table, struct figures *const *figures, size
     line_drop(&name);
 }
 
-/* Omits columns of zeros, and those of processes. */
-static void choose(struct column columns[COLUMNS], const union cell sums[COLUMNS], bool by_process)
+/* Returns whether it is unknown of some time in TABLE whether it was on a scheduler. */
+static bool has_unknown_times(const struct figures_table *table)
 {
+    for (size_t i = 0; i < table->used; i++)
+        if (table->slots[i]->total != table->slots[i]->spent.on + table->slots[i]->spent.off)
+            return true;
+    return false;
+}
+
+/* Omits columns of zeros, those of processes, and without events about schedulers those of them. */
+static void choose(struct column columns[COLUMNS], const union cell sums[COLUMNS], bool by_process,
+                   bool running, const struct figures_table *table)
+{
+    static const size_t of_schedulers[] = {ON, OFF, UNKNOWN, OWN_ON, OWN_OFF};
+
     memcpy(columns, all_columns, sizeof all_columns);
     for (size_t i = ERRORS; i <= UNTOLD; i++)
         if (!sums[i].count)
             columns[i].heading = NULL;
+    if (!has_unknown_times(table))
+        columns[UNKNOWN].heading = NULL;
+    for (size_t i = 0; !running && i < sizeof of_schedulers / sizeof *of_schedulers; i++)
+        columns[of_schedulers[i]] = (struct column){.kind = COLUMN_ABSENT};
     if (!by_process)
         columns[PROCESS] = columns[LABEL] = (struct column){.kind = COLUMN_ABSENT};
 }
@@ -162,7 +196,7 @@ static bool has_fractions(const struct figures_table *table)
 }
 
 void report(FILE *file, struct figures_table *table, enum table_format format,
-            const struct tracees *labels, unsigned top)
+            const struct tracees *labels, bool running, unsigned top)
 {
     size_t shown = top && top < table->used ? top : table->used;
     struct column columns[COLUMNS];
@@ -174,7 +208,7 @@ void report(FILE *file, struct figures_table *table, enum table_format format,
         return;
     figures_sort(table);
     fill_sum(sums, table->slots, table->used, 0);
-    choose(columns, sums, labels != NULL);
+    choose(columns, sums, labels != NULL, running, table);
     if (labels)
         columns[PROCESS].width = width_of_processes(table->slots, shown, labels);
     document_begin(&document, file, format);

@@ -35,7 +35,8 @@ struct settings {
 /* Figures gathered by one thread. */
 struct gathered {
     struct figures_table figures;
-    uint64_t strays; /* ends of calls whose begin was not seen */
+    uint64_t strays;  /* ends of calls whose begin was not seen */
+    uint64_t running; /* events of the group running_procs */
     struct untimed untimed;
 };
 
@@ -136,6 +137,26 @@ TH_TRACER_TRACE(procs)
     timing_exit(&timing);
 }
 
+TH_TRACER_ENABLED(running_procs)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(running_procs)
+{
+    struct part *part = part_of(env, state);
+    struct timing timing;
+    struct moment moment;
+
+    if (!part)
+        return;
+    timing = timing_of(env, part, tracee);
+    moment = moment_take(env, opts, ERL_NIF_NSEC);
+    timing.now = timing_time(&part->output->settings.clock, &moment, &part->own.untimed);
+    timing_running(&timing, tag);
+    part->own.running++;
+}
+
 /* --- Shares --- */
 
 TH_TRACER_PAST_CALLS()
@@ -159,18 +180,19 @@ TH_TRACER_PAST_CALLS()
         calls_leave(shard);
 }
 
-/* The shards whose calls had a loss or a doubt: {Index, [Forgotten, Lost, Doubtful], Doubted}. */
+/* The shards whose calls had a loss or a doubt: {Index, [Forgotten, Lost, Doubtful, Unwatched], Doubted}. */
 static ERL_NIF_TERM save_shards(ErlNifEnv *env, const struct calls *calls)
 {
     ERL_NIF_TERM list = enif_make_list(env, 0);
 
     for (unsigned i = 0; i < SHARDS; i++) {
         const struct shard *shard = &calls->shards[i];
-        const uint64_t *const numbers[] = {&shard->forgotten, &shard->lost, &shard->doubtful};
-        if (shard->forgotten || shard->lost || shard->doubtful)
+        const uint64_t *const numbers[] = {&shard->forgotten, &shard->lost, &shard->doubtful,
+                                           &shard->unwatched};
+        if (shard->forgotten || shard->lost || shard->doubtful || shard->unwatched)
             list = enif_make_list_cell(env,
                                        enif_make_tuple3(env, enif_make_uint(env, i),
-                                                        past_save_numbers(env, 3, numbers),
+                                                        past_save_numbers(env, 4, numbers),
                                                         past_save_mfa(env, &shard->doubted)),
                                        list);
     }
@@ -190,30 +212,30 @@ static bool take_shards(ErlNifEnv *env, struct calls *calls, ERL_NIF_TERM list)
             !enif_get_uint(env, elements[0], &i) || i >= SHARDS)
             return false;
         shard = &calls->shards[i];
-        if (!past_take_numbers(
-                env, elements[1], 3,
-                (uint64_t *const[]){&shard->forgotten, &shard->lost, &shard->doubtful}) ||
+        if (!past_take_numbers(env, elements[1], 4,
+                               (uint64_t *const[]){&shard->forgotten, &shard->lost,
+                                                   &shard->doubtful, &shard->unwatched}) ||
             !past_take_mfa(env, elements[2], &shard->doubted))
             return false;
     }
     return true;
 }
 
-/* {Figures, [Strays, Untimed, Others], Shards, Labels}: the figures of the share, the other counts from the
+/* {Figures, [Strays, Running, Untimed, Others], Shards, Labels}: the figures of the share, the other counts from the
  * beginning of the recording. */
 static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
 {
     struct part *part = share_part(output);
     ERL_NIF_TERM figures =
         part && !part->own.figures.lost ? figures_save(env, &part->own.figures) : 0;
-    const uint64_t *const numbers[] = {&part->own.strays, &part->own.untimed.stampless,
-                                       &part->own.untimed.others};
+    const uint64_t *const numbers[] = {&part->own.strays, &part->own.running,
+                                       &part->own.untimed.stampless, &part->own.untimed.others};
 
     if (!figures)
         return 0;
     figures_free(&part->own.figures);
     part->own.figures = (struct figures_table){0};
-    return enif_make_tuple4(env, figures, past_save_numbers(env, 3, numbers),
+    return enif_make_tuple4(env, figures, past_save_numbers(env, 4, numbers),
                             save_shards(env, &output->settings.calls),
                             labels_save(env, &output->settings.labels));
 }
@@ -226,8 +248,9 @@ static bool merge_output(ErlNifEnv *env, struct output *output, ERL_NIF_TERM sav
 
     return part && enif_get_tuple(env, saved, &size, &elements) && size == 4 &&
            figures_take(env, &part->own.figures, elements[0]) &&
-           past_take_numbers(env, elements[1], 3,
-                             (uint64_t *const[]){&part->own.strays, &part->own.untimed.stampless,
+           past_take_numbers(env, elements[1], 4,
+                             (uint64_t *const[]){&part->own.strays, &part->own.running,
+                                                 &part->own.untimed.stampless,
                                                  &part->own.untimed.others}) &&
            take_shards(env, &output->settings.calls, elements[2]) &&
            labels_take(env, &output->settings.labels, elements[3]);
@@ -266,7 +289,8 @@ static void remark_no_ends(const struct figures_table *table)
 static void report_output(ErlNifEnv *env, struct output *output)
 {
     struct settings *settings = &output->settings;
-    uint64_t strays = 0, lost = 0, forgotten = 0;
+    uint64_t strays = 0, running = 0;
+    struct losses losses = {0};
     struct untimed untimed = {0};
     struct figures_table all = {0};
     struct repairs repairs = {0};
@@ -275,18 +299,20 @@ static void report_output(ErlNifEnv *env, struct output *output)
         if (part->output == output) {
             figures_move(&all, &part->own.figures);
             strays += part->own.strays;
+            running += part->own.running;
             untimed.stampless += part->own.untimed.stampless;
             untimed.others += part->own.untimed.others;
         }
-    calls_losses(&settings->calls, &lost, &forgotten, &repairs);
+    calls_losses(&settings->calls, &losses, &repairs);
     report(output->file, &all, settings->format,
-           settings->by == BY_PROCESS ? &settings->labels : NULL, settings->top);
+           settings->by == BY_PROCESS ? &settings->labels : NULL, running, settings->top);
     remark_no_ends(&all);
     timing_tell_untimed("time", &untimed);
-    remark("open calls forgotten, as there were more than `frames`", forgotten);
+    remark("open calls forgotten, as there were more than `frames`", losses.forgotten);
+    remark(CALLS_UNWATCHED, losses.unwatched);
     remark("ends of unknown calls", strays);
     stack_tell_doubts("time", &repairs);
-    output_report_lost(env, "events", lost + all.lost);
+    output_report_lost(env, "events", losses.lost + all.lost);
     figures_free(&all);
     labels_free(&settings->labels);
     calls_free(&settings->calls);
@@ -307,5 +333,7 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"enabled_call", 3, enabled_call, 0},
                                  {"trace_call", 5, trace_call, 0},
                                  {"enabled_procs", 3, enabled_procs, 0},
-                                 {"trace_procs", 5, trace_procs, 0}};
+                                 {"trace_procs", 5, trace_procs, 0},
+                                 {"enabled_running_procs", 3, enabled_running_procs, 0},
+                                 {"trace_running_procs", 5, trace_running_procs, 0}};
 ERL_NIF_INIT(time, callbacks, NULL, NULL, NULL, unload)

@@ -151,6 +151,8 @@ static size_t add_to_row(struct held *row, const struct held *more)
     row->times.took += more->times.took;
     row->times.own += more->times.own;
     row->times.total += more->times.total;
+    schedule_add(&row->times.spent, more->times.spent);
+    schedule_add(&row->times.own_spent, more->times.own_spent);
     if (more->shortest < row->shortest)
         row->shortest = more->shortest;
     if (more->longest > row->longest)

@@ -10,6 +10,7 @@
 
 #include "../kit/local.h"
 #include "../kit/mfa.h"
+#include "../kit/schedule.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -25,6 +26,7 @@ struct held_times {
     uint64_t took, own;
     uint64_t total; /* the part of `took` that counts in the total of `time`: not that of recursive
                        calls */
+    struct spent spent, own_spent; /* parts of `took` and `own` on and off a scheduler */
 };
 
 struct held {

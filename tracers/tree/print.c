@@ -27,13 +27,14 @@ static void add_duration(struct line *line, uint64_t ns, int width)
              thousandths % 1000, width || unit < 2 ? 2 : 1, units[unit]);
 }
 
+/* Adds a column with NS, or a word if that is not KNOWN. */
 static void add_time(struct line *line, const struct print *print, const struct held *held,
-                     uint64_t ns)
+                     bool known, uint64_t ns)
 {
     const char *word = held->end == HELD_OPEN ? "open" : held->end == HELD_UNTOLD ? "untold" : "-";
 
-    line_colour(line, print->colour, held->timed ? DIM : YELLOW);
-    if (held->timed)
+    line_colour(line, print->colour, known ? DIM : YELLOW);
+    if (known)
         add_duration(line, ns, TIME_WIDTH);
     else
         line_add(line, "%*s", TIME_WIDTH, word);
@@ -78,14 +79,22 @@ static void print_headings(struct print *print)
     struct line line;
 
     print->begun = true;
-    print->width = PROCESS_WIDTH;
-    if (print->by_process)
+    if (print->width < PROCESS_WIDTH)
+        print->width = PROCESS_WIDTH;
+    if (print->by_process && !print->own && !print->running)
         return;
     line_start(&line);
     line_add(&line, "%*s  ", TIME_WIDTH, "duration");
+    if (print->running)
+        line_add(&line, "%*s  %*s  ", TIME_WIDTH, "on", TIME_WIDTH, "off");
     if (print->own)
         line_add(&line, "%*s  ", TIME_WIDTH, "own");
-    line_add(&line, "%-*s call", PROCESS_WIDTH, "process");
+    if (print->own && print->running)
+        line_add(&line, "%*s  ", TIME_WIDTH, "own on");
+    if (print->by_process)
+        line_add(&line, "call");
+    else
+        line_add(&line, "%-*s call", (int)print->width, "process");
     line_end(&line, print->file);
 }
 
@@ -93,13 +102,23 @@ static void print_text(struct print *print, const struct held *held, const struc
                        bool again)
 {
     struct line line;
+    const struct held_times *times = &held->times;
+    bool timed = held->timed;
+    /* Some of the time may be unknown, or all. */
+    bool spent = timed && (times->took == 0 || times->spent.on + times->spent.off > 0);
     size_t start;
 
     line_start(&line);
     line.for_people = 1;
-    add_time(&line, print, held, held->times.took);
+    add_time(&line, print, held, timed, times->took);
+    if (print->running) {
+        add_time(&line, print, held, spent, times->spent.on);
+        add_time(&line, print, held, spent, times->spent.off);
+    }
     if (print->own)
-        add_time(&line, print, held, held->times.own);
+        add_time(&line, print, held, timed, times->own);
+    if (print->own && print->running)
+        add_time(&line, print, held, spent, times->own_spent.on);
     start = line.used;
     if (!print->by_process) {
         add_process(&line, process);
@@ -169,6 +188,7 @@ static void print_json(struct print *print, const struct held *held, const struc
                        bool again)
 {
     static const char *const ends[] = {"open", "told", "untold"};
+    bool spent = held->timed && print->running;
     struct line line;
 
     line_start(&line);
@@ -184,6 +204,10 @@ static void print_json(struct print *print, const struct held *held, const struc
     add_number(&line, "total_ns", held->timed, held->times.total);
     add_number(&line, "shortest_ns", held->timed, held->shortest);
     add_number(&line, "longest_ns", held->timed, held->longest);
+    add_number(&line, "on_ns", spent, held->times.spent.on);
+    add_number(&line, "off_ns", spent, held->times.spent.off);
+    add_number(&line, "own_on_ns", spent, held->times.own_spent.on);
+    add_number(&line, "own_off_ns", spent, held->times.own_spent.off);
     line_add(&line, ",\"error\":%s", held->thrown ? "true" : "false");
     add_text(&line, "arguments", held->arguments);
     add_text(&line, "outcome", held->outcome);

@@ -16,7 +16,8 @@ struct print {
     bool colour;
     bool own;           /* with a column of own times */
     bool by_process;    /* without a column of processes, under headings */
-    bool begun;         /* something was printed */
+    bool running;       /* with columns of times on and off a scheduler */
+    bool begun;         /* the headings were printed */
     size_t width;       /* of the column of processes */
     ERL_NIF_TERM under; /* process of the latest heading */
 };

@@ -172,6 +172,28 @@ TH_TRACER_TRACE(procs)
     end_event(&event);
 }
 
+TH_TRACER_ENABLED(running_procs)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(running_procs)
+{
+    struct timing timing;
+    struct moment moment;
+    struct event event;
+
+    if (!begin_event(env, state, tracee, &event))
+        return;
+    timing = timing_of(&event);
+    moment = moment_take(env, opts, ERL_NIF_NSEC);
+    timing.now = timing_time(&event.settings->clock, &moment, &event.settings->untimed);
+    timing_running(&timing, tag);
+    event.settings->print.begun &= event.settings->print.running;
+    event.settings->print.running = true;
+    end_event(&event);
+}
+
 /* --- The end --- */
 
 static void remark(const char *what, uint64_t count)
@@ -183,9 +205,9 @@ static void remark(const char *what, uint64_t count)
 static void print_remarks(ErlNifEnv *env, struct settings *settings)
 {
     struct repairs repairs = {0};
-    uint64_t lost = 0, forgotten = 0;
+    struct losses losses = {0};
 
-    calls_losses(&settings->calls, &lost, &forgotten, &repairs);
+    calls_losses(&settings->calls, &losses, &repairs);
     if (settings->calls_all && !settings->told)
         timing_tell_no_ends("tree");
     if (settings->only[0] && settings->outside && !settings->shown)
@@ -200,10 +222,11 @@ static void print_remarks(ErlNifEnv *env, struct settings *settings)
     remark("calls printed before they ended, as more were held than `held` or `all`",
            settings->early);
     remark("calls shown beside open calls that may have ended, or contain them", settings->apart);
-    remark("open calls forgotten, as there were more than `frames`", forgotten);
+    remark("open calls forgotten, as there were more than `frames`", losses.forgotten);
+    remark(CALLS_UNWATCHED, losses.unwatched);
     remark("ends of unknown calls", settings->strays);
     stack_tell_doubts("tree", &repairs);
-    output_report_lost(env, "events", lost);
+    output_report_lost(env, "events", losses.lost);
 }
 
 static void finish_output(ErlNifEnv *env, struct output *output)
@@ -228,5 +251,7 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"enabled_call", 3, enabled_call, 0},
                                  {"trace_call", 5, trace_call, 0},
                                  {"enabled_procs", 3, enabled_procs, 0},
-                                 {"trace_procs", 5, trace_procs, 0}};
+                                 {"trace_procs", 5, trace_procs, 0},
+                                 {"enabled_running_procs", 3, enabled_running_procs, 0},
+                                 {"trace_running_procs", 5, trace_running_procs, 0}};
 ERL_NIF_INIT(tree, callbacks, NULL, NULL, NULL, unload)

@@ -1,6 +1,7 @@
 %% The module for tree.so in an Erlang node; see ../README.md.
 -module(tree).
--export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5, enabled_procs/3, trace_procs/5]).
+-export([load/1, enabled/3, trace/5, enabled_call/3, trace_call/5, enabled_procs/3, trace_procs/5,
+         enabled_running_procs/3, trace_running_procs/5]).
 
 %% File: the path of tree.so, without the suffix.
 load(File) ->
@@ -22,4 +23,10 @@ enabled_procs(_, _, _) ->
     erlang:nif_error(not_loaded).
 
 trace_procs(_, _, _, _, _) ->
+    erlang:nif_error(not_loaded).
+
+enabled_running_procs(_, _, _) ->
+    erlang:nif_error(not_loaded).
+
+trace_running_procs(_, _, _, _, _) ->
     erlang:nif_error(not_loaded).

@@ -63,8 +63,9 @@ static void free_process(struct settings *settings, struct process *process)
 
 void trees_free_if_idle(struct settings *settings, struct process *process)
 {
-    if (!process->named && !settings->forest.slots[process->slot].first &&
-        !open_calls_of(settings, process))
+    const struct process_calls *open = open_calls_of(settings, process);
+
+    if (!process->named && !settings->forest.slots[process->slot].first && !(open && open->used))
         free_process(settings, process);
 }
 
@@ -272,7 +273,8 @@ static void end_held(const struct event *event, struct held *held, const struct 
     held->thrown = ended->told && event->thrown;
     if (held->timed)
         held->times = (struct held_times){(uint64_t)ended->took, ended_own(ended),
-                                          ended->outermost ? (uint64_t)ended->took : 0};
+                                          ended->outermost ? (uint64_t)ended->took : 0,
+                                          ended->spent, ended_own_spent(ended)};
     held->shortest = held->longest = held->times.took;
     if (ended->told)
         held->outcome = text_of_outcome(event);

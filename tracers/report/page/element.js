@@ -12,6 +12,12 @@ function el(tag, attributes = {}, ...children) {
   return element;
 }
 
+/* Returns TEXT as parts that a line can break between: after each colon, slash and comma, and each dot of a name, but
+ * not before an arity. */
+function breakable(text) {
+  return text.split(/(?<=[:/,]|\w\.(?=\D))(?!\d+$)/).flatMap((part, i) => i ? [el('wbr'), part] : [part]);
+}
+
 function byId(id) {
   return document.getElementById(id);
 }

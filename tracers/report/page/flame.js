@@ -69,7 +69,7 @@ class Flame {
     const frame = el('div', { class: 'frame' + (around ? ' around' : '') + (this.marked[node] ? ' found' : ''),
       role: 'treeitem', 'aria-level': this.tree.depth[node] + 1, 'aria-label': this.lines(node).join(', '),
       tabindex: -1 },
-    part * this.width > 24 ? name : '');
+    cutName(name, Math.floor((part * this.width - 7) / 7.3)));
     frame.node = node;
     frame.style.cssText = `left:${100 * from}%;width:${100 * part}%;top:${this.tree.depth[node] * FRAME_HEIGHT}px;` +
       `--h:${hue};--s:${full}%;--l:${light}%`;
@@ -193,7 +193,7 @@ function flameSection(page) {
       } }), ' direct recursion as one frame');
       body.append(el('div', { class: 'controls' }, tree.called[0].length > 1 ? how : null, fold,
         el('span', { class: 'why' }, (report.flame.unit === 'calls' ? 'Calls' : 'Own time') +
-          ' by stack, the greatest on the left; a colour for each module.' + (report.flame.narrow === 0 ? '' :
+          ' by stack, the greatest on the left; a hue for each module.' + (report.flame.narrow === 0 ? '' :
           ' Too narrow to be drawn: ' + formatCounted(report.flame.narrow, 'stack') + ', part of the callers above.'))),
       path, place);
       use();

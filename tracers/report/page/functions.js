@@ -2,8 +2,10 @@
 
 function functionsSection(page) {
   const { report } = page;
-  const [NAME, CALLS, ERRORS, OPEN, UNTOLD, TOTAL, OWN, P50, P90, P99, MAX] = Array.from({ length: 11 }, (_, i) => i);
+  const [NAME, CALLS, ERRORS, OPEN, UNTOLD, TOTAL, OWN, P50, P90, P99, MAX, ON, OFF, OWN_ON] =
+    Array.from({ length: 14 }, (_, i) => i);
   const timed = report.functions.some((row) => row[OWN] !== null);
+  const scheduled = report.functions.some((row) => row.length > ON);
   const unended = report.functions.some((row) => row[OPEN] || row[UNTOLD]);
   const allOwn = report.functions.reduce((sum, row) => sum + row[OWN], 0);
   const allCalls = report.functions.reduce((sum, row) => sum + row[CALLS], 0);
@@ -40,6 +42,10 @@ function functionsSection(page) {
         'calls whose end was not recorded')] : []),
       ...(timed ? [ownColumn(),
         timeColumn('total', of(TOTAL), 'time from call to end, including waits; of recursive calls only the outermost'),
+        ...(scheduled ? [timeColumn('own on', of(OWN_ON), 'the part of own that was on a scheduler'),
+          timeColumn('on', of(ON), 'the part of total that was on a scheduler'),
+          timeColumn('off', of(OFF), 'the part of total that was off a scheduler: waiting, or waiting for a scheduler; ' +
+            'the rest of total is unknown')] : []),
         timeColumn('p50', of(P50), 'half of the calls took no longer'),
         timeColumn('p90', of(P90), '90 % of the calls took no longer'),
         timeColumn('p99', of(P99), '99 % of the calls took no longer'),

@@ -3,13 +3,14 @@
 /*
  * A section is {id, title, empty: the reason why the section is empty, or null, draw(body),
  * search(words) => the text of the result, escape() => true if the key Esc had an effect}.
- * An empty section is never drawn.
+ * The summary has the reasons of empty sections, which have no place of their own.
  */
-const SECTIONS = [summarySection, functionsSection, flameSection, timelineSection, messagesSection, slowestSection];
+const SECTIONS = [summarySection, functionsSection, flameSection, timelineSection, messagesSection, slowestSection, requestsSection];
 
 function startPage() {
   const page = { report: readReport(), searched, follow, showCall };
-  const sections = SECTIONS.map((make) => make(page));
+  const all = SECTIONS.map((make) => make(page)), sections = all.filter((section) => !section.empty);
+  page.absent = all.filter((section) => section.empty);
   const field = byId('search');
 
   function show(section, number) {
@@ -19,14 +20,14 @@ function startPage() {
       el('h2', { id: section.id + '-title' }, section.title, ' ', section.found), section.body);
     byId('main').append(section.element);
     byId('nav').append(el('a', { href: '#' + section.id, 'aria-keyshortcuts': number + 1,
-      class: section.empty ? 'empty' : null, onclick: (event) => visit(event, section.id) },
+      onclick: (event) => visit(event, section.id) },
     section.title));
   }
 
   /* Draws a section. If it fails, the other sections remain as they are. */
   function draw(section) {
     try {
-      if (!section.empty) section.draw(section.body);
+      section.draw(section.body);
     } catch (error) {
       section.empty = 'This section cannot be shown: ' + error.message;
       section.body.replaceChildren();
@@ -43,6 +44,7 @@ function startPage() {
 
   function jump(id) {
     const section = byId(id);
+    if (!section) return;
     section.scrollIntoView();
     section.focus({ preventScroll: true });
   }

@@ -27,23 +27,33 @@ function summarySection(page) {
       (kind === 'none' ? '; to see times, trace with a flag like monotonic_timestamp' : ''));
   }
 
-  /* Returns all counts of incomplete things: the host's counts of each stream, then the tracer's repairs. */
+  /* Returns [text, count, cure] of everything doubtful or limited: the host's counts of each stream, then the tracer's
+   * repairs. The cure is null if nothing is doubtful. */
   function faults() {
     const found = [];
     for (const stream of report.streams)
-      for (const [key, text] of [['lost', 'events lost'], ['gaps', 'gaps'], ['damaged', 'damaged places']])
-        if (stream[key]) found.push([stream.name + ': ' + text, stream[key]]);
+      for (const [key, text, cure] of [['lost', 'events lost', 'trace less: fewer functions or processes'],
+        ['gaps', 'gaps', 'keep all files of the recording'], ['damaged', 'damaged places', 'let the recording end before it is copied']])
+        if (stream[key]) found.push([stream.name + ': ' + text, stream[key], cure]);
     return found.concat(report.repairs);
   }
 
   function warnings() {
-    const found = faults();
+    const found = faults().filter(([, , cure]) => cure !== null);
     if (found.length === 0)
       return el('p', { class: 'note good' }, el('b', {}, '✓ '), report.streams.length ?
-        'Nothing was lost, damaged, cut or merged.' : 'No event was cut or merged.');
+        'Nothing was lost or damaged, and nothing is doubtful.' : 'Nothing is doubtful.');
     return el('section', { class: 'note bad', 'aria-label': 'Warnings' },
       el('h3', {}, '⚠ This page is not exact or not complete'),
-      el('ul', {}, ...found.map(([text, count]) => el('li', {}, text + ': ', el('b', {}, formatCount(count))))));
+      el('ul', {}, ...found.map(([text, count, cure]) => el('li', {}, ...breakable(text + ': '), el('b', {}, formatCount(count)),
+        el('span', { class: 'cure' }, ' – ', ...breakable(cure))))));
+  }
+
+  /* Returns limits of the page, and reasons why sections are not here. */
+  function quiet() {
+    const limits = faults().filter(([, , cure]) => cure === null).map(([text, count]) => text + ': ' + formatCount(count));
+    const absent = page.absent.map((section) => section.title + ': ' + section.empty);
+    return limits.length + absent.length ? el('ul', { class: 'quiet' }, ...limits.concat(absent).map((text) => el('li', {}, text))) : null;
   }
 
   /* Warns that the page has only the first records, since the user interrupted `report`. */
@@ -61,7 +71,7 @@ function summarySection(page) {
 
   function streams() {
     return table('Streams', ['stream', 'records', 'lost', 'gaps', 'damaged'], report.streams.map((stream) =>
-      [stream.name, ...['records', 'lost', 'gaps', 'damaged'].map((key) => formatCount(stream[key]))]));
+      [el('span', {}, ...breakable(stream.name)), ...['records', 'lost', 'gaps', 'damaged'].map((key) => formatCount(stream[key]))]));
   }
 
   function table(label, titles, rows) {
@@ -77,8 +87,8 @@ function summarySection(page) {
     title: 'Summary',
     draw(body) {
       if (report.interrupted) body.append(interruption());
-      body.append(when(), tiles(), warnings(), el('div', { class: 'beside' },
-        report.streams.length ? streams() : null, report.tags.length ? tags() : null));
+      body.append(...[when(), tiles(), warnings(), quiet(), el('div', { class: 'beside' },
+        report.streams.length ? streams() : null, report.tags.length ? tags() : null)].filter((part) => part !== null));
     },
   };
 }

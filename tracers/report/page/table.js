@@ -118,7 +118,7 @@ function moreText(left, most) {
 
 /* Makes a button in a row. The Tab key moves to one of all buttons of the table. */
 function link(text, clicked, attributes = {}) {
-  return el('button', { type: 'button', class: 'link', tabindex: -1, onclick: clicked, ...attributes }, text);
+  return el('button', { type: 'button', class: 'link', tabindex: -1, onclick: clicked, ...attributes }, ...breakable(text));
 }
 
 function countColumn(title, of, help) {
