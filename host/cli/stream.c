@@ -174,7 +174,7 @@ int th_cli_stream_open(struct th_stream *stream)
     }
     stream->live = th_replay_reader_info(stream->reader)->live;
     note = th_replay_reader_info(stream->reader)->note;
-    if (note)
+    if (note && !stream->options->alone)
         fprintf(stderr, "tracehost %s: %s\n", stream->command, note);
     return TH_OK;
 }

@@ -35,6 +35,7 @@ struct th_event;
 struct th_stream_options {
     bool allow_partial; /* damage does not change the exit status */
     bool scheduler_id;
+    bool alone;                  /* no note that a stream may be a part of a wrap set */
     size_t max_memory;           /* see th_reader_options */
     int64_t reconnect_ns;        /* see th_reader_options */
     struct th_limit max_records; /* for th_cli_stream_next() */

@@ -358,6 +358,7 @@ expect 'tracers lists libraries that are found, refused or shadowed' listed <<'E
 chrome               NIF library    built in         BUILD/lib/tracehost/tracers/chrome.so
 count                NIF library    built in         BUILD/lib/tracehost/tracers/count.so
 coverage             NIF library    built in         BUILD/lib/tracehost/tracers/coverage.so
+diff                 NIF library    built in         BUILD/lib/tracehost/tracers/diff.so
 enough               plain symbols  -L               WORK/list/enough.so
 flame                NIF library    built in         BUILD/lib/tracehost/tracers/flame.so
 jsonl                NIF library    built in         BUILD/lib/tracehost/tracers/jsonl.so

@@ -207,6 +207,34 @@ expect 'coverage lists a called function' in_beam coverage <<'LINES'
 called   traced:work/1
          1 function of traced
 LINES
+
+# Two runs, whose worker has other pids; the second one calls with 1 in place of 2.
+diff_in_beam() {
+    mkdir -p "$work/ebin" && erlc -o "$work/ebin" tracers/diff/diff.erl tests/shipped/traced.erl &&
+        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" -eval "
+            Run = fun(Settings, N, File) ->
+                {module, traced} = code:ensure_loaded(traced), ok = diff:load(\"$tracers/diff\"),
+                erlang:trace_pattern({traced, work, 1}, [{'_', [], [{return_trace}]}], [local]),
+                {W, M} = spawn_monitor(fun() -> receive go -> traced:work(N) end end),
+                erlang:trace(W, true, [call, procs, {tracer, diff, Settings}]),
+                W ! go, receive {'DOWN', M, _, _, _} -> ok end,
+                D = erlang:trace_delivered(all), receive {trace_delivered, all, D} -> ok end,
+                true = code:delete(diff), code:purge(diff),
+                (fun Wait() -> filelib:file_size(File) > 0 orelse begin timer:sleep(20), Wait() end end)(), timer:sleep(100)
+            end,
+            Run(#{keep => \"$work/side\"}, 2, \"$work/side\"),
+            Run(#{before => \"$work/side\", output => \"$work/differences\"}, 1, \"$work/differences\"), halt()." &&
+        sed 's/<[0-9.]*>/<P>/g' "$work/differences" | sed -n '1p; 3,6p; /^times/p'
+}
+expect 'diff compares two runs' diff_in_beam <<'LINES'
+5 differences of calls: 1 dropped, 2 with other arguments, 2 with another result
+a call has other arguments
+  process    <P> -> <P>
+  before     traced:work(2) -> [2,[1,none]]
+  after      traced:work(1) -> [1,none]
+times without a certain change: 1 function (1: no times)
+LINES
+
 # Prints the messages that dbg reads from the file, each {trace, Tracee, ...} in a line.
 trace_port_in_beam() {
     in_beam trace_port >/dev/null && erl -noinput -boot no_dot_erlang -eval "

@@ -20,6 +20,10 @@ struct drawing {
     bool told;         /* ends of calls are known */
     uint64_t doubtful; /* doubtful returns; see ../kit/stack.h */
     uint64_t untimed;  /* events without a time stamp */
+    /* For a differential graph, else NULL: each node's own amount in the other recording, and the
+     * texts of which a node's `mfa.module` is the index. */
+    const uint64_t *before;
+    const char *const *names;
 };
 
 /* Merges nodes of TREE. ONE: a call of a function that is on its stack already, directly or not,

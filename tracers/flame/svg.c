@@ -23,7 +23,8 @@ enum {
 
 struct box {
     uint64_t total, x;
-    uint64_t next; /* left edge of the next child */
+    uint64_t before; /* total in the other recording of a differential graph */
+    uint64_t next;   /* left edge of the next child */
     unsigned depth;
     uint32_t number;   /* number among the boxes that are shown */
     uint32_t function; /* number of its node in `functions` */
@@ -46,8 +47,12 @@ static void add_up(struct picture *picture)
 
     for (uint32_t i = tree->used; i-- > 0;) {
         boxes[i].total += node_own(picture->drawing, &tree->nodes[i]);
-        if (i > 0)
-            boxes[tree->nodes[i].parent].total += boxes[i].total;
+        if (picture->drawing->before)
+            boxes[i].before += picture->drawing->before[i];
+        if (i == 0)
+            break;
+        boxes[tree->nodes[i].parent].total += boxes[i].total;
+        boxes[tree->nodes[i].parent].before += boxes[i].before;
     }
 }
 
@@ -139,6 +144,18 @@ static void draw_colours(const struct picture *picture)
     fputs("</style>\n", picture->drawing->file);
 }
 
+/* Adds the colour of a change: red for growth, blue for shrinkage, the stronger the larger a part of
+ * the larger amount the change is. */
+static void add_change(struct line *line, const struct box *box)
+{
+    uint64_t larger = box->total > box->before ? box->total : box->before;
+    uint64_t change = larger - (box->total > box->before ? box->before : box->total);
+    unsigned part = larger ? (unsigned)(38.0 * (double)change / (double)larger) : 0;
+
+    line_add(line, " style=\"fill:hsl(%u,%u%%,%u%%)\"", box->total > box->before ? 5 : 215,
+             part ? 85 : 0, 90 - part);
+}
+
 static void draw_box(const struct picture *picture, uint32_t i)
 {
     const struct drawing *drawing = picture->drawing;
@@ -153,19 +170,30 @@ static void draw_box(const struct picture *picture, uint32_t i)
     line_add(&line, "<g class=\"f k%u", (unsigned)box->function);
     if (box->function)
         line_add(&line, " h%u", level_of(picture, box->function));
-    line_add(&line, "%s\" data-p=\"%u\" data-w=\"%llu\" data-o=\"%llu\" data-n=\"%llu\"><title>",
+    line_add(&line, "%s\" data-p=\"%u\" data-w=\"%llu\" data-o=\"%llu\" data-n=\"%llu\"",
              node->doubtful ? " doubtful" : "", (unsigned)picture->boxes[node->parent].number,
              (unsigned long long)box->total, (unsigned long long)node_own(drawing, node),
              (unsigned long long)node->calls);
-    node_name(&name, drawing->labels, node);
+    if (drawing->before)
+        line_add(&line, " data-b=\"%llu\"", (unsigned long long)box->before);
+    line_add(&line, "><title>");
+    if (drawing->names) {
+        line_start(&name);
+        line_add(&name, "%s", drawing->names[node->mfa.module]);
+    } else {
+        node_name(&name, drawing->labels, node);
+    }
     if (i == 0)
         line_add(&line, "all");
     else
         line_add_xml(&line, name.text, name.used, 500);
     line_drop(&name);
-    line_add(&line, "</title><rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"/></g>",
+    line_add(&line, "</title><rect x=\"%.1f\" y=\"%u\" width=\"%.1f\" height=\"%d\"",
              MARGIN + (double)box->x * scale, HEAD + row * ROW,
              i == 0 ? WIDTH : (double)box->total * scale, ROW - 1);
+    if (drawing->before)
+        add_change(&line, box);
+    line_add(&line, "/></g>");
     line_end(&line, drawing->file);
 }
 
@@ -203,14 +231,18 @@ static void draw_all(const struct picture *picture)
     line_start(&attributes);
     line_start(&notes);
     line_add(&attributes, " class=\"%s\" data-unit=\"%s\" data-order=\"%s\" data-recursion=\"%s\"",
-             drawing->by_own ? "own" : "", drawing->calls ? "calls" : "ns",
-             drawing->icicle ? "icicle" : "flame", drawing->one ? "one" : "each");
+             drawing->before   ? "differential"
+             : drawing->by_own ? "own"
+                               : "",
+             drawing->calls ? "calls" : "ns", drawing->icicle ? "icicle" : "flame",
+             drawing->one ? "one" : "each");
     add_notes(&notes, picture);
     picture_begin(drawing->file, WIDTH + 2 * MARGIN, HEAD + (picture->deepest + 1) * ROW + MARGIN,
                   attributes.text,
                   drawing->calls ? "Flame graph: calls by stack"
                                  : "Flame graph: own time by stack");
-    draw_colours(picture);
+    if (!drawing->before)
+        draw_colours(picture);
     for (uint32_t i = 0; i < drawing->tree->used; i++)
         if (picture->boxes[i].shown)
             draw_box(picture, i);

@@ -13,7 +13,7 @@ class FlameGraph {
     const { unit, order, recursion } = this.svg.dataset;
     Object.assign(this, { unit, icicle: order === 'icicle', merged: false, view: [], covered: 0 });
     this.frames = Array.from(this.svg.querySelectorAll('.f'), (g) => ({ g, name: g.firstElementChild.textContent,
-      parent: +g.dataset.p, whole: +g.dataset.w, own: +g.dataset.o, calls: +g.dataset.n }));
+      parent: +g.dataset.p, whole: +g.dataset.w, own: +g.dataset.o, calls: +g.dataset.n, before: g.dataset.b }));
     this.search = new Search(this);
     for (const id of ['all', 'recursion', 'hue']) this[id] = document.getElementById(id);
     this.all.addEventListener('click', () => this.zoom(this.view[0]));
@@ -138,6 +138,7 @@ class FlameGraph {
 
   lines(node) {
     const { view } = this, lines = [node.name, this.amount(node.whole) + ', ' + formatShare(node.whole, view[0].whole) + ' of all'];
+    if (node.before) lines[1] += ', before ' + this.amount(+node.before);
     if (node.depth > 1) lines.push(this.amount(node.own) + ' own' + (this.unit === 'calls' ? '' : ', ' + formatCounted(node.calls, 'call')));
     if (node.g.classList.contains('doubtful')) lines.push('the recording does not show when this call ended, and what it called after that');
     return lines;
