@@ -62,6 +62,8 @@ void th_cli_bounds_tell(const struct th_replaying *replay,
     } lines[] = {
         {calls->short_calls, "calls left out, shorter than --min-duration"},
         {calls->deep_calls, "calls left out, deeper than --depth"},
+        {calls->shallow,
+         "calls kept, as they are not deeper than --depth if calls around them have ended"},
         {calls->left_ends, "ends left out with their calls"},
         {calls->unended, "calls kept, as no record shows how long they lasted"},
         {calls->untimed, "calls kept, as they have no time"},

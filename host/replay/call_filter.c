@@ -243,6 +243,19 @@ static bool filter_ended(void *context, enum th_ending ending, uint64_t word, bo
     return fate_at_end(filter, word) != LEFT_OUT;
 }
 
+/* Returns whether the last call of PROCESS is too deep. Calls that may have ended do not count. */
+static bool is_deep(struct th_call_filter *filter, const struct th_call_ends_process *process)
+{
+    const uint64_t most = (uint64_t)filter->options.most_deep;
+
+    if (most == 0 || process->depth <= most)
+        return false;
+    if (th_recorded_open_calls(&process->stack, most + 1) > most)
+        return true;
+    filter->counts->shallow++;
+    return false;
+}
+
 /* Decides about a call, as far as its record shows. */
 static enum th_status examine_call(struct th_call_filter *filter, enum fate *fate)
 {
@@ -256,7 +269,7 @@ static enum th_status examine_call(struct th_call_filter *filter, enum fate *fat
     if (status != TH_OK || !process)
         return status;
     process->stack.sessions.due = 0; /* no return_to has come */
-    if (filter->options.most_deep && process->depth > (uint64_t)filter->options.most_deep) {
+    if (is_deep(filter, process)) {
         *fate = LEFT_OUT;
         filter->counts->deep_calls++;
         word |= TOO_DEEP;

@@ -46,6 +46,7 @@ struct th_call_filter_counts {
     uint64_t calls, ends; /* records */
     uint64_t short_calls; /* left out, as they lasted less */
     uint64_t deep_calls;  /* left out, as they are too deep */
+    uint64_t shallow;     /* calls that were kept, as calls around them may have ended */
     uint64_t left_ends;   /* left out with their calls */
     uint64_t unended;     /* calls that were kept although no record shows that they lasted */
     uint64_t untimed;     /* calls that were kept, as they or the records behind have no time */

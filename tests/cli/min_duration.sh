@@ -110,6 +110,28 @@ tracehost replay: ends left out with their calls: 1
 tracehost replay: calls kept, as no record shows how long they lasted: 1
 OUT
 
+# A server whose loop is not traced: a call that may have ended is not counted in the depth of the next.
+doubtful_depth() {
+    for at in 1 2 3; do
+        line ${at}000 call '{m,handle,[]}'
+        line ${at}100 call '{m,reply,[]}'
+        line ${at}200 return_to '{u,loop,0}'
+    done >"$work/server.jsonl"
+    "$tracehost" replay --depth=1 -t count "$work/server.jsonl"
+}
+expect 'calls that may have ended do not make others too deep' doubtful_depth <<'OUT'
+      events       %  tag
+           3   50.00  call
+           3   50.00  return_to
+           6  100.00  all
+
+       calls       %  function
+           3  100.00  m:handle/0
+-- stderr
+tracehost replay: calls left out, deeper than --depth: 3
+tracehost replay: calls kept, as they are not deeper than --depth if calls around them have ended: 2
+OUT
+
 # --- other options
 
 isolated() {

@@ -62,6 +62,16 @@ with_chrome() {
     traced chrome && tests/shipped/chrome_rules "$work/out" && same "$(grep -c '"ph":"B".*"cat":"call"' "$work/out")" "$calls" calls &&
         same "$(grep -c '"ph":"B".*"name":"send"' "$work/out")" "$sends" messages
 }
+with_perfetto() {
+    traced perfetto && if [ -e "$SOURCE_DIR/build/npm/packages" ]; then
+        NODE_PATH=$SOURCE_DIR/build/npm/node_modules node tests/shipped/perfetto_decode "$work/out" &&
+            same "$(grep -c '"category_iids":\["1"\],"type":"TYPE_SLICE_BEGIN"' "$work/out.json")" "$calls" calls
+    fi
+}
+with_speedscope() {
+    traced speedscope && same "$(grep -c '"type":"O"' "$work/out")" "$calls" calls &&
+        same "$(grep -c '"type":"C"' "$work/out")" "$calls" 'ends of calls'
+}
 with_otlp() {
     traced otlp,open=write,batch=5 && tests/shipped/otlp_rules "$work/out" && same "$(grep -o '"spanId":"[^"]*",[^{]*"name"' "$work/out" |
         wc -l)" "$calls" spans

@@ -197,6 +197,10 @@ struct th_caller th_recorded_caller(struct th_execution *execution,
 size_t th_recorded_callers(const struct th_recorded_stack *stack, struct th_caller callers[],
                            size_t most);
 
+/* Returns the number of open calls that cannot have ended without a record, the last entered call
+ * with them: at most MOST. Tail calls in the place of a call count with it. */
+uint64_t th_recorded_open_calls(const struct th_recorded_stack *stack, uint64_t most);
+
 /* Requests a report of the end of the last entered call: WORD (not 0) is passed to `ended`; the
  * return_to is for SESSIONS. May be called several times.
  * Order: before the next event of the process. */

@@ -37,7 +37,7 @@
 #include "recorded_internal.h"
 
 /* Limit of calls that are looked at, one by one, when a call has a recorded caller. */
-enum { LOOKED_AT = 64 };
+enum { LOOKED_AT = 64, COUNTED = 4096 };
 
 static void doubt_entry(struct th_frame *frame)
 {
@@ -146,6 +146,22 @@ static uint32_t left_by(const struct th_execution *execution, struct th_recorded
     if (execution->alone) /* other calls may have no records of their ends */
         doubt_below(frames, frames->count);
     return frames->count;
+}
+
+uint64_t th_recorded_open_calls(const struct th_recorded_stack *stack, uint64_t most)
+{
+    const struct th_frames *frames = &stack->frames;
+    uint64_t open = 0;
+    uint32_t looked_at = 0;
+
+    for (uint32_t i = frames->count; i > 0 && open < most && looked_at < COUNTED; looked_at++) {
+        const struct th_frame *frame =
+            th_recorded_frames_at(frames, i = th_recorded_frames_begin_of(frames, i - 1));
+        if (frame->doubt == TH_FRAME_ALL_DOUBTED)
+            break;
+        open += frame->doubt == TH_FRAME_DOUBTED ? 0 : frame->times;
+    }
+    return open < most ? open : most;
 }
 
 /* True if the call at ENTRY is doubted, and may have returned to FUNCTION. */
