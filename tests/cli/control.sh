@@ -27,6 +27,7 @@ tracer      found     path
 chrome      built in  BUILD/lib/tracehost/tracers/chrome.so
 count       built in  BUILD/lib/tracehost/tracers/count.so
 coverage    built in  BUILD/lib/tracehost/tracers/coverage.so
+diff        built in  BUILD/lib/tracehost/tracers/diff.so
 flame       built in  BUILD/lib/tracehost/tracers/flame.so
 jsonl       built in  BUILD/lib/tracehost/tracers/jsonl.so
 msg         built in  BUILD/lib/tracehost/tracers/msg.so

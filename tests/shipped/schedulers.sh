@@ -72,6 +72,10 @@ with_speedscope() {
     traced speedscope && same "$(grep -c '"type":"O"' "$work/out")" "$calls" calls &&
         same "$(grep -c '"type":"C"' "$work/out")" "$calls" 'ends of calls'
 }
+with_diff() {
+    traced "diff,keep=$work/side" && "$tracehost" run --flags=call -t "diff,before=$work/side,format=json,output=$work/out" "$party" \
+        'party:self()' >/dev/null 2>&1 && same "$(sed -n 's/^{"calls_before":\([0-9]*\).*/\1/p' "$work/out")" "$calls" calls
+}
 with_otlp() {
     traced otlp,open=write,batch=5 && tests/shipped/otlp_rules "$work/out" && same "$(grep -o '"spanId":"[^"]*",[^{]*"name"' "$work/out" |
         wc -l)" "$calls" spans
