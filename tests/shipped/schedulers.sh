@@ -74,7 +74,7 @@ with_speedscope() {
 }
 with_diff() {
     traced "diff,keep=$work/side" && "$tracehost" run --flags=call -t "diff,before=$work/side,format=json,output=$work/out" "$party" \
-        'party:self()' >/dev/null 2>&1 && same "$(sed -n 's/^{"calls_before":\([0-9]*\).*/\1/p' "$work/out")" "$calls" calls
+        'party:self()' >/dev/null 2>&1 && same "$(sed -n 's/^{"calls_before":\([0-9]*\),"calls_after":[0-9]*,"processes_matched.*/\1/p' "$work/out")" "$calls" calls
 }
 with_otlp() {
     traced otlp,open=write,batch=5 && tests/shipped/otlp_rules "$work/out" && same "$(grep -o '"spanId":"[^"]*",[^{]*"name"' "$work/out" |
