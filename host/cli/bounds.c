@@ -74,7 +74,7 @@ void th_cli_bounds_tell(const struct th_replaying *replay,
 
     if (calls->calls && !calls->ends)
         th_warn("the recording has no ends of calls: it shows neither durations nor depths; record "
-                "the ends, as dbg:tpl(MODULE, x) does");
+                "the ends: --exception, or dbg:tpl(MODULE, x)");
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (replay->trace.stats && lines[i].count)
             th_cli_trace_stats_row(lines[i].count, lines[i].what);

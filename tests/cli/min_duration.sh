@@ -90,7 +90,7 @@ no_ends() {
 expect 'a recording without ends is told' no_ends <<'OUT'
 1    6.67  ex:'of'/0
 -- stderr
-tracehost replay: warning: the recording has no ends of calls: it shows neither durations nor depths; record the ends, as dbg:tpl(MODULE, x) does
+tracehost replay: warning: the recording has no ends of calls: it shows neither durations nor depths; record the ends: --exception, or dbg:tpl(MODULE, x)
 tracehost replay: calls kept, as they have no time: 15
 OUT
 limits() {

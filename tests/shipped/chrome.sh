@@ -83,7 +83,7 @@ expect 'doubtful slices are labelled and reported' "$tracehost" replay -t chrome
 ,{"ph":"M","pid":1,"name":"process_labels","args":{"labels":"doubtful: returns that end an unknown number of calls"}}
 ]
 -- stderr
-chrome: returns that end an unknown number of calls: 1, the first to u:f/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+chrome: returns that end an unknown number of calls: 1, the first to u:f/0; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 LINES
 
 kinds() {

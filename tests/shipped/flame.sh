@@ -100,7 +100,7 @@ expect 'a return to an untraced function is reported as doubtful' "$tracehost" r
 <0.1.0>;m:main/0;m:parse/0;m:parse1/0 10
 <0.1.0>;m:print/0 90
 -- stderr
-flame: returns that end an unknown number of calls: 1, the first to u:forms/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+flame: returns that end an unknown number of calls: 1, the first to u:forms/0; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 LINES
 doubtful_picture() {
     "$tracehost" replay -t flame,format=svg "$work/untraced.jsonl" 2>/dev/null | grep -o '<span id="doubt"[^/]*</span>\|class="f[^"]*doubtful' | sed 's/ k[0-9]* h[0-9]*//'
@@ -109,7 +109,7 @@ expect 'a picture marks calls whose end is doubtful, and no others' doubtful_pic
 class="f doubtful
 class="f doubtful
 class="f doubtful
-<span id="doubt" class="note bad" title="returns that end an unknown number of calls; record callers and ends of calls, as dbg:tpl(MODULE, cx) does">⚠ doubtful returns: 1 (dashed edges)</span>
+<span id="doubt" class="note bad" title="returns that end an unknown number of calls; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)">⚠ doubtful returns: 1 (dashed edges)</span>
 LINES
 
 # Time off the scheduler belongs to no call. A registered name is shown; a register event whose term is no name is ignored.

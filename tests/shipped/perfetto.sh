@@ -169,7 +169,7 @@ clock monotonic
 'ä\x{4E16}' <0.1.0> monotonic 2000 slice_end
 label doubtful: returns that end an unknown number of calls
 -- stderr
-perfetto: returns that end an unknown number of calls: 1, the first to u:f/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+perfetto: returns that end an unknown number of calls: 1, the first to u:f/0; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 LINES
 # More names than are interned: the others are written in full.
 many_names() {

@@ -48,7 +48,7 @@ s04_genserver_pingpong.trace
 Summary | Functions | Flame graph | Timeline | Messages | Slowest calls | Call trees | Keys
 1.04 msfrom first to last | 719events | 437calls | 30functions | 2processes | 84messages sent | 86received
 System time, from 2026-11-21 04:02:33.942463 UTC
-⚠ This page is not exact or not completecalls ended by the return of a caller: 102 – record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+⚠ This page is not exact or not completecalls ended by the return of a caller: 102 – record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 wl:'-pingpong/1-lc$^0/1-0-'/2 21 slow | wl:'-pingpong/1-lc$^2/1-2-'/1 21 slow | wl:'-pingpong/1-lc$^1/1-1-'/2 21 slow; 21 | 21 | 21; 30
 function | calls | errors | unended | own | total | p50 | p90 | p99 | max
 3 rows: process | <0.94.0> | <0.95.0> | <0.9.0>
@@ -526,7 +526,7 @@ say text('.note')
 STEPS
 }
 expect 'the page of a torn recording shows a note' cut_off <<'LINES'
-⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1 – let the recording end before it is copiedcalls ended by the return of a caller: 20 – record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+⚠ This page is not exact or not completeWORK/cut.trace: damaged places: 1 – let the recording end before it is copiedcalls ended by the return of a caller: 20 – record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 LINES
 
 # Doubtful stacks are listed with the losses; stacks that are too narrow are counted beside the picture.
@@ -545,7 +545,7 @@ say text('#flame .why')
 STEPS
 }
 expect 'the page of doubtful stacks shows a note' doubtful <<'LINES'
-⚠ This page is not exact or not completereturns that end an unknown number of calls, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0): 1 – record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+⚠ This page is not exact or not completereturns that end an unknown number of calls, so that the flame graph may be wrong and times of functions are missing (the first is to u:forms/0): 1 – record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 Own time by stack, the greatest on the left; a hue for each module. Too narrow to be drawn: 1 stack, part of the callers above.
 LINES
 

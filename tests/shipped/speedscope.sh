@@ -62,7 +62,7 @@ doubtful() {
 expect 'the file says if calls are doubtful' doubtful <<'LINES'
 "name":"doubtful: returns that end an unknown number of calls"
 -- stderr
-speedscope: returns that end an unknown number of calls: 1, the first to u:f/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+speedscope: returns that end an unknown number of calls: 1, the first to u:f/0; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 LINES
 
 # --- Recordings: profiles, calls, nanoseconds ---

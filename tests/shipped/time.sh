@@ -131,7 +131,7 @@ expect 'return_to ends calls, and doubtful ends are reported' "$tracehost" repla
          3        1        2            -            -   0.00         -         -         -         -  m:r/0
          1        0        1            -            -   0.00         -         -         -         -  m:k/0
 -- stderr
-time: returns that end an unknown number of calls: 8, the first to x:run/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+time: returns that end an unknown number of calls: 8, the first to x:run/0; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 LINES
 check 'sums of calls that return_to ends equal an independent computation' summed "$work/returns.jsonl" process
 
@@ -149,7 +149,7 @@ expect 'a call below many doubted ones is timed' "$tracehost" replay -t time,top
          1        0        10002        10001  99.99     10002     10002     10002     10002  m:loop/0
      10000     9999            -            1   0.01         -         -         -         -  1 more
 -- stderr
-time: returns that end an unknown number of calls: 1, the first to x:y/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+time: returns that end an unknown number of calls: 1, the first to x:y/0; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 LINES
 check 'sums of a call below many doubted ones equal an independent computation' summed "$work/server.jsonl" process
 

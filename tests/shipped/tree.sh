@@ -255,7 +255,7 @@ expect 'a call is never inside of one that may have ended' of '' "$work/doubts.j
    1.000 ms  <0.2.0>      m:s()
 -- stderr
 tree: calls shown beside open calls that may have ended, or contain them: 2
-tree: returns that end an unknown number of calls: 1, the first to x:run/0; record callers and ends of calls, as dbg:tpl(MODULE, cx) does
+tree: returns that end an unknown number of calls: 1, the first to x:run/0; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
 LINES
 
 events named <<'LINES'

@@ -69,7 +69,7 @@ enum {
 
 /* Meaning of `doubtful`, and the way to make a recording without such returns. */
 #define STACK_DOUBTFUL "returns that end an unknown number of calls"
-#define STACK_CURE "record callers and ends of calls, as dbg:tpl(MODULE, cx) does"
+#define STACK_CURE "record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)"
 
 enum choice {
     NOT_RETURNED_TO,
