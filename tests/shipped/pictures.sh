@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests the pictures of `flame` and `sequence` and the page of `report` in a browser: in a wide and in a narrow window, in
+# Tests the pictures of `flame`, `diff` and `sequence` and the page of `report` in a browser: in a wide and in a narrow window, in
 # light and in dark colours nothing goes beyond its box; a search leads to its hits; nothing is said on the console. One
 # browser opens all of them.
 . tests/cli/lib/assertions.sh
@@ -52,7 +52,10 @@ draw() {
         -t "flame,format=svg,order=icicle,hue=own,recursion=one,output=$work/icicle_$name.svg" \
         -t "sequence,format=svg,participants=0,output=$work/sequence_$name.svg" "$1"
 }
-for stream in "$work/small.trace" "$work/many.jsonl" "$work/odd.jsonl"; do draw "$stream" 2>>"$work/told"; done
+for stream in "$work/small.trace" "$work/many.jsonl" "$work/odd.jsonl"; do
+    draw "$stream" 2>>"$work/told"
+    "$tracehost" diff --flame="$work/diff_$(basename "${stream%.*}").svg" "$work/small.trace" "$stream" >/dev/null 2>>"$work/told"
+done
 
 # look FILE: the steps that look at it in all windows and colours, and search in it.
 look() {
@@ -87,7 +90,7 @@ timeout 120 python3 tests/shipped/drive_page.py "$browser" "$work/profile" "$wor
 said() {
     grep "^$1" "$work/said"
 }
-for kind in flame icicle sequence report; do
+for kind in flame icicle diff sequence report; do
     for name in small many odd; do
         expect "$kind fits all windows, and its search leads to hits: $name" said "${kind}_$name" <<LINES
 ${kind}_$name 1280 light: good
@@ -105,7 +108,7 @@ done
 
 # Any other line is an error, a message of the console or a request.
 unexpected() {
-    grep -v '^\(flame\|icicle\|sequence\|report\)_' "$work/said"
+    grep -v '^\(flame\|icicle\|diff\|sequence\|report\)_' "$work/said"
 }
 expect 'no picture writes to the console or loads anything' unexpected <<'LINES'
 -- status 1
