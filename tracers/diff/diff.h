@@ -6,10 +6,11 @@
  *    each side is gathered in a world of its own: pids and registered names of one never meet those
  *    of the other, and only one side is gathered at a time. The file has no pointers, and no words of
  *    terms; it is mapped, not read, and belongs to one build of tracehost.
- * 2. Calls. A side has a record for each call: its caller among the open calls, its function, hashes
- *    of arguments and outcome, times. kit/calls.h finds ends and nesting; a call whose end is not
- *    exactly known has no outcome and no times. If one of the sides has no ends at all, nesting is
- *    unknown: the calls of a process are then compared as one sequence, on both sides.
+ * 2. Calls. A side has a record for each call: its caller among the open calls, its
+ *    function, hashes of arguments and outcome, times. kit/calls.h finds ends and nesting: a
+ *    caller is an open call that is not doubted; a call whose end is not exactly known has
+ *    no outcome and no times. If one of the sides has no ends at all, nesting is unknown:
+ *    the calls of a process are then compared as one sequence, on both sides.
  * 3. Identifiers. A hash does not depend on pids, ports and references. Pids are kept beside, each
  *    with its process and its position in the term; after processes are matched, two pids are equal
  *    if their processes are a pair, or if both have no partner. Ports and references are all equal.

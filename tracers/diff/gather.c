@@ -282,7 +282,6 @@ static uint32_t keep_call(const struct event *event, const struct count *functio
     struct side *side = &gathered->side;
     struct known *known = known_process(gathered, event->tracee);
     uint32_t number = number_of_function(gathered, function), at = (uint32_t)side->calls_used;
-    const struct process_calls *open;
     const ERL_NIF_TERM *elements;
     struct hashed hashed = {0, 0};
     struct call call = {.took = NO_TIME, .own = NO_TIME};
@@ -293,9 +292,6 @@ static uint32_t keep_call(const struct event *event, const struct count *functio
         side->lost[LOST_CALLS]++;
         return 0;
     }
-    open = calls_of(calls_shard(&gathered->calls, event->tracee), event->tracee);
-    if (open && open->used)
-        call.parent = open->frames[open->used - 1].mark;
     call.process = known->number;
     call.function = number - 1;
     if (enif_get_tuple(event->env, event->term, &size, &elements) &&
@@ -308,6 +304,23 @@ static uint32_t keep_call(const struct event *event, const struct count *functio
     if (!side->parties[known->number].calls++)
         side->parties[known->number].first = at + 1;
     return at + 1;
+}
+
+/* Begins a call. Its caller is the nearest open call that is certainly open. */
+static void begin_call(const struct event *event, struct timing *timing)
+{
+    struct gathered *gathered = event->gathered;
+    uint32_t number = keep_call(event, &timing->function);
+    const struct process_calls *open;
+    const struct open_call *around;
+
+    timing->caller = mfa_of_caller(event->env, event->opts);
+    if (!timing_begin(timing, number) || !number)
+        return;
+    open = calls_of(calls_shard(&gathered->calls, event->tracee), event->tracee);
+    around = calls_around(open, open->used - 1);
+    if (around)
+        gathered->side.calls[number - 1].parent = around->mark;
 }
 
 void gather_call(const struct event *event)
@@ -337,8 +350,7 @@ void gather_call(const struct event *event)
     timing.function =
         (struct count){.module = to.module, .function = to.function, .arity = to.arity};
     if (called) {
-        timing.caller = mfa_of_caller(env, event->opts);
-        timing_begin(&timing, keep_call(event, &timing.function));
+        begin_call(event, &timing);
     } else {
         side->told = 1;
         side->lost[LOST_STRAYS] += !timing_end(&timing, thrown);

@@ -140,6 +140,15 @@ static inline bool calls_are_doubted(const struct process_calls *process, size_t
     return i < process->doubted || process->frames[i].doubted;
 }
 
+/* Returns the innermost of the lowest COUNT open calls that is not doubted, and so contains what is
+ * called on them. NULL: each of them may have ended. */
+static inline struct open_call *calls_around(const struct process_calls *process, size_t count)
+{
+    while (count > process->doubted && process->frames[count - 1].doubted)
+        count--;
+    return count > process->doubted ? &process->frames[count - 1] : NULL;
+}
+
 /* Begins a call of FUNCTION, whose figures are not used. CALLER's module is 0 if the caller is
  * unknown. If the stack has FRAMES_MAX calls, its older half is dropped first: so a loop of calls
  * that never return has a limited cost. If there is no memory, returns false, and counts the call
