@@ -174,8 +174,9 @@ int th_cli_stream_open(struct th_stream *stream)
     }
     stream->live = th_replay_reader_info(stream->reader)->live;
     note = th_replay_reader_info(stream->reader)->note;
-    if (note)
+    if (note && !stream->again)
         fprintf(stderr, "tracehost %s: %s\n", stream->command, note);
+    stream->again = true;
     return TH_OK;
 }
 
