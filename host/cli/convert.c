@@ -9,6 +9,7 @@
 #include "host/cli/options/usage.h"
 #include "host/replay/flat_rows.h"
 #include "host/replay/reader.h"
+#include "host/replay/spool.h"
 #include "host/replay/writer.h"
 #include "host/term/text.h"
 #include "host/trace/event.h"
@@ -307,24 +308,96 @@ static void dump_all(const struct dump *dump, struct th_stream *stream, struct t
     th_buffer_free(&text);
 }
 
+/* --- Durations of calls: flat rows are read twice --------------------------------------------- */
+
+/* Returns whether the streams can be read twice: files, and one stream that a spool (spool.h) copies
+ * meanwhile. A connection is not copied: the rows of a running node appear as events come. */
+static bool can_read_twice(const struct th_texts *streams)
+{
+    size_t files, pipes = 0;
+
+    for (size_t i = 0; i < streams->count; i++) {
+        if (!th_replay_reader_reads_once(streams->items[i], &files))
+            continue;
+        if (th_replay_is_connection(streams->items[i]) || files > 1 || ++pipes > 1)
+            return false;
+    }
+    return true;
+}
+
+/* Reads STREAM, which is not open, for the first time. The second time reports damage. Returns the
+ * exit status. */
+static int learn_durations(const struct dump *dump, struct th_stream *stream)
+{
+    const struct th_spool_limits all = {.kept = INT64_MAX, .ahead = TH_SPOOL_AHEAD};
+    enum th_status status = TH_OK, learnt = TH_OK;
+    struct th_event event = {0};
+    th_env env;
+    int opened;
+
+    if (th_replay_spool_begin((const char *const *)dump->streams.items, dump->streams.count, 1,
+                              NULL, &all) != TH_OK)
+        return th_cli_command_fail(stream->command);
+    th_replay_spool_enter(0);
+    opened = th_cli_stream_open(stream);
+    if (opened != TH_OK)
+        return opened;
+    th_env_init(&env, TH_ENV_PLAIN);
+    while (status != TH_END && learnt == TH_OK &&
+           !th_replay_reader_stops(stream->reader, &th_cli_interrupted)) {
+        th_cli_stream_step(stream);
+        status = th_replay_reader_next(stream->reader, &event);
+        if (status == TH_OK)
+            learnt = th_replay_flat_learn(dump->rows, &event, &env);
+        else
+            th_error_clear();
+        th_env_clear(&env);
+    }
+    th_env_release(&env);
+    th_cli_progress_hide(&stream->progress);
+    th_replay_reader_close(stream->reader);
+    th_replay_spool_again(0);
+    return learnt == TH_OK ? TH_OK : th_cli_command_fail(stream->command);
+}
+
 /* Tells which durations are not in the rows. */
-static void tell_durations(struct th_stream *stream, const struct th_flat_counts *counts)
+static void tell_durations(struct th_stream *stream, struct th_flat_counts counts)
 {
     const struct {
         uint64_t count;
         const char *what;
     } lines[] = {
-        {counts->calls - counts->ended, "calls without a duration, as no record shows their end"},
-        {counts->unshown, "calls without a duration, as their end has no record of its own"},
-        {counts->doubtful, "ends without a duration, as several calls may have ended"},
-        {counts->unmatched, "ends without a duration, as their calls were not recorded"},
-        {counts->untimed, "ends without a duration, as there are no times to compare"},
+        {counts.learns ? 0 : counts.calls,
+         "calls without a duration, as the streams cannot be read twice"},
+        {counts.of[TH_DURATION_OPEN], "calls without a duration, as no record shows their end"},
+        {counts.of[TH_DURATION_UNSHOWN],
+         "calls without a duration, as their end has no record of its own"},
+        {counts.of[TH_DURATION_DOUBTFUL],
+         "calls without a duration, as several calls may have ended"},
+        {counts.of[TH_DURATION_UNTIMED],
+         "calls without a duration, as there are no times to compare"},
+        {counts.ends.unmatched, "ends whose calls were not recorded, or are forgotten"},
+        {counts.ends.forgotten, "calls whose ends are not known, as too many were open"},
     };
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         if (lines[i].count)
             th_cli_stream_say(stream, "%s: %llu", lines[i].what,
                               (unsigned long long)lines[i].count);
+}
+
+/* --- The command dump ------------------------------------------------------------------------- */
+
+/* Prepares the rows of FORMAT. Returns the exit status. */
+static int begin_rows(struct dump *dump, struct th_stream *stream)
+{
+    const enum th_flat_format format = dump->format == DUMP_CSV     ? TH_FLAT_CSV
+                                       : dump->format == DUMP_TABLE ? TH_FLAT_TABLE
+                                                                    : TH_FLAT_JSONL;
+    bool twice = can_read_twice(&dump->streams);
+
+    dump->rows = th_replay_flat_begin(format, twice);
+    return twice ? learn_durations(dump, stream) : TH_OK;
 }
 
 int th_cli_command_dump(int argc, char **argv)
@@ -346,24 +419,21 @@ int th_cli_command_dump(int argc, char **argv)
     th_cli_stream_take(&stream, &dump.streams);
     if (dump.format == DUMP_JSONL)
         return rewrite(stream, dump.output, TH_FORMAT_JSONL);
-    status = th_cli_stream_open(&stream);
+    status = dump.format == DUMP_TERM ? TH_OK : begin_rows(&dump, &stream);
+    if (status == TH_OK)
+        status = th_cli_stream_open(&stream);
     if (status != TH_OK)
         return status;
     if (th_output_open(&out, dump.output) != TH_OK) {
         th_replay_reader_close(stream.reader);
         return th_cli_interrupt_status(th_cli_command_fail("dump"));
     }
-
-    if (dump.format != DUMP_TERM)
-        dump.rows = th_replay_flat_begin(dump.format == DUMP_CSV     ? TH_FLAT_CSV
-                                         : dump.format == DUMP_TABLE ? TH_FLAT_TABLE
-                                                                     : TH_FLAT_JSONL);
     dump_all(&dump, &stream, &out);
     if (dump.rows)
         tell_durations(&stream, th_replay_flat_counts(dump.rows));
     th_replay_flat_end(dump.rows);
-
     status = th_cli_stream_close(&stream);
+    th_replay_spool_end();
     if (th_cli_interrupt_came() && out.name && !stream.live) {
         fprintf(stderr, "tracehost dump: %s was not written: received %s\n", out.name,
                 th_cli_interrupt_name());

@@ -174,8 +174,9 @@ int th_cli_stream_open(struct th_stream *stream)
     }
     stream->live = th_replay_reader_info(stream->reader)->live;
     note = th_replay_reader_info(stream->reader)->note;
-    if (note && !stream->options->alone)
+    if (note && !stream->again && !stream->options->alone)
         fprintf(stderr, "tracehost %s: %s\n", stream->command, note);
+    stream->again = true;
     return TH_OK;
 }
 

@@ -73,6 +73,7 @@ struct th_stream {
     /* NULL, or called with keep_context for each sound record, before it is played. */
     void (*keep)(void *context, const struct th_reader *reader, const struct th_event *event);
     void *keep_context;
+    bool again;       /* the stream was open before: its note has been printed */
     bool live;        /* as th_replay_reader_info(); valid after the stream is closed, too */
     int status;       /* TH_OK, TH_PARTIAL or TH_USAGE so far */
     uint64_t skipped; /* damaged records within a sound frame */

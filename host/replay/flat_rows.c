@@ -1,6 +1,5 @@
 #include "flat_rows.h"
 
-#include "call_ends.h"
 #include "reader.h"
 
 #include "host/base/buffer.h"
@@ -9,6 +8,7 @@
 #include "host/term/peer.h"
 #include "host/term/text.h"
 #include "host/term/utf8.h"
+#include "host/trace/recorded/execution.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -48,12 +48,8 @@ static const struct flat_column {
 
 struct th_flat_rows {
     enum th_flat_format format;
-    struct th_call_ends *ends;
+    struct th_call_durations *durations; /* NULL: the streams are read once */
     struct th_flat_counts counts;
-    struct flat_zero {
-        bool known;
-        int64_t ns;
-    } zeros[TH_CLOCKS];
 
     /* The current row. */
     struct th_buffer text; /* of all cells */
@@ -61,59 +57,7 @@ struct th_flat_rows {
         bool set;
         size_t begin, end; /* in `text` */
     } cells[FLAT_COLUMN_COUNT];
-    bool found;         /* the call whose end the event is */
-    uint64_t call_time; /* of that call, packed */
 };
-
-/* --- Times of calls, packed into the words of call_ends.h ------------------------------------- */
-
-enum { CLOCK_BITS = 2 };
-static const int64_t middle = INT64_C(1) << 59; /* nanoseconds, 18 years */
-
-/* Returns a word that is not 0; its lowest bits are 0 if the event has no usable time. */
-static uint64_t pack_time(struct th_flat_rows *rows, const struct th_event *event)
-{
-    const uint64_t none = 1 << CLOCK_BITS;
-    struct flat_zero *zero;
-    enum th_time_clock clock;
-    int64_t since;
-
-    if (event->time.kind == TH_TIME_NONE)
-        return none;
-    clock = th_trace_time_clock(event->time.kind);
-    zero = &rows->zeros[clock];
-    if (!zero->known)
-        *zero = (struct flat_zero){true, event->time.ns};
-    if (__builtin_sub_overflow(event->time.ns, zero->ns, &since) || since <= -middle ||
-        since >= middle)
-        return none;
-    return (uint64_t)(since + middle) << CLOCK_BITS | (clock + 1);
-}
-
-/* Returns the nanoseconds from FROM to TO; below 0 if they cannot be compared. */
-static int64_t packed_difference(uint64_t from, uint64_t to)
-{
-    const uint64_t clock = (1 << CLOCK_BITS) - 1;
-
-    if ((from & clock) == 0 || (from & clock) != (to & clock))
-        return -1;
-    return (int64_t)(to >> CLOCK_BITS) - (int64_t)(from >> CLOCK_BITS);
-}
-
-static bool flat_ended(void *context, enum th_ending ending, uint64_t word, bool begins)
-{
-    struct th_flat_rows *rows = context;
-
-    (void)begins;
-    rows->counts.ended++;
-    if (ending > TH_ENDED_RAISED || rows->found) {
-        rows->counts.unshown++;
-        return false;
-    }
-    rows->found = true;
-    rows->call_time = word;
-    return false;
-}
 
 /* --- Cells ------------------------------------------------------------------------------------ */
 
@@ -249,55 +193,32 @@ static void set_node(struct th_flat_rows *rows, const struct th_reader_info *inf
         set_name(rows, FLAT_node, node);
 }
 
-/* Follows the calls, and fills duration_ns. */
-static enum th_status set_duration(struct th_flat_rows *rows, struct th_event *event, th_env *env)
+static void set_duration(struct th_flat_rows *rows)
 {
-    struct th_call_ends_process *process = NULL;
     struct th_flat_counts *counts = &rows->counts;
-    const uint64_t now = pack_time(rows, event);
-    struct th_execution_left left;
-    enum th_status status;
+    enum th_call_duration kind;
     int64_t ns;
 
-    if (event->tag == TH_TAG_call) {
-        counts->calls++;
-        status = th_replay_call_ends_enter(rows->ends, event, env, &process);
-        if (status == TH_OK && process)
-            th_replay_call_ends_want(rows->ends, process, now);
-        return status;
-    }
-    rows->found = false;
-    status = th_replay_call_ends_leave(rows->ends, event, &process, &left);
-    if (status != TH_OK || event->tag == TH_TAG_return_to)
-        return status;
-    ns = packed_difference(rows->call_time, now);
-    if (!rows->found)
-        counts->unmatched++;
-    else if (left.doubted)
-        counts->doubtful++;
-    else if (ns < 0)
-        counts->untimed++;
-    else
+    counts->calls++;
+    if (!rows->durations)
+        return;
+    kind = th_replay_call_durations_get(rows->durations, counts->calls, &ns);
+    counts->of[kind]++;
+    if (kind == TH_DURATION_KNOWN)
         set_integer(rows, FLAT_duration_ns, ns);
-    return TH_OK;
 }
 
-static enum th_status set_message(struct th_flat_rows *rows, const struct th_reader_info *info,
-                                  struct th_event *event, th_env *env)
+static void set_message(struct th_flat_rows *rows, const struct th_reader_info *info,
+                        struct th_event *event, th_env *env)
 {
-    enum th_status status = TH_OK;
-
     if (event->time.kind != TH_TIME_NONE)
         set_integer(rows, FLAT_ts_ns, event->time.ns);
     set_node(rows, info, event);
     set_term(rows, FLAT_tracee, event->tracee);
     set_text(rows, FLAT_tag, th_trace_tag_name(event->tag));
     set_terms(rows, event, env);
-    if (event->kind <= TH_EVENT_TRACE_TS && th_trace_tag_has_function(event->tag))
-        status = set_duration(rows, event, env);
-    else
-        th_replay_call_ends_other(rows->ends, event);
-    return status;
+    if (event->kind <= TH_EVENT_TRACE_TS && event->tag == TH_TAG_call)
+        set_duration(rows);
 }
 
 /* Fills the cells of a record that is no sound trace message. */
@@ -309,7 +230,6 @@ static enum th_status set_other(struct th_flat_rows *rows, const struct th_reade
     set_node(rows, info, event);
     set_text(rows, FLAT_tag, event->kind == TH_EVENT_DROP ? "drop" : "other");
     if (event->kind == TH_EVENT_DROP) {
-        th_replay_call_ends_other(rows->ends, event);
         set_integer(rows, FLAT_term, (int64_t)event->dropped);
         return TH_OK;
     }
@@ -423,20 +343,33 @@ void th_replay_flat_head(const struct th_flat_rows *rows, struct th_buffer *out)
         th_buffer_add_byte(out, '\n');
 }
 
+/* Decodes EVENT into ENV. Returns whether it is a trace message, and has no damage. */
+static bool is_sound_message(struct th_event *event, th_env *env)
+{
+    struct th_caller function;
+
+    return event->kind <= TH_EVENT_SEQ_TRACE && th_trace_event_decode(event, env) == TH_OK &&
+           th_trace_event_time(event) == TH_OK &&
+           (event->kind > TH_EVENT_TRACE_TS || !th_trace_tag_has_function(event->tag) ||
+            th_recorded_end_function(event, &function));
+}
+
+enum th_status th_replay_flat_learn(struct th_flat_rows *rows, struct th_event *event, th_env *env)
+{
+    if (event->kind == TH_EVENT_DROP || is_sound_message(event, env))
+        return th_replay_call_durations_add(rows->durations, event, env);
+    th_error_clear();
+    return TH_OK;
+}
+
 enum th_status th_replay_flat_add(struct th_flat_rows *rows, const struct th_reader_info *info,
                                   struct th_event *event, th_env *env, struct th_buffer *out)
 {
-    bool sound = event->kind <= TH_EVENT_SEQ_TRACE && th_trace_event_decode(event, env) == TH_OK &&
-                 th_trace_event_time(event) == TH_OK;
-
     rows->text.size = 0;
     memset(rows->cells, 0, sizeof rows->cells);
-    if (sound && set_message(rows, info, event, env) != TH_OK) {
-        rows->text.size = 0;
-        memset(rows->cells, 0, sizeof rows->cells);
-        sound = false;
-    }
-    if (!sound && set_other(rows, info, event, env) != TH_OK)
+    if (is_sound_message(event, env))
+        set_message(rows, info, event, env);
+    else if (set_other(rows, info, event, env) != TH_OK)
         return TH_MALFORMED;
     add_flat_row(rows, out);
     return TH_OK;
@@ -444,26 +377,31 @@ enum th_status th_replay_flat_add(struct th_flat_rows *rows, const struct th_rea
 
 /* --- The beginning and the end ---------------------------------------------------------------- */
 
-struct th_flat_rows *th_replay_flat_begin(enum th_flat_format format)
+struct th_flat_rows *th_replay_flat_begin(enum th_flat_format format, bool learns)
 {
     struct th_flat_rows *rows = th_alloc_zero(sizeof *rows);
 
     rows->format = format;
-    rows->ends = th_replay_call_ends_begin(
-        &(struct th_call_ends_options){.ended = flat_ended, .context = rows});
+    if (learns)
+        rows->durations = th_replay_call_durations_begin();
     return rows;
 }
 
-const struct th_flat_counts *th_replay_flat_counts(const struct th_flat_rows *rows)
+struct th_flat_counts th_replay_flat_counts(const struct th_flat_rows *rows)
 {
-    return &rows->counts;
+    struct th_flat_counts counts = rows->counts;
+
+    counts.learns = rows->durations != NULL;
+    if (counts.learns)
+        counts.ends = th_replay_call_durations_counts(rows->durations);
+    return counts;
 }
 
 void th_replay_flat_end(struct th_flat_rows *rows)
 {
     if (!rows)
         return;
-    th_replay_call_ends_end(rows->ends);
+    th_replay_call_durations_end(rows->durations);
     th_buffer_free(&rows->text);
     th_free(rows);
 }

@@ -1,14 +1,14 @@
 /*
  * Events as flat rows, for programs that group and filter columns: a row an event, each part of the
  * event in a column of its own. tracehost-dump(1), FLAT ROWS, documents the columns.
+ *
+ * A call's row has its duration if the streams can be read twice: th_replay_flat_learn() gets all
+ * events, then th_replay_flat_add() gets them again.
  */
 #ifndef TH_FLAT_ROWS_H
 #define TH_FLAT_ROWS_H
 
-#include "host/base/error.h"
-#include "host/term/env.h"
-
-#include <stdint.h>
+#include "call_durations.h"
 
 struct th_buffer;
 struct th_event;
@@ -17,17 +17,21 @@ struct th_reader_info;
 enum th_flat_format { TH_FLAT_CSV, TH_FLAT_TABLE, TH_FLAT_JSONL };
 
 struct th_flat_counts {
-    uint64_t calls;     /* recorded calls */
-    uint64_t ended;     /* those of them that some record ends */
-    uint64_t unshown;   /* those of `ended` without a return_from or exception_from of their own */
-    uint64_t doubtful;  /* ends without a duration: perhaps of another call of the function */
-    uint64_t unmatched; /* ends without a duration: the call was not recorded, or is forgotten */
-    uint64_t untimed;   /* ends without a duration: the times of call and end cannot be compared */
+    uint64_t calls;                       /* rows of calls */
+    bool learns;                          /* false: no call has a duration */
+    uint64_t of[TH_DURATION_KINDS];       /* those calls, by what is known of the duration */
+    struct th_call_durations_counts ends; /* of all events, printed or not */
 };
 
 struct th_flat_rows;
 
-struct th_flat_rows *th_replay_flat_begin(enum th_flat_format format);
+/* LEARNS: th_replay_flat_learn() will get all events first. */
+struct th_flat_rows *th_replay_flat_begin(enum th_flat_format format, bool learns);
+
+/* Notes what EVENT shows of the durations of calls; terms are decoded into ENV.
+ * Order: all events of the streams, before the first row.
+ * Errors: TH_FAILED if the system refuses memory. */
+enum th_status th_replay_flat_learn(struct th_flat_rows *rows, struct th_event *event, th_env *env);
 
 /* Appends the row of the column names, if the format has one. */
 void th_replay_flat_head(const struct th_flat_rows *rows, struct th_buffer *out);
@@ -37,7 +41,7 @@ void th_replay_flat_head(const struct th_flat_rows *rows, struct th_buffer *out)
 enum th_status th_replay_flat_add(struct th_flat_rows *rows, const struct th_reader_info *info,
                                   struct th_event *event, th_env *env, struct th_buffer *out);
 
-const struct th_flat_counts *th_replay_flat_counts(const struct th_flat_rows *rows);
+struct th_flat_counts th_replay_flat_counts(const struct th_flat_rows *rows);
 void th_replay_flat_end(struct th_flat_rows *rows);
 
 #endif

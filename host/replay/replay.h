@@ -7,6 +7,7 @@
  *              updates the world (process/) with each event
  *   writer.h   struct th_writer: events as a stream
  *   call_filter.h  struct th_call_filter: leaves out calls that were short or deep
+ *   call_durations.h  struct th_call_durations: how long each call of a stream lasted
  *   flat_rows.h  struct th_flat_rows: events as rows of CSV and of other tables
  *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
@@ -24,6 +25,7 @@
 #ifndef TH_REPLAY_H
 #define TH_REPLAY_H
 
+#include "call_durations.h"
 #include "call_filter.h"
 #include "flat_rows.h"
 #include "generate.h"

@@ -395,6 +395,7 @@ bool th_replay_spool_again(size_t reader)
     atomic_store(&reader_at(reader)->held, 0); /* before `given`: see give_bytes_back() */
     atomic_store(&reader_at(reader)->read, 0);
     atomic_store(&reader_at(reader)->turn, 0);
+    spool.next = 0;
     for (size_t i = 0; i < spool.count; i++)
         is_whole &= atomic_load(&spool.streams[i].given) == 0;
     return is_whole;
@@ -456,15 +457,24 @@ static void publish_turn(uint64_t turn)
     ring(spool.bell[1]);
 }
 
+/* Opens the file of STREAM, which stays open for a later reading. */
+static enum th_status dup_file(const struct th_spool_stream *stream, int *fd)
+{
+    *fd = fcntl(stream->fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (*fd < 0)
+        return th_error_raise(TH_FAILED, "cannot open a temporary file again: %s", strerror(errno));
+    return TH_OK;
+}
+
 /* Sets where this process begins. */
 static enum th_status find_start(struct th_spool_stream *stream, struct th_spool_start *start)
 {
     uint64_t after = th_crash_resumed_after(), place = th_crash_stream_place(stream->number);
     uint64_t given = atomic_load(&stream->given); /* after `held`: see give_bytes_back() */
 
-    *start = (struct th_spool_start){.fd = stream->fd, .record = 1, .size = stream->size};
+    *start = (struct th_spool_start){.fd = -1, .record = 1, .size = stream->size};
     if (given == 0)
-        return TH_OK;
+        return dup_file(stream, &start->fd);
     if (after > place && after < place + TH_CRASH_STREAM_END) {
         start->record = after - place;
         start->position = th_crash_resumed_byte();
@@ -477,7 +487,7 @@ static enum th_status find_start(struct th_spool_stream *stream, struct th_spool
                               (unsigned long long)given);
     }
     publish_places(start->position, start->position);
-    return TH_OK;
+    return dup_file(stream, &start->fd);
 }
 
 enum th_status th_replay_spool_await(struct th_spool_stream *stream, const volatile int *stop,

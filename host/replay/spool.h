@@ -62,8 +62,9 @@ void th_replay_spool_leave(size_t reader);
 /* Ends the spool, of which no reader has been forked: the streams can be read as without it. */
 void th_replay_spool_end(void);
 
-/* Prepares a successor of READER, which has ended. Returns whether the successor can read all streams
- * from their beginning; that stays so until it has opened them. Process: the parent of the readers. */
+/* Prepares a successor of READER, which has ended, or has closed all streams and will open them again.
+ * Returns whether the successor can read all streams from their beginning; that stays so until it has
+ * opened them. Process: the parent of the readers, or a reader for itself. */
 bool th_replay_spool_again(size_t reader);
 
 #endif

@@ -3,7 +3,7 @@
 . tests/cli/lib/assertions.sh
 : "${SOURCE_DIR:=$PWD}"
 
-# forms NAME STREAM...: writes the rows and the lines of the streams, and the figures of `count`.
+# forms NAME STREAM...: writes the rows and the lines of the streams, and the figures of `count` and `time`.
 forms() {
     name=$1
     shift
@@ -11,6 +11,7 @@ forms() {
         "$tracehost" dump --allow-partial --format=jsonl-flat -o "$name.rows.jsonl" "$@" 2>"$name.jsonl.told" &&
         "$tracehost" dump --allow-partial --format=jsonl -o "$name.lines.jsonl" "$@" 2>/dev/null &&
         "$tracehost" replay --allow-partial -t count,format=json,top=0 "$@" >"$name.count.json" 2>/dev/null &&
+        "$tracehost" replay --allow-partial -t time,format=json,top=0 "$@" >"$name.time.json" 2>/dev/null &&
         cmp "$name.csv.told" "$name.jsonl.told"
 }
 
@@ -24,11 +25,11 @@ duckdb() {
 }
 
 if [ -e "$SOURCE_DIR/build/npm/packages" ]; then
-    check 'DuckDB groups the rows of all recordings by function as count does' duckdb "$work/all"
+    check 'DuckDB groups the rows of all recordings by function as count and time do' duckdb "$work/all"
     if [ -e "$large/l1_compile_compiler_arity.trace" ]; then
         mkdir "$work/large"
         forms "$work/large/l1" "$large/l1_compile_compiler_arity.trace"
-        check 'DuckDB groups the rows of a large recording as count does' duckdb "$work/large"
+        check 'DuckDB groups the rows of a large recording as count and time do' duckdb "$work/large"
     else
         skip 'DuckDB groups the rows of a large recording' 'no large recordings beside the checkout'
     fi
@@ -60,8 +61,8 @@ LINES
 cat >"$work/expected.csv" <<'ROWS'
 ts_ns,node,tracee,tag,module,function,arity,args,to,result,duration_ns,term
 1795233753912926000,a@h,<0.9.0>,call,"Elixir.A,b","say ""hi""",4,"[[],<<1,255>>,""a\r\nb"",""x,y""]",,,,
-9007199254740993,a@h,<0.9.0>,call,"",'f\n\e',2,,,,,
-9007199254740999,a@h,<0.9.0>,return_from,"",'f\n\e',2,,,"<<""ZoÃ«"">>",6,
+9007199254740993,a@h,<0.9.0>,call,"",'f\n\e',2,,,,6,
+9007199254740999,a@h,<0.9.0>,return_from,"",'f\n\e',2,,,"<<""ZoÃ«"">>",,
 ,a@h,,drop,,,,,,,,7
 9007199254741999,a@h,<0.9.0>,return_from,"Elixir.A,b","say ""hi""",4,,,ok,,
 9007199254742000,a@h,<0.9.0>,send,,,,,'Ünï code',,,"""a\""b"""
@@ -79,11 +80,11 @@ flat = [json.loads(line) for line in open(sys.argv[2], encoding='utf-8')]
 assert [row['function'] for row in table[:2]] == ['say "hi"', "'f\\n\\e'"], table[:2]
 assert [row['ts_ns'] for row in flat[:2]] == ['1795233753912926000', '9007199254740993']
 assert flat[1]['module'] == '' and flat[3]['module'] is None
-assert [row['duration_ns'] for row in flat if row['tag'] == 'return_from'] == [6, None]
+assert [row['duration_ns'] for row in flat if row['duration_ns']] == [6]
 assert not any(ord(c) < 32 for row in flat for cell in row.values() for c in str(cell))
 PYTHON
 
-check 'missing durations are counted' sh -c "grep -q 'made.jsonl: ends without a duration, as their calls were not recorded: 1$' \
+check 'missing durations are counted' sh -c "grep -q 'made.jsonl: ends whose calls were not recorded, or are forgotten: 1$' \
     '$work/made.told' && grep -q 'calls without a duration, as no record shows their end: 1$' '$work/made.told'"
 
 # Several nodes: a column tells them apart, and each has calls of its own.
@@ -98,7 +99,7 @@ LINES
 done
 merged() {
     "$tracehost" dump --format=csv "$work/a.trace" "$work/b.trace" 2>/dev/null |
-        awk -F, '$4 == "return_from" { print $2, $6, $11 }' >"$work/merged"
+        awk -F, '$4 == "call" { print $2, $6, $11 }' >"$work/merged"
     printf 'a@h a 200000\nb@h b 600000\n' | diff - "$work/merged"
 }
 check 'rows of several nodes have their node and their durations' merged
@@ -115,11 +116,74 @@ cat >"$work/doubt.jsonl" <<'LINES'
 LINES
 doubted() {
     "$tracehost" dump --format=csv "$work/doubt.jsonl" 2>"$work/doubt.told" | cut -d, -f4,11 |
-        grep return_from >"$work/doubted"
-    printf 'return_from,1000\nreturn_from,\n' | diff - "$work/doubted" &&
-        grep -q 'ends without a duration, as several calls may have ended: 1$' "$work/doubt.told"
+        grep call >"$work/doubted"
+    printf 'call,1000\ncall,\ncall,\ncall,\n' | diff - "$work/doubted" &&
+        grep -q ': calls without a duration, as several calls may have ended: 2$' "$work/doubt.told"
 }
-check 'a doubtful end has no duration, and is counted' doubted
+check 'a call with a doubtful end has no duration, and is counted' doubted
+
+# Recordings whose durations are known from their making.
+made_durations() {
+    mkdir "$work/durations" &&
+        python3 tests/cli/lib/call_durations.py make 60 "$work/durations" || return
+    for lines in "$work"/durations/*.jsonl; do
+        "$tracehost" dump --format=jsonl-flat -o "${lines%.jsonl}.rows" "$lines" 2>/dev/null || return
+    done
+    python3 tests/cli/lib/call_durations.py compare "$work/durations"
+}
+check 'calls have their durations, also if a return_to alone ends them' made_durations
+
+s15=$recordings/s15_kitchen_sink.trace
+"$tracehost" dump --format=csv "$s15" >"$work/s15.csv" 2>"$work/s15.told"
+
+# as_file NAME STREAM: the rows of STREAM, called NAME in messages, are those of the file, and the messages, too.
+as_file() {
+    "$tracehost" dump --format=csv "$2" >"$work/way.csv" 2>"$work/way.told" &&
+        cmp "$work/s15.csv" "$work/way.csv" &&
+        sed "s|: $1: |: $s15: |" "$work/way.told" | diff "$work/s15.told" -
+}
+from_pipe() {
+    mkfifo "$work/pipe"
+    grep -q 'several calls may have ended: 41$' "$work/s15.told" && cat "$s15" | as_file stdin - &&
+        as_file stdin - <"$s15" || return
+    timeout 20 sh -c "cat '$s15' >'$work/pipe'" &
+    as_file "$work/pipe" "$work/pipe"
+}
+check 'stdin and a pipe are read twice, too' from_pipe
+
+limited() {
+    "$tracehost" dump --format=csv --max-records=300 "$s15" 2>"$work/limited.told" >"$work/limited.csv" &&
+        head -n 301 "$work/s15.csv" | cmp - "$work/limited.csv" &&
+        ! grep -q 'no record shows their end' "$work/limited.told"
+}
+check '--max-records leaves the durations of the whole stream' limited
+
+# Damage is reported once, and loses no call after it.
+damaged() {
+    { sed 2q "$work/doubt.jsonl" && echo '{"tracee":"<0.9.0>","tag":"call","term":"{m,g"}' && echo '{' &&
+        sed 1,2d "$work/doubt.jsonl" && sed 2q "$work/doubt.jsonl"; } >"$work/damaged.jsonl"
+    "$tracehost" dump --format=csv "$work/damaged.jsonl" >"$work/damaged.csv" 2>"$work/damaged.told"
+    [ $? = 4 ] && [ "$(grep -c ': record [34] at' "$work/damaged.told")" = 2 ] &&
+        [ "$(grep -c 'call,m,g,0,\[\],,,1000,' "$work/damaged.csv")" = 2 ]
+}
+check 'damage is reported once' damaged
+
+unreadable() {
+    "$tracehost" dump --format=csv "$work/none" 2>"$work/none.told"
+    [ $? = 3 ] && [ "$(grep -c none "$work/none.told")" = 1 ]
+}
+check 'a stream that is not there is reported once' unreadable
+
+# Two pipes cannot be read twice: no duration, and their number.
+two_pipes() {
+    mkfifo "$work/a.pipe" "$work/b.pipe"
+    timeout 20 sh -c "cat '$work/a.trace' >'$work/a.pipe'" &
+    timeout 20 sh -c "cat '$work/b.trace' >'$work/b.pipe'" &
+    "$tracehost" dump --format=csv "$work/a.pipe" "$work/b.pipe" >"$work/pipes.csv" 2>"$work/pipes.told" &&
+        ! grep -q '00000,[^,]*$' "$work/pipes.csv" && [ "$(wc -l <"$work/pipes.csv")" = 5 ] &&
+        grep -q 'calls without a duration, as the streams cannot be read twice: 2$' "$work/pipes.told"
+}
+check 'calls of streams that cannot be read twice are counted' two_pipes
 
 # The examples of the manual page.
 page=$SOURCE_DIR/host/cli/manual/tracehost-dump.1.md

@@ -1,9 +1,10 @@
 // Groups the flat rows of recordings by function, with DuckDB, as a user would, and compares the counts
-// with those of the tracer `count`, and all times with those of the JSON lines.
+// with those of the tracer `count`, the durations with those of `time`, and all times with those of the JSON lines.
 //
 //     node flat_rows.js FOLDER
 //
-// FOLDER has, for each recording NAME, NAME.rows.csv, NAME.rows.jsonl, NAME.count.json, NAME.lines.jsonl.
+// FOLDER has, for each recording NAME, NAME.rows.csv, NAME.rows.jsonl, NAME.count.json, NAME.time.json,
+// NAME.lines.jsonl.
 // Prints a line for each recording.
 //
 //     node flat_rows.js --sql STATEMENT
@@ -23,16 +24,45 @@ function atomOf(text) {
         code ? String.fromCodePoint(parseInt(code, 16)) : { n: '\n', t: '\t', r: '\r' }[one] || one);
 }
 
+// The function "m:f/1" of a tracer as a key.
+function keyOf(name) {
+    const [, module, func, arity] = /^('(?:[^'\\]|\\.)*'|[^':]*):('(?:[^'\\]|\\.)*'|[^']*)\/(\d+)$/.exec(name);
+    return JSON.stringify([atomOf(module), atomOf(func), Number(arity)]);
+}
+
 function countedOf(file) {
     const counted = JSON.parse(fs.readFileSync(file, 'utf8'));
     const functions = {}, tags = {};
-    for (const { calls, function: name } of counted.functions) {
-        const [, module, func, arity] = /^('(?:[^'\\]|\\.)*'|[^':]*):('(?:[^'\\]|\\.)*'|[^']*)\/(\d+)$/.exec(name);
-        functions[JSON.stringify([atomOf(module), atomOf(func), Number(arity)])] = calls;
-    }
+    for (const { calls, function: name } of counted.functions)
+        functions[keyOf(name)] = calls;
     for (const { events, tag } of counted.tags)
         tags[tag] = events;
     return { functions, tags };
+}
+
+// Durations by function. Where as many calls of a function have one as `time` has measured, they are the same calls:
+// the longest is that of `time`; the sum is its total, or more, as the total counts recursive calls once.
+async function compareDurations(query, source, file, name) {
+    const measured = {};
+    let compared = 0, all = 0;
+    for (const row of JSON.parse(fs.readFileSync(file, 'utf8')).functions)
+        measured[keyOf(row.function)] = row;
+    const [[known]] = await query(`SELECT count(duration_ns) FROM ${source}`);
+    if (known === 0n)
+        return 0;
+    assert.deepStrictEqual(await query(`SELECT DISTINCT typeof(duration_ns) FROM ${source}`), [['BIGINT']], name);
+    for (const [module, func, arity, count, sum, longest] of await query(`SELECT module, "function", arity,
+            count(duration_ns), sum(duration_ns), max(duration_ns) FROM ${source} WHERE tag = 'call' GROUP BY ALL`)) {
+        const row = measured[JSON.stringify([module, func, Number(arity)])];
+        all += count > 0n;
+        if (count === 0n || Number(count) !== row.calls - row.open - row.untold)
+            continue;
+        compared++;
+        assert.strictEqual(Number(longest), row.max_ns, `${name}: longest of ${row.function}`);
+        assert(Number(sum) >= row.total_ns, `${name}: sum of ${row.function}`);
+    }
+    assert(2 * compared > all, `${name}: durations of ${compared} of ${all} functions`);
+    return compared;
 }
 
 async function compare(connection, folder, name) {
@@ -40,7 +70,7 @@ async function compare(connection, folder, name) {
     const counted = countedOf(of('count.json'));
     const times = [...fs.readFileSync(of('lines.jsonl'), 'utf8').matchAll(/^\{"ts":(-?\d+),/gm)].map((m) => BigInt(m[1]));
     const query = async (sql) => (await connection.runAndReadAll(sql)).getRows();
-    let rows = 0;
+    let rows = 0, durations = 0;
     for (const source of [`read_json('${of('rows.jsonl')}')`, `read_csv('${of('rows.csv')}')`]) {
         if (fs.statSync(of('rows.jsonl')).size === 0)
             continue;
@@ -57,8 +87,9 @@ async function compare(connection, folder, name) {
         const found = await query(`SELECT ts_ns::BIGINT FROM ${source} WHERE ts_ns IS NOT NULL`);
         assert.deepStrictEqual(found.map(([ts]) => ts), times, `${name}: times by ${source}`);
         rows += found.length;
+        durations = await compareDurations(query, source, of('time.json'), name);
     }
-    console.log(`${name}: ${Object.keys(counted.functions).length} functions, ${rows} times`);
+    console.log(`${name}: ${Object.keys(counted.functions).length} functions, ${durations} with durations, ${rows} times`);
 }
 
 (async () => {

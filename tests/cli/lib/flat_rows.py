@@ -23,17 +23,21 @@ ATOM = r"('(?:[^'\\]|\\.)*'|[^':,]*)"
 stacks = {}
 
 
-def duration_of(event, function):
-    """Pops the nearest open call of the function."""
+durations = [None] * len(events)
+
+
+def end_call(event, function):
+    """Pops the nearest open call of the function, and notes how long it lasted."""
     stack = stacks.setdefault(event['tracee'], [])
     while stack:
-        name, ts = stack.pop()
+        name, number = stack.pop()
         if name == function:
-            return None if ts is None or event.get('ts') is None else event['ts'] - ts
-    return None
+            if 'ts' in event and 'ts' in events[number]:
+                durations[number] = event['ts'] - events[number]['ts']
+            return
 
 
-for number, (cells, row, event) in enumerate(zip(table, flat, events), 1):
+for number, (cells, row, event) in enumerate(zip(table, flat, events)):
     # The two formats have the same values.
     assert cells == {key: '' if value is None else str(value) for key, value in row.items()}, (number, cells, row)
     assert row['ts_ns'] == (str(event['ts']) if 'ts' in event else None), number
@@ -46,12 +50,11 @@ for number, (cells, row, event) in enumerate(zip(table, flat, events), 1):
         args = exact and re.fullmatch(r'\{' + ATOM + ',' + ATOM + r',(.*)\}', term, re.S)[3]
         assert not exact or row['args'] == (None if args.isdigit() else args), number
         function = (row['module'], row['function'], row['arity'])
-        stacks.setdefault(event['tracee'], []).append((function, event.get('ts')))
+        stacks.setdefault(event['tracee'], []).append((function, number))
     elif tag in ('return_from', 'exception_from'):
         assert row['result'] == extra or isinstance(extra, dict), number
         assert row['args'] is None, number
-        expected = duration_of(event, (row['module'], row['function'], row['arity']))
-        assert row['duration_ns'] == expected, (number, row, expected)
+        end_call(event, (row['module'], row['function'], row['arity']))
     elif tag in ('send', 'send_to_non_existing_process'):
         assert (row['to'], row['term']) == (extra, term), number
     elif tag in ('spawn', 'spawned', 'link', 'unlink', 'getting_linked', 'getting_unlinked', 'open'):
@@ -60,6 +63,6 @@ for number, (cells, row, event) in enumerate(zip(table, flat, events), 1):
         assert row['term'] == term, number
     elif tag == 'drop':
         assert row['term'] == str(event['drop']), number
-    if tag not in ('return_from', 'exception_from'):
-        assert row['duration_ns'] is None, number
+for number, (row, duration) in enumerate(zip(flat, durations)):
+    assert row['duration_ns'] == duration, (number, row, duration)
 print(len(events), 'rows,', sum(row['duration_ns'] is not None for row in flat), 'durations')
