@@ -266,13 +266,28 @@ events named <<'LINES'
 5 1 call {m,g,[]}
 6 1 return_from {m,g,0}
 7 1 exception_from {m,'a-b',2} "extra":"{exit,\"\\e[1m\"}"
-8 2 call {m,open,[]}
+8 1 register store
+9 1 call {m,g,[]}
+10 1 return_from {m,g,0}
+11 123456 call {m,h,[]}
+12 123456 return_from {m,h,0}
+13 1 exit normal
+14 1 register store
+15 1 call {m,g,[]}
+16 1 return_from {m,g,0}
+17 2 call {m,open,[]}
 LINES
 expect 'names, colours and escapes' of ,color=always "$work/named.jsonl" <<'LINES'
    duration  process    call
-[2m   6.000 ms[0m  shop <0.1.0> [32mm:'a-b'[0m("\e[31m",'\e')[31m ! exit:"\e[1m"[0m
-[2m   2.000 ms[0m  shop <0.1.0>   [32mm:g[0m/0[36m x 2, 1.000 ms to 1.000 ms[0m
-[33m       open[0m  <0.2.0>      [32mm:open[0m()
+[2m             <0.1.0>    shop[0m
+[2m   6.000 ms[0m  <0.1.0>    [32mm:'a-b'[0m("\e[31m",'\e')[31m ! exit:"\e[1m"[0m
+[2m   2.000 ms[0m  <0.1.0>      [32mm:g[0m/0[36m x 2, 1.000 ms to 1.000 ms[0m
+[2m             <0.1.0>    store[0m
+[2m   1.000 ms[0m  <0.1.0>    [32mm:g[0m()
+[2m   1.000 ms[0m  <0.123456.0> [32mm:h[0m()
+[2m             <0.1.0>    store[0m
+[2m   1.000 ms[0m  <0.1.0>    [32mm:g[0m()
+[33m       open[0m  <0.2.0>    [32mm:open[0m()
 LINES
 
 # Columns of times on and off schedulers begin when such events come: not for f, but for g, of which some is unknown.

@@ -164,6 +164,7 @@ TH_TRACER_TRACE(procs)
     timing = timing_of(&event);
     if (tag == TH_TRACER_ATOM(env, exit)) {
         timing_exit(&timing);
+        print_forget(&event.settings->print, event.process->tracee.term);
         event.process->named = false;
     } else if (enif_is_atom(env, term)) {
         event.process->tracee.name = term;

@@ -1,6 +1,6 @@
 #include "trees.h"
 
-#include "../kit/tracees.h"
+#include "../kit/labels.h"
 
 #include <string.h>
 
@@ -348,5 +348,6 @@ void trees_free(struct settings *settings)
         free_process(settings, settings->first);
     free(settings->processes.slots);
     held_free(&settings->forest);
+    labels_free(&settings->print.labelled);
     calls_free(&settings->calls);
 }
