@@ -278,7 +278,9 @@ static void print_one(struct print *print, const struct held *held, const struct
 void print_tree(struct print *print, const struct forest *forest, uint32_t root,
                 const struct tracee *process)
 {
-    for (uint32_t i = root; i; i = held_next(forest, root, i))
+    uint32_t depth = 0; /* is in the slots */
+
+    for (uint32_t i = root; i; i = held_next(forest, root, i, &depth))
         if (forest->slots[i].mfa.module)
             print_one(print, &forest->slots[i], process, false);
 }
