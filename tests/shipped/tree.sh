@@ -58,14 +58,15 @@ expect 'a tree has durations, and marks exceptions, open and untold calls' of ''
    4.000 ms  <0.1.0>      m:u(a)
    5.000 ms  <0.1.0>    m:w()
      untold  <0.1.0>      m:v()
-   2.000 ms  <0.1.0>        m:g()
+   2.000 ms  <0.1.0>      m:g()
    3.000 ms  <0.2.0>    m:q/0
    5.000 ms  <0.1.0>    m:p()
    1.000 ms  <0.1.0>      m:e(7) ! error:badarg
      untold  <0.2.0>    m:y()
        open  <0.1.0>    m:x()
-   1.000 ms  <0.1.0>      m:g()
+   1.000 ms  <0.1.0>    m:g()
 -- stderr
+tree: calls shown beside open calls that may have ended, or contain them: 2
 tree: ends of unknown calls: 1
 LINES
 expect 'own times, results, args=none and depth=2 for each process' of ,own=yes,results=yes,args=none,depth=2,by=process "$work/cases.jsonl" <<'LINES'
@@ -77,16 +78,18 @@ expect 'own times, results, args=none and depth=2 for each process' of ,own=yes,
    4.000 ms     4.000 ms    m:u/1
    5.000 ms     3.000 ms  m:w/0
      untold       untold    m:v/0
+   2.000 ms     2.000 ms    m:g/0
    5.000 ms     4.000 ms  m:p/0
    1.000 ms     1.000 ms    m:e/1 ! error
        open         open  m:x/0
-   1.000 ms     1.000 ms    m:g/0
+   1.000 ms     1.000 ms  m:g/0
 
 <0.2.0>:
    3.000 ms     3.000 ms  m:q/0
      untold       untold  m:y/0
 -- stderr
-tree: calls deeper than `depth`, not shown: 2
+tree: calls deeper than `depth`, not shown: 1
+tree: calls shown beside open calls that may have ended, or contain them: 2
 tree: ends of unknown calls: 1
 LINES
 expect 'results are shown as arguments are; only=m:f/1 and min=5ms' of ,results=yes,args=full,only=m:f/1,min=5ms "$work/cases.jsonl" <<'LINES'
@@ -126,51 +129,53 @@ LINES
 expect 'calls beyond held=2 are printed as open, and their ends later' of ,held=2,results=yes,own=yes "$work/cases.jsonl" <<'LINES'
    duration          own  process    call
        open         open  <0.1.0>    m:f(2)
-       open         open  <0.1.0>      m:f(1)
-       open         open  <0.1.0>        m:g()
-   1.000 ms     1.000 ms  <0.1.0>        end of m:g/0 -> ok
-   7.000 ms     6.000 ms  <0.1.0>      end of m:f/1 -> {1,<<"a">>}
+       open         open  <0.1.0>    m:f(1)
+       open         open  <0.1.0>    m:g()
+   1.000 ms     1.000 ms  <0.1.0>    end of m:g/0 -> ok
+   7.000 ms     6.000 ms  <0.1.0>    end of m:f/1 -> {1,<<"a">>}
   10.000 ms     3.000 ms  <0.1.0>    end of m:f/1 -> two
    5.000 ms     1.000 ms  <0.1.0>    m:t(a) -> ok
    4.000 ms     4.000 ms  <0.1.0>      m:u(a) -> ok
        open         open  <0.1.0>    m:w()
-       open         open  <0.1.0>      m:v()
-       open         open  <0.1.0>        m:g()
-   2.000 ms     2.000 ms  <0.1.0>        end of m:g/0 -> ok
-     untold       untold  <0.1.0>      end of m:v/0
+       open         open  <0.1.0>    m:v()
+       open         open  <0.1.0>    m:g()
+   2.000 ms     2.000 ms  <0.1.0>    end of m:g/0 -> ok
+     untold       untold  <0.1.0>    end of m:v/0
    5.000 ms     3.000 ms  <0.1.0>    end of m:w/0 -> ok
    3.000 ms     3.000 ms  <0.2.0>    m:q/0 -> ok
    5.000 ms     4.000 ms  <0.1.0>    m:p() -> ok
    1.000 ms     1.000 ms  <0.1.0>      m:e(7) ! error:badarg
      untold       untold  <0.2.0>    m:y()
        open         open  <0.1.0>    m:x()
-   1.000 ms     1.000 ms  <0.1.0>      m:g() -> ok
+   1.000 ms     1.000 ms  <0.1.0>    m:g() -> ok
 -- stderr
 tree: calls printed before they ended, as more were held than `held` or `all`: 6
+tree: calls shown beside open calls that may have ended, or contain them: 5
 tree: ends of unknown calls: 1
 LINES
 expect 'all=2 limits the calls of all processes; frames=2 those that are remembered' of ,all=2,frames=2,args=none "$work/cases.jsonl" <<'LINES'
    duration  process    call
        open  <0.1.0>    m:f/1
-       open  <0.1.0>      m:f/1
-   1.000 ms  <0.1.0>        m:g/0
-   7.000 ms  <0.1.0>      end of m:f/1
+       open  <0.1.0>    m:f/1
+   1.000 ms  <0.1.0>    m:g/0
+   7.000 ms  <0.1.0>    end of m:f/1
    5.000 ms  <0.1.0>    m:t/1
    4.000 ms  <0.1.0>      m:u/1
        open  <0.1.0>    m:w/0
-       open  <0.1.0>      m:v/0
-   2.000 ms  <0.1.0>        m:g/0
-       open  <0.1.0>        m:p/0
-       open  <0.1.0>          m:e/1
+       open  <0.1.0>    m:v/0
+   2.000 ms  <0.1.0>    m:g/0
+       open  <0.1.0>    m:p/0
+       open  <0.1.0>    m:e/1
        open  <0.2.0>    m:q/0
-   1.000 ms  <0.1.0>          end of m:e/1 ! error
+   1.000 ms  <0.1.0>    end of m:e/1 ! error
    3.000 ms  <0.2.0>    end of m:q/0
-   5.000 ms  <0.1.0>        end of m:p/0
+   5.000 ms  <0.1.0>    end of m:p/0
      untold  <0.2.0>    m:y/0
        open  <0.1.0>    m:x/0
-   1.000 ms  <0.1.0>      m:g/0
+   1.000 ms  <0.1.0>    m:g/0
 -- stderr
 tree: calls printed before they ended, as more were held than `held` or `all`: 3
+tree: calls shown beside open calls that may have ended, or contain them: 7
 tree: open calls forgotten, as there were more than `frames`: 3
 tree: ends of unknown calls: 3
 LINES
@@ -252,10 +257,134 @@ expect 'a call is never inside of one that may have ended' of '' "$work/doubts.j
    1.000 ms  <0.1.0>        m:l()
    2.000 ms  <0.2.0>    m:s()
        open  <0.2.0>    m:r()
-   1.000 ms  <0.2.0>      m:s()
+   1.000 ms  <0.2.0>    m:s()
 -- stderr
-tree: calls shown beside open calls that may have ended, or contain them: 2
+tree: calls shown beside open calls that may have ended, or contain them: 3
 tree: returns that end an unknown number of calls: 1, the first to x:run/0; record callers and ends of calls: --match-spec=cx, or dbg:tpl(MODULE, cx)
+LINES
+
+# Calls in a call without a recorded end: a caller (k, i), a return_to (of process 2) shows that they are inside; nothing does
+# about l, c and the later call of a, and about g, whose caller may be either call of f. Rows: calls in loop, of which one
+# follows from the other, and towers of t and u.
+events untold <<'LINES'
+1 1 call {m,k,[]} "match_spec_result":"{x,run,0}"
+2 1 call {m,i,[]} "match_spec_result":"{m,k,0}"
+3 1 call {m,j,[]} "match_spec_result":"{m,i,0}"
+4 1 call {m,l,[]} "match_spec_result":"{x,run,0}"
+5 1 exit normal
+11 2 call {m,k,[]}
+12 2 call {m,a,[]}
+13 2 call {m,b,[]}
+14 2 return_to {m,k,0}
+15 2 call {m,a,[]}
+16 2 call {m,b,[]}
+18 2 return_from {m,b,0}
+19 2 return_from {m,a,0}
+20 2 call {m,c,[]}
+21 2 exit normal
+31 3 call {m,f,[2]} "match_spec_result":"{x,run,0}"
+32 3 call {m,f,[1]} "match_spec_result":"{m,f,1}"
+33 3 call {m,g,[]} "match_spec_result":"{m,f,1}"
+34 3 exit normal
+41 4 call {m,loop,[1]} "match_spec_result":"{x,run,0}"
+42 4 call {m,a,[]} "match_spec_result":"{m,loop,1}"
+44 4 return_from {m,a,0}
+45 4 call {m,loop,[2]} "match_spec_result":"{x,run,0}"
+46 4 call {m,a,[]} "match_spec_result":"{m,loop,1}"
+49 4 return_from {m,a,0}
+50 4 call {m,t,[1]}
+51 4 call {m,t,[2]}
+52 4 call {m,u,[]}
+53 4 exit normal
+LINES
+expect 'a call without an end contains those calls that events show to be inside' of '' "$work/untold.jsonl" <<'LINES'
+   duration  process    call
+     untold  <0.1.0>    m:k()
+     untold  <0.1.0>      m:i()
+     untold  <0.1.0>        m:j()
+     untold  <0.1.0>    m:l()
+     untold  <0.2.0>    m:k()
+   2.000 ms  <0.2.0>      m:a()
+   1.000 ms  <0.2.0>        m:b()
+   4.000 ms  <0.2.0>    m:a()
+   2.000 ms  <0.2.0>      m:b()
+     untold  <0.2.0>    m:c()
+     untold  <0.3.0>    m:f(2)
+     untold  <0.3.0>      m:f(1)
+     untold  <0.3.0>    m:g()
+     untold  <0.4.0>    m:loop/1 x 2
+   5.000 ms  <0.4.0>      m:a/0 x 2, 2.000 ms to 3.000 ms
+     untold  <0.4.0>    m:t/1 x 2
+     untold  <0.4.0>    m:u()
+-- stderr
+tree: calls shown beside open calls that may have ended, or contain them: 8
+LINES
+expect 'depth counts the calls around that are shown' of ,depth=1,by=process "$work/untold.jsonl" <<'LINES'
+<0.1.0>:
+     untold  m:k()
+     untold  m:l()
+
+<0.2.0>:
+     untold  m:k()
+   4.000 ms  m:a()
+     untold  m:c()
+
+<0.3.0>:
+     untold  m:f(2)
+     untold  m:g()
+
+<0.4.0>:
+     untold  m:loop/1 x 2
+     untold  m:t/1 x 2
+     untold  m:u()
+-- stderr
+tree: calls deeper than `depth`, not shown: 8
+tree: calls shown beside open calls that may have ended, or contain them: 8
+LINES
+expect 'only= leaves out calls beside a call of the function' of ,only=m:k,fold=no "$work/untold.jsonl" <<'LINES'
+   duration  process    call
+     untold  <0.1.0>    m:k()
+     untold  <0.1.0>      m:i()
+     untold  <0.1.0>        m:j()
+     untold  <0.2.0>    m:k()
+   2.000 ms  <0.2.0>      m:a()
+   1.000 ms  <0.2.0>        m:b()
+-- stderr
+tree: calls outside of `only`, not shown: 14
+tree: calls shown beside open calls that may have ended, or contain them: 3
+LINES
+expect 'calls printed as open contain calls that name them as caller' of ,held=1,depth=2,only=m:loop "$work/untold.jsonl" <<'LINES'
+   duration  process    call
+       open  <0.4.0>    m:loop(1)
+       open  <0.4.0>      m:a()
+   2.000 ms  <0.4.0>      end of m:a/0
+       open  <0.4.0>    m:loop(2)
+       open  <0.4.0>      m:a()
+   3.000 ms  <0.4.0>      end of m:a/0
+     untold  <0.4.0>    end of m:loop/1
+     untold  <0.4.0>    end of m:loop/1
+-- stderr
+tree: calls outside of `only`, not shown: 16
+tree: calls printed before they ended, as more were held than `held` or `all`: 4
+tree: calls shown beside open calls that may have ended, or contain them: 2
+LINES
+
+# Thousands of calls without ends are moved in constant time each.
+tower() {
+    for i in $(seq 20000); do
+        printf '%s 1 call {m,f%s,[]}\n' "$i" $((i % 3))
+    done | events tower
+    echo '{"ts":20001000000,"tracee":"<0.1.0>","tag":"exit","term":"normal"}' >>"$work/tower.jsonl"
+    of ,depth=1 "$work/tower.jsonl" | sed -n '1,3p;$p'
+}
+expect 'a tower of 20,000 calls' tower <<'LINES'
+   duration  process    call
+     untold  <0.1.0>    m:f1()
+     untold  <0.1.0>    m:f2()
+     untold  <0.1.0>    m:f2()
+-- stderr
+tree: the events contain no ends of calls; record them by a match specification with {return_trace} or {exception_trace}, as --return or --exception of -p do, or by the flag return_to
+tree: calls shown beside open calls that may have ended, or contain them: 19999
 LINES
 
 events named <<'LINES'
@@ -266,13 +395,28 @@ events named <<'LINES'
 5 1 call {m,g,[]}
 6 1 return_from {m,g,0}
 7 1 exception_from {m,'a-b',2} "extra":"{exit,\"\\e[1m\"}"
-8 2 call {m,open,[]}
+8 1 register store
+9 1 call {m,g,[]}
+10 1 return_from {m,g,0}
+11 123456 call {m,h,[]}
+12 123456 return_from {m,h,0}
+13 1 exit normal
+14 1 register store
+15 1 call {m,g,[]}
+16 1 return_from {m,g,0}
+17 2 call {m,open,[]}
 LINES
 expect 'names, colours and escapes' of ,color=always "$work/named.jsonl" <<'LINES'
    duration  process    call
-[2m   6.000 ms[0m  shop <0.1.0> [32mm:'a-b'[0m("\e[31m",'\e')[31m ! exit:"\e[1m"[0m
-[2m   2.000 ms[0m  shop <0.1.0>   [32mm:g[0m/0[36m x 2, 1.000 ms to 1.000 ms[0m
-[33m       open[0m  <0.2.0>      [32mm:open[0m()
+[2m             <0.1.0>    shop[0m
+[2m   6.000 ms[0m  <0.1.0>    [32mm:'a-b'[0m("\e[31m",'\e')[31m ! exit:"\e[1m"[0m
+[2m   2.000 ms[0m  <0.1.0>      [32mm:g[0m/0[36m x 2, 1.000 ms to 1.000 ms[0m
+[2m             <0.1.0>    store[0m
+[2m   1.000 ms[0m  <0.1.0>    [32mm:g[0m()
+[2m   1.000 ms[0m  <0.123456.0> [32mm:h[0m()
+[2m             <0.1.0>    store[0m
+[2m   1.000 ms[0m  <0.1.0>    [32mm:g[0m()
+[33m       open[0m  <0.2.0>    [32mm:open[0m()
 LINES
 
 # Columns of times on and off schedulers begin when such events come: not for f, but for g, of which some is unknown.

@@ -3,13 +3,15 @@
 #include "../kit/calls.h"
 #include "../kit/colour.h"
 #include "../kit/escape.h"
+#include "../kit/labels.h"
 
 #include <inttypes.h>
 
 enum {
     TIME_WIDTH = 11,
     PROCESS_WIDTH = 10,
-    INDENTED_MOST = 30, /* deeper calls are not indented further: their depth is printed */
+    LABELLED_MOST = 65536, /* if more processes have labels, all labels are printed again */
+    INDENTED_MOST = 30,    /* deeper calls are not indented further: their depth is printed */
 };
 
 /* Adds a duration with a unit, so that it fills a column: "  1.234 ms". */
@@ -42,12 +44,13 @@ static void add_time(struct line *line, const struct print *print, const struct 
     line_add(line, "  ");
 }
 
-/* Adds a process, behind its label. */
+/* Adds the column of processes. */
 static void add_process(struct line *line, const struct tracee *process)
 {
-    if (tracee_add_label(line, process))
-        line_add(line, " ");
+    size_t start = line->used;
+
     line_add_term(line, process->term);
+    line_pad(line, start + PROCESS_WIDTH + 1);
 }
 
 /* Adds the indentation of a call. */
@@ -79,8 +82,6 @@ static void print_headings(struct print *print)
     struct line line;
 
     print->begun = true;
-    if (print->width < PROCESS_WIDTH)
-        print->width = PROCESS_WIDTH;
     if (print->by_process && !print->own && !print->running)
         return;
     line_start(&line);
@@ -94,7 +95,7 @@ static void print_headings(struct print *print)
     if (print->by_process)
         line_add(&line, "call");
     else
-        line_add(&line, "%-*s call", (int)print->width, "process");
+        line_add(&line, "%-*s call", PROCESS_WIDTH, "process");
     line_end(&line, print->file);
 }
 
@@ -106,7 +107,6 @@ static void print_text(struct print *print, const struct held *held, const struc
     bool timed = held->timed;
     /* Some of the time may be unknown, or all. */
     bool spent = timed && (times->took == 0 || times->spent.on + times->spent.off > 0);
-    size_t start;
 
     line_start(&line);
     line.for_people = 1;
@@ -119,13 +119,8 @@ static void print_text(struct print *print, const struct held *held, const struc
         add_time(&line, print, held, timed, times->own);
     if (print->own && print->running)
         add_time(&line, print, held, spent, times->own_spent.on);
-    start = line.used;
-    if (!print->by_process) {
+    if (!print->by_process)
         add_process(&line, process);
-        if (line.used - start > print->width)
-            print->width = line.used - start;
-        line_pad(&line, start + print->width + 1);
-    }
     add_depth(&line, held->depth);
     if (again)
         line_add(&line, "end of ");
@@ -222,10 +217,46 @@ static void print_heading(struct print *print, const struct tracee *process)
     line_start(&line);
     line.for_people = 1;
     line_add(&line, print->under ? "\n" : "");
-    add_process(&line, process);
+    if (tracee_add_label(&line, process))
+        line_add(&line, " ");
+    line_add_term(&line, process->term);
     line_add(&line, ":");
     line_end(&line, print->file);
     print->under = process->term;
+}
+
+/* Notes that the label of PROCESS is printed. Returns whether it was not printed before. */
+static bool note_label(struct print *print, const struct tracee *process)
+{
+    struct tracee *printed = tracees_find(&print->labelled, process->term);
+
+    if (printed && printed->name == process->name)
+        return false;
+    if (!printed && print->labelled.used == LABELLED_MOST)
+        labels_free(&print->labelled);
+    if (!printed)
+        printed = tracees_add(&print->labelled, process->term, sizeof *printed);
+    if (printed)
+        printed->name = process->name;
+    return true;
+}
+
+/* Prints a line with the label of PROCESS, if it has one that was not printed before. */
+static void print_label(struct print *print, const struct tracee *process)
+{
+    int columns = 1 + 2 * print->running + print->own + (print->own && print->running);
+    struct line line;
+
+    if ((!process->name && !process->first.module) || !note_label(print, process))
+        return;
+    line_start(&line);
+    line.for_people = 1;
+    line_colour(&line, print->colour, DIM);
+    line_add(&line, "%*s", columns * (TIME_WIDTH + 2), "");
+    add_process(&line, process);
+    tracee_add_label(&line, process);
+    line_colour(&line, print->colour, PLAIN);
+    line_end(&line, print->file);
 }
 
 static void print_one(struct print *print, const struct held *held, const struct tracee *process,
@@ -239,13 +270,17 @@ static void print_one(struct print *print, const struct held *held, const struct
         print_headings(print);
     if (print->by_process && print->under != process->term)
         print_heading(print, process);
+    if (!print->by_process)
+        print_label(print, process);
     print_text(print, held, process, again);
 }
 
 void print_tree(struct print *print, const struct forest *forest, uint32_t root,
                 const struct tracee *process)
 {
-    for (uint32_t i = root; i; i = held_next(forest, root, i))
+    uint32_t depth = 0; /* is in the slots */
+
+    for (uint32_t i = root; i; i = held_next(forest, root, i, &depth))
         if (forest->slots[i].mfa.module)
             print_one(print, &forest->slots[i], process, false);
 }
@@ -253,4 +288,14 @@ void print_tree(struct print *print, const struct forest *forest, uint32_t root,
 void print_end(struct print *print, const struct held *held, const struct tracee *process)
 {
     print_one(print, held, process, true);
+}
+
+void print_forget(struct print *print, ERL_NIF_TERM process)
+{
+    struct tracee *printed = tracees_find(&print->labelled, process);
+
+    if (!printed)
+        return;
+    tracees_remove(&print->labelled, printed);
+    free(printed);
 }

@@ -6,8 +6,8 @@
  *     9.000 us  <0.89.0>     ex:caught(err)
  *
  * The tree of an outermost call is printed when that call ends; README.md describes the lines. Calls
- * end as in `time`, see ../kit/calls.h, and a call is inside of the nearest open call that is not
- * doubted. One lock for each state protects all its data.
+ * end as in `time`, see ../kit/calls.h, and a call is inside of the nearest call that was certainly
+ * open, see held.h. One lock for each state protects all its data.
  */
 #define TRACER_DECLARES                                                                        \
     {"args", TH_SETTING_WORD, TERM_ARGS, "bounded",                                            \
@@ -140,6 +140,7 @@ TH_TRACER_TRACE(call)
         trees_begin_call(&event, &timing, term);
     } else if (returned_to) {
         timing_return_to(&timing, &to);
+        trees_returned_to(&event, &to);
     } else {
         end_call(&event, &timing, opts, thrown);
     }
@@ -164,6 +165,7 @@ TH_TRACER_TRACE(procs)
     timing = timing_of(&event);
     if (tag == TH_TRACER_ATOM(env, exit)) {
         timing_exit(&timing);
+        print_forget(&event.settings->print, event.process->tracee.term);
         event.process->named = false;
     } else if (enif_is_atom(env, term)) {
         event.process->tracee.name = term;

@@ -1,14 +1,18 @@
 #include "trees.h"
 
-#include "../kit/tracees.h"
+#include "../kit/labels.h"
 
 #include <string.h>
 
 enum mark {
-    OUTSIDE = 0, /* in no call that is shown */
-    DEEP = 1 << 30,
+    OUTSIDE = 0,        /* in no call that is shown */
     PRINTED = 1u << 31, /* with the depth: was printed as open */
 };
+
+static bool is_held(uint32_t mark)
+{
+    return mark != OUTSIDE && mark < PRINTED;
+}
 
 /* --- Processes --- */
 
@@ -28,7 +32,7 @@ struct process *trees_process(struct settings *settings, ERL_NIF_TERM pid)
         loss_add();
         return NULL;
     }
-    process->slot = held_add(&settings->forest, 0, &(struct mfa){0}, 0);
+    process->slot = held_add(&settings->forest, 0, &(struct mfa){0});
     if (!process->slot) {
         tracees_remove(&settings->processes, &process->tracee);
         free(process);
@@ -77,32 +81,115 @@ static void lighten(struct settings *settings, struct process *process, size_t w
     settings->weight -= weight;
 }
 
-/* Prints number ROOT, an outermost call. */
-static void print_and_drop(struct settings *settings, struct process *process, uint32_t root)
+/* Returns whether the function is that of `only`. */
+static bool is_wanted(const struct settings *settings, const struct mfa *function)
 {
-    uint64_t calls = 0;
+    struct line line;
+    bool wanted;
 
-    print_tree(&settings->print, &settings->forest, root, &process->tracee);
-    lighten(settings, process, held_drop(&settings->forest, root, &calls));
+    if (!settings->only[0])
+        return true;
+    line_start(&line);
+    line_add_called(&line, function->module, function->function);
+    wanted = strcmp(line.text, settings->only) == 0;
+    line_add(&line, "/%u", function->arity);
+    wanted |= strcmp(line.text, settings->only) == 0;
+    line_drop(&line);
+    return wanted;
+}
+
+/* Drops the outermost calls behind ROOT, up to AFTER, that are not of the function of `only`. The calls
+ * they made take their places. */
+static void drop_unwanted(struct settings *settings, struct process *process, uint32_t root,
+                          uint32_t after)
+{
+    struct held *slots = settings->forest.slots;
+
+    for (uint32_t i = slots[root].next, next; i != after; i = next) {
+        bool wanted = is_wanted(settings, &slots[i].mfa);
+        if (!wanted) {
+            slots[i].sure = 0;
+            held_part(&settings->forest, i);
+        }
+        next = slots[i].next;
+        if (!wanted)
+            lighten(settings, process, held_drop(&settings->forest, i, &settings->outside));
+    }
+}
+
+/* Moves those calls of number SLOT behind it that may have been made after its end. */
+static void part(struct settings *settings, struct process *process, uint32_t slot)
+{
+    const struct held *held = &settings->forest.slots[slot];
+    uint32_t after = held->next;
+
+    settings->apart += held_part(&settings->forest, slot);
+    if (held->parent == process->slot && settings->only[0])
+        drop_unwanted(settings, process, slot, after);
+}
+
+/* Prints and drops the outermost calls between BEFORE and AFTER. 0: from the first one, to the last one. */
+static void print_roots(struct settings *settings, struct process *process, uint32_t before,
+                        uint32_t after)
+{
+    struct forest *forest = &settings->forest;
+    const uint32_t *first =
+        before ? &forest->slots[before].next : &forest->slots[process->slot].first;
+    uint64_t calls = 0;
+    size_t weight = 0;
+
+    for (uint32_t root = *first, next; root != after; root = next) {
+        next = forest->slots[root].next;
+        forest->slots[root].parent = process->slot;
+        held_measure(forest, root);
+        if (settings->depth)
+            weight += held_cut(forest, root, settings->depth, settings->fold, &settings->deeper);
+    }
+    for (uint32_t root; (root = *first) != after;) {
+        print_tree(&settings->print, forest, root, &process->tracee);
+        forest->slots[root].parent = process->slot;
+        weight += held_drop(forest, root, &calls);
+    }
+    lighten(settings, process, weight);
+}
+
+/* Returns whether calls of this depth are shown. */
+static bool is_shown(const struct settings *settings, uint32_t depth)
+{
+    return !settings->depth || depth < settings->depth;
+}
+
+/* Sets the marks of open calls that are printed now. Returns the number of those that are shown. */
+static uint64_t mark_printed(struct settings *settings, struct process_calls *open)
+{
+    const struct held *held;
+    uint64_t count = 0;
+
+    for (size_t i = 0; open && i < open->used; i++) {
+        if (!is_held(open->frames[i].mark))
+            continue;
+        held = &settings->forest.slots[open->frames[i].mark];
+        /* drop_unwanted() has freed some. */
+        open->frames[i].mark = held->mfa.module ? PRINTED | held->depth : OUTSIDE;
+        count += held->mfa.module && is_shown(settings, held->depth);
+    }
+    return count;
 }
 
 /* Prints all calls of a process, the open ones as open. Returns their number. */
 static uint64_t print_held(struct settings *settings, struct process *process)
 {
     struct process_calls *open = open_calls_of(settings, process);
-    struct open_call *call;
-    uint64_t count = 0;
-    uint32_t root;
+    const struct held *slots = settings->forest.slots;
+    uint64_t count;
 
-    for (size_t i = 0; open && i < open->used; i++) {
-        call = &open->frames[i];
-        if (call->mark == OUTSIDE || call->mark >= DEEP)
-            continue;
-        call->mark = PRINTED | settings->forest.slots[call->mark].depth;
-        count++;
-    }
-    while ((root = settings->forest.slots[process->slot].first))
-        print_and_drop(settings, process, root);
+    for (size_t i = open ? open->used : 0; i-- > 0;)
+        if (is_held(open->frames[i].mark))
+            part(settings, process, open->frames[i].mark);
+    for (uint32_t i = slots[process->slot].first; i; i = slots[i].next)
+        held_measure(&settings->forest, i);
+    count = mark_printed(settings, open);
+    print_roots(settings, process, 0, 0);
     return count;
 }
 
@@ -123,35 +210,22 @@ static void make_room(struct settings *settings, struct process *process)
 
 /* --- Calls --- */
 
-/* Returns whether the function is that of `only`. */
-static bool is_wanted(const struct settings *settings, const struct count *function)
-{
-    struct line line;
-    bool wanted;
-
-    if (!settings->only[0])
-        return true;
-    line_start(&line);
-    line_add_called(&line, function->module, function->function);
-    wanted = strcmp(line.text, settings->only) == 0;
-    line_add(&line, "/%u", function->arity);
-    wanted |= strcmp(line.text, settings->only) == 0;
-    line_drop(&line);
-    return wanted;
-}
-
-/* Returns the mark of the call that contains the call on top; OUTSIDE if there is none. A doubted call
- * may have ended. */
-static uint32_t mark_around(struct settings *settings, const struct process_calls *open)
+/* Returns the call that contains the call on top if any does; NULL: none. A doubted call may have ended. */
+static const struct open_call *call_around(const struct process_calls *open)
 {
     size_t i = open->used - 1;
 
     while (i > open->doubted && calls_are_doubted(open, i - 1))
         i--;
-    if (i <= open->doubted)
-        i = 0;
-    settings->apart += i != open->used - 1;
-    return i ? open->frames[i - 1].mark : OUTSIDE;
+    return i > open->doubted ? &open->frames[i - 1] : NULL;
+}
+
+/* Returns whether the call on top shows that AROUND is open, as its caller. If AROUND is recursive, that
+ * may be another call of the function. */
+static bool is_caller(const struct open_call *around, const struct open_call *top)
+{
+    return top->caller.module && mfa_same(&top->caller, &around->mfa) &&
+           !mfa_same(&around->caller, &around->mfa);
 }
 
 /* Returns a copy of LINE's text, NULL for an empty one, and drops LINE. */
@@ -206,7 +280,8 @@ static void weigh(const struct event *event, uint32_t slot, const char *text)
     event->settings->weight += weight;
 }
 
-/* Holds a call, in the call or process with the number PARENT. Returns the call's mark. */
+/* Holds a call, in the call or process with the number PARENT. DEPTH: 0 unless it is a process. Returns
+ * the call's mark. */
 static uint32_t hold(const struct event *event, const struct timing *timing, ERL_NIF_TERM term,
                      uint32_t parent, uint32_t depth)
 {
@@ -216,14 +291,11 @@ static uint32_t hold(const struct event *event, const struct timing *timing, ERL
     uint32_t slot;
     int size;
 
-    if (settings->depth && depth >= settings->depth) {
-        settings->deeper++;
-        return DEEP;
-    }
     slot = held_add(&settings->forest, parent,
-                    &(struct mfa){function->module, function->function, function->arity}, depth);
+                    &(struct mfa){function->module, function->function, function->arity});
     if (!slot)
         return OUTSIDE;
+    settings->forest.slots[slot].depth = depth;
     settings->forest.slots[slot].began = timing->now;
     event->process->weight++;
     settings->weight++;
@@ -235,34 +307,53 @@ static uint32_t hold(const struct event *event, const struct timing *timing, ERL
     return slot;
 }
 
+/* Holds the call on top of OPEN, if it is shown. Returns its mark. */
+static uint32_t hold_top(const struct event *event, const struct timing *timing, ERL_NIF_TERM term,
+                         const struct process_calls *open)
+{
+    struct settings *settings = event->settings;
+    const struct open_call *top = &open->frames[open->used - 1], *around = call_around(open);
+    uint32_t mark = around ? around->mark : OUTSIDE, slot;
+    bool inside = around && is_caller(around, top);
+
+    settings->apart += around != (open->used > 1 ? top - 1 : NULL) || (mark >= PRINTED && !inside);
+    if (is_held(mark)) {
+        slot = hold(event, timing, term, mark, 0);
+        if (inside && slot)
+            lighten(settings, event->process, held_is_open(&settings->forest, mark));
+        return slot;
+    }
+    if (mark >= PRINTED && inside)
+        return hold(event, timing, term, event->process->slot, (mark & ~PRINTED) + 1);
+    if (!is_wanted(settings, &top->mfa)) {
+        settings->outside++;
+        return OUTSIDE;
+    }
+    settings->shown++;
+    return hold(event, timing, term, event->process->slot, 0);
+}
+
 void trees_begin_call(const struct event *event, struct timing *timing, ERL_NIF_TERM term)
 {
     struct settings *settings = event->settings;
     struct process_calls *open;
-    uint32_t around, mark;
 
     settings->at_work = event->process;
     settings->calls_all++;
     if (!timing_begin(timing, OUTSIDE))
         return;
     open = open_calls_of(settings, event->process);
-    around = mark_around(settings, open);
-    if (around == DEEP) {
-        mark = DEEP;
-        settings->deeper++;
-    } else if (around != OUTSIDE && around < DEEP) {
-        mark = hold(event, timing, term, around, settings->forest.slots[around].depth + 1);
-    } else if (around >= PRINTED) {
-        mark = hold(event, timing, term, event->process->slot, (around & (DEEP - 1)) + 1);
-    } else if (is_wanted(settings, &timing->function)) {
-        mark = hold(event, timing, term, event->process->slot, 0);
-        settings->shown++;
-    } else {
-        mark = OUTSIDE;
-        settings->outside++;
-    }
-    open->frames[open->used - 1].mark = mark;
+    open->frames[open->used - 1].mark = hold_top(event, timing, term, open);
     make_room(settings, event->process);
+}
+
+void trees_returned_to(const struct event *event, const struct mfa *to)
+{
+    const struct process_calls *open = open_calls_of(event->settings, event->process);
+    const struct open_call *top = open && open->used ? &open->frames[open->used - 1] : NULL;
+
+    if (top && is_held(top->mark) && mfa_same(&top->mfa, to))
+        lighten(event->settings, event->process, held_is_open(&event->settings->forest, top->mark));
 }
 
 /* Sets the figures of HELD, which ENDED. */
@@ -284,7 +375,7 @@ static void end_held(const struct event *event, struct held *held, const struct 
 static void end_printed(const struct event *event, const struct ended *ended)
 {
     struct held held = {.mfa = ended->frame.mfa,
-                        .depth = ended->frame.mark & (DEEP - 1),
+                        .depth = ended->frame.mark & ~PRINTED,
                         .calls = 1,
                         .began = ended->frame.began};
 
@@ -298,23 +389,30 @@ void trees_call_ended(void *of, const struct ended *ended)
     const struct event *event = of;
     struct settings *settings = event->settings;
     struct process *process = event->process;
-    uint32_t slot = ended->frame.mark;
+    uint32_t slot = ended->frame.mark, before, after;
     struct held *held;
+    bool outermost;
 
     settings->told += ended->told;
-    if (slot >= PRINTED)
+    if (slot >= PRINTED && is_shown(settings, slot & ~PRINTED))
         end_printed(event, ended);
-    if (slot == OUTSIDE || slot >= DEEP)
+    if (!is_held(slot))
         return;
     held = &settings->forest.slots[slot];
     end_held(event, held, ended);
     weigh(event, slot, held->outcome);
-    if (held->timed && (ErlNifTime)held->times.took < settings->min)
+    if (held->timed && (ErlNifTime)held->times.took < settings->min) {
         lighten(settings, process, held_drop(&settings->forest, slot, &settings->shorter));
-    else if (held->parent != process->slot || settings->print.by_process)
-        lighten(settings, process, held_finish(&settings->forest, slot, settings->fold));
-    else
-        print_and_drop(settings, process, slot);
+        return;
+    }
+    outermost = held->parent == process->slot;
+    before = held->before;
+    after = held->next;
+    if (!ended->told)
+        part(settings, process, slot);
+    lighten(settings, process, held_finish(&settings->forest, slot, after, settings->fold));
+    if (outermost && !settings->print.by_process)
+        print_roots(settings, process, before, after);
 }
 
 /* --- All of them --- */
@@ -324,7 +422,7 @@ static void forget(void *of, const struct open_call *call)
 {
     struct settings *settings = of;
 
-    if (call->mark != OUTSIDE && call->mark < DEEP)
+    if (is_held(call->mark))
         print_held(settings, settings->at_work);
 }
 
@@ -348,5 +446,6 @@ void trees_free(struct settings *settings)
         free_process(settings, settings->first);
     free(settings->processes.slots);
     held_free(&settings->forest);
+    labels_free(&settings->print.labelled);
     calls_free(&settings->calls);
 }

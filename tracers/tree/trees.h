@@ -67,6 +67,9 @@ TRACER_LOCAL void trees_free_if_idle(struct settings *settings, struct process *
 TRACER_LOCAL void trees_begin_call(const struct event *event, struct timing *timing,
                                    ERL_NIF_TERM term);
 
+/* Handles a return_to TO, after the ends of calls. */
+TRACER_LOCAL void trees_returned_to(const struct event *event, const struct mfa *to);
+
 /* Handles the end of a call by OF, a struct event: for struct timing. */
 TRACER_LOCAL void trees_call_ended(void *of, const struct ended *ended);
 
