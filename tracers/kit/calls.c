@@ -236,6 +236,12 @@ static bool push(struct shard *shard, struct process_calls *process, const struc
     return true;
 }
 
+/* Returns whether the call with index I is doubted. */
+static bool calls_are_doubted(const struct process_calls *process, size_t i)
+{
+    return i < process->doubted || process->frames[i].doubted;
+}
+
 /* Doubts call I. True if it was not doubted. */
 static bool doubt_one(struct process_calls *process, size_t i)
 {

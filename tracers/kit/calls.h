@@ -134,12 +134,6 @@ TRACER_LOCAL struct shard *calls_shard(struct calls *calls, ERL_NIF_TERM process
 /* Returns the open calls of PROCESS; NULL or none of them if there are none. Valid until the shard's next event. */
 TRACER_LOCAL struct process_calls *calls_of(struct shard *shard, ERL_NIF_TERM process);
 
-/* Returns whether the call with index I is doubted. */
-static inline bool calls_are_doubted(const struct process_calls *process, size_t i)
-{
-    return i < process->doubted || process->frames[i].doubted;
-}
-
 /* Returns the innermost of the lowest COUNT open calls that is not doubted, and so contains what is
  * called on them. NULL: each of them may have ended. */
 static inline struct open_call *calls_around(const struct process_calls *process, size_t count)

@@ -210,16 +210,6 @@ static void make_room(struct settings *settings, struct process *process)
 
 /* --- Calls --- */
 
-/* Returns the call that contains the call on top if any does; NULL: none. A doubted call may have ended. */
-static const struct open_call *call_around(const struct process_calls *open)
-{
-    size_t i = open->used - 1;
-
-    while (i > open->doubted && calls_are_doubted(open, i - 1))
-        i--;
-    return i > open->doubted ? &open->frames[i - 1] : NULL;
-}
-
 /* Returns whether the call on top shows that AROUND is open, as its caller. If AROUND is recursive, that
  * may be another call of the function. */
 static bool is_caller(const struct open_call *around, const struct open_call *top)
@@ -312,7 +302,8 @@ static uint32_t hold_top(const struct event *event, const struct timing *timing,
                          const struct process_calls *open)
 {
     struct settings *settings = event->settings;
-    const struct open_call *top = &open->frames[open->used - 1], *around = call_around(open);
+    const struct open_call *top = &open->frames[open->used - 1];
+    const struct open_call *around = calls_around(open, open->used - 1);
     uint32_t mark = around ? around->mark : OUTSIDE, slot;
     bool inside = around && is_caller(around, top);
 
