@@ -341,6 +341,33 @@ expect 'depth counts the calls around that are shown' of ,depth=1,by=process "$w
 tree: calls deeper than `depth`, not shown: 8
 tree: calls shown beside open calls that may have ended, or contain them: 8
 LINES
+# A row on both sides of the last call with a caller; a call of k, which is wanted, in one of l, which is beside another k.
+events rows <<'LINES'
+1 1 call {m,p,[]}
+2 1 call {m,a,[1]} "match_spec_result":"{m,p,0}"
+3 1 return_from {m,a,1}
+4 1 call {m,a,[2]}
+6 1 return_from {m,a,1}
+7 1 return_from {m,p,0}
+11 2 call {m,k,[1]}
+12 2 call {m,l,[]}
+13 2 call {m,k,[2]} "match_spec_result":"{m,l,0}"
+14 2 exit normal
+LINES
+expect 'a told end shows that all calls were inside' of ,only=m:p "$work/rows.jsonl" <<'LINES'
+   duration  process    call
+   6.000 ms  <0.1.0>    m:p()
+   3.000 ms  <0.1.0>      m:a/1 x 2, 1.000 ms to 2.000 ms
+-- stderr
+tree: calls outside of `only`, not shown: 3
+LINES
+expect 'only= finds calls in calls that are beside' of ,only=m:k "$work/rows.jsonl" <<'LINES'
+   duration  process    call
+     untold  <0.2.0>    m:k/1 x 2
+-- stderr
+tree: calls outside of `only`, not shown: 4
+tree: calls shown beside open calls that may have ended, or contain them: 1
+LINES
 expect 'only= leaves out calls beside a call of the function' of ,only=m:k,fold=no "$work/untold.jsonl" <<'LINES'
    duration  process    call
      untold  <0.1.0>    m:k()
