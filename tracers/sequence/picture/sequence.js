@@ -90,7 +90,8 @@ class Sequence {
     const rect = p.querySelector('rect'), text = p.querySelector('text');
     for (const [name, value] of [['x', x - wide / 2], ['y', 6], ['width', wide], ['height', high]]) rect.setAttribute(name, value);
     const room = wide < 14 ? 0 : (this.upright ? high : wide) - 8; /* a line of text is 14 pixels high */
-    text.textContent = cutText(p.firstElementChild.textContent, Math.floor(room / LETTER));
+    const [, label, pid] = /^(.*?)( <[\d.]+>)?$/s.exec(p.firstElementChild.textContent);
+    text.textContent = cutText(label, Math.floor(room / LETTER) - (pid || '').length) + (pid || '');
     text.setAttribute('x', x);
     text.setAttribute('y', 6 + high / 2 + 4);
     if (this.upright) text.setAttribute('transform', `rotate(-90 ${x} ${6 + high / 2}) `);
