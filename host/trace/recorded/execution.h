@@ -197,8 +197,9 @@ struct th_caller th_recorded_caller(struct th_execution *execution,
 size_t th_recorded_callers(const struct th_recorded_stack *stack, struct th_caller callers[],
                            size_t most);
 
-/* Returns the number of open calls that cannot have ended without a record, the last entered call
- * with them: at most MOST. Tail calls in the place of a call count with it. */
+/* Returns the number of open calls that are not doubted, the last entered call with them: at most
+ * MOST. A recursive call that is likely to be open counts. A call and the tail calls in its place
+ * count once. Only the topmost 4096 entries are looked at, so the number may be too small. */
 uint64_t th_recorded_open_calls(const struct th_recorded_stack *stack, uint64_t most);
 
 /* Requests a report of the end of the last entered call: WORD (not 0) is passed to `ended`; the

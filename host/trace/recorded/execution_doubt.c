@@ -36,8 +36,10 @@
 #include "execution_internal.h"
 #include "recorded_internal.h"
 
-/* Limit of calls that are looked at, one by one, when a call has a recorded caller. */
-enum { LOOKED_AT = 64, COUNTED = 4096 };
+enum {
+    LOOKED_AT = 64, /* calls that are looked at, one by one, when a call has a recorded caller */
+    COUNTED = 4096  /* entries that th_recorded_open_calls() looks at */
+};
 
 static void doubt_entry(struct th_frame *frame)
 {
