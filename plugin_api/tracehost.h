@@ -325,6 +325,76 @@ TRACEHOST_API void tracehost_console_set_output(FILE *out);
  */
 typedef uint64_t tracehost_session;
 
+/* The clock of an event's time. */
+enum tracehost_time_kind {
+    TRACEHOST_TIME_NONE = 0,
+    TRACEHOST_TIME_TIMESTAMP = 1, /* system time, since 1970 */
+    TRACEHOST_TIME_CPU = 2,
+    TRACEHOST_TIME_MONOTONIC = 3,
+    TRACEHOST_TIME_STRICT_MONOTONIC = 4
+};
+
+/*
+ * An event, as the callbacks of a tracer in the program get it: what a tracer that is a library
+ * gets as the arguments of its callbacks, with the keys of the map Opts as members. Source:
+ * erl_tracer of OTP. Valid during the callback, and so are the terms; enif_make_copy() keeps them.
+ * 0 and TRACEHOST_TIME_NONE stand for what the event does not have.
+ *
+ * Shapes, by tag: `call`: TERM is {M, F, Args}, or {M, F, Arity} if only the arity is known;
+ * `return_from`, `exception_from`: {M, F, Arity}, and EXTRA is the value, or {Class, Reason};
+ * `return_to`: {M, F, Arity} or undefined; `send`: the message, and EXTRA is the receiver;
+ * `receive`: the message; the other tags: see erl_tracer.h.
+ */
+struct tracehost_event {
+    size_t size; /* that the library fills */
+    tracehost_session session;
+    const char *tag;       /* "call", "send", ...; valid for ever */
+    ERL_NIF_TERM tag_term; /* the same as an atom */
+    ERL_NIF_TERM tracee;   /* pid or port; seq_trace: the label */
+    ERL_NIF_TERM state;    /* the session's */
+    ErlNifEnv *env;        /* the callback's, for the functions of the NIF API */
+    uint64_t number;       /* of the record in its stream, from 1; 0: no recorded event */
+    /* The rest: in `trace` alone, not in `enabled`. */
+    ERL_NIF_TERM term;
+    ERL_NIF_TERM extra;
+    ERL_NIF_TERM match_spec_result;
+    ERL_NIF_TERM scheduler_id; /* an integer */
+    /* The record's time, whatever the flags request. Live events: the present time by the clock
+     * that the session's flags request. */
+    enum tracehost_time_kind time_kind;
+    int64_t time; /* nanoseconds of that clock */
+};
+
+enum tracehost_answer {
+    TRACEHOST_ANSWER_TRACE = 0,   /* `trace` gets the event */
+    TRACEHOST_ANSWER_DISCARD = 1, /* not this event */
+    TRACEHOST_ANSWER_REMOVE = 2   /* as `remove` of erl_tracer; any other value counts as this */
+};
+
+/*
+ * A tracer that is no library but functions of the program, in any language that C can call. No
+ * name is searched for and nothing is loaded; all else is as for other tracers.
+ *
+ * Threads: the one that plays the recording; on a live host each thread that raises an event, any
+ * number of them at once. `end` runs in the thread that ends the session, or in one of the library.
+ * Errors: a callback must return; an exception or a longjmp() out of it is not allowed.
+ */
+struct tracehost_callbacks {
+    size_t size;
+    void *context; /* first argument of each callback */
+    /* Decides whether `trace` gets the event. NULL: all events. Ends of calls are not asked for:
+     * they follow the answer for their call. */
+    enum tracehost_answer (*enabled)(void *context, const struct tracehost_event *event);
+    void (*trace)(void *context, const struct tracehost_event *event); /* not NULL */
+    /* Called once, after the last callback of the session; not if its creation fails. NULL: no
+     * call. */
+    void (*end)(void *context);
+    /* True: the callbacks look at functions alone. They get {M, F, Arity} for {M, F, Args},
+     * `undefined` as the term of events without a function, and neither EXTRA nor MATCH_SPEC_RESULT
+     * of recorded events; those are not decoded. As th_tracer_functions_only of erl_tracer.h. */
+    bool functions_only;
+};
+
 struct tracehost_session_setup {
     size_t size;
     const char *tracer; /* name of the tracer, or its path if it has a '/' */
@@ -339,11 +409,14 @@ struct tracehost_session_setup {
      * spawned in it inherit them, as under its recorder. 0: no tracee until the calls below add
      * some. */
     uint32_t recorded_flags;
+    /* The tracer, copied, if it is functions of the program. Then `tracer` only names it in
+     * reports; NULL: "callbacks". */
+    const struct tracehost_callbacks *callbacks;
 };
 
 /*
- * Finds, examines and loads the tracer, and calls its enabled(trace_status, State, undefined). A
- * remarkable property of a library that is no reason to refuse it is logged as a warning on stderr.
+ * Finds, examines and loads the tracer, and calls its enabled(trace_status, State, undefined),
+ * unless the tracer is functions of the program. A remarkable property of a library that is no reason to refuse it is logged as a warning on stderr.
  * Errors: TRACEHOST_REFUSED with the fault of the library; TRACEHOST_FAILED if the tracer returns
  * `remove` or reports a failure (th_tracer_failed() of nif_module.h); TRACEHOST_USAGE if there are
  * too many sessions, if the state cannot be read or has a key or value that the tracer does not
@@ -784,14 +857,6 @@ enum tracehost_record_kind {
     TRACEHOST_RECORD_SEQ_TRACE = 1, /* {seq_trace, ...} */
     TRACEHOST_RECORD_DROP = 2,      /* events that the recorder lost */
     TRACEHOST_RECORD_OTHER = 3      /* no trace message */
-};
-
-enum tracehost_time_kind {
-    TRACEHOST_TIME_NONE = 0,
-    TRACEHOST_TIME_TIMESTAMP = 1, /* system time, since 1970 */
-    TRACEHOST_TIME_CPU = 2,
-    TRACEHOST_TIME_MONOTONIC = 3,
-    TRACEHOST_TIME_STRICT_MONOTONIC = 4
 };
 
 struct tracehost_record {

@@ -113,6 +113,14 @@ enum th_status th_embed_read_function(const char *text, struct th_mfa *function)
  * Thread: with `loading` held. */
 void th_embed_search(const tracehost_host *host, struct th_search *search);
 
+/* --- Tracers in the program: embed_callbacks.c ------------------------------------------------ */
+
+struct th_own_tracer;
+
+/* Copies GIVEN to a tracer for a session, *OWN, which the session frees. Errors: TH_USAGE. */
+enum th_status th_embed_callbacks_take(const struct tracehost_callbacks *given,
+                                       struct th_own_tracer **own);
+
 /* --- Recorded streams ------------------------------------------------------------------------- */
 
 struct tracehost_stream {

@@ -70,6 +70,23 @@ static enum th_status read_session_state(const struct tracehost_session_setup *s
     return TH_OK;
 }
 
+/* Sets the library of the tracer, or its functions. */
+static enum th_status find_tracer(tracehost_host *host, const struct tracehost_session_setup *setup,
+                                  struct th_session_setup *inner)
+{
+    struct th_search search;
+    enum th_status status;
+
+    if (setup->callbacks)
+        return th_embed_callbacks_take(setup->callbacks, &inner->own);
+    pthread_mutex_lock(&host->loading);
+    th_embed_search(host, &search);
+    status = th_trace_tracer_load(&search, setup->tracer, &inner->library);
+    th_library_search_free(&search);
+    pthread_mutex_unlock(&host->loading);
+    return status;
+}
+
 enum tracehost_status tracehost_session_create(tracehost_host *host,
                                                const struct tracehost_session_setup *given,
                                                tracehost_session *session)
@@ -77,29 +94,24 @@ enum tracehost_status tracehost_session_create(tracehost_host *host,
     struct tracehost_session_setup setup;
     struct th_session_setup inner;
     struct th_session *made;
-    struct th_search search;
     th_env env;
     enum th_status status =
         th_embed_check(host)
             ?: th_embed_enter()
             ?: th_embed_sized_take(&setup, sizeof setup, given, "tracehost_session_setup")
-            ?: th_embed_need(setup.tracer, "name of a tracer")
+            ?: th_embed_need(setup.tracer || setup.callbacks, "name of a tracer")
             ?: th_embed_need(session, "result")
             ?: th_embed_check_flags(setup.recorded_flags);
 
     if (status != TH_OK)
         return th_embed_answer(status);
     th_env_init(&env, TH_ENV_PLAIN);
-    inner = (struct th_session_setup){
-        .name = setup.tracer, .title = setup.name, .flags = th_embed_flags(setup.recorded_flags)};
-    status = read_session_state(&setup, &env, &inner.state) ?: th_embed_find_copy(inner.state);
-    if (status == TH_OK) {
-        pthread_mutex_lock(&host->loading);
-        th_embed_search(host, &search);
-        status = th_trace_tracer_load(&search, setup.tracer, &inner.library);
-        th_library_search_free(&search);
-        pthread_mutex_unlock(&host->loading);
-    }
+    inner = (struct th_session_setup){.name = setup.tracer ?: "callbacks",
+                                      .title = setup.name,
+                                      .flags = th_embed_flags(setup.recorded_flags)};
+    status = read_session_state(&setup, &env, &inner.state)
+                 ?: th_embed_find_copy(inner.state)
+                 ?: find_tracer(host, &setup, &inner);
     if (status == TH_OK)
         status = inner.flags ? th_trace_session_attach(host->tracing, &inner, &made)
                              : th_trace_session_create(host->tracing, &inner, &made);

@@ -45,7 +45,10 @@ struct th_attachment *th_trace_attachment_create(struct th_session *session,
 
     attachment->session = session;
     attachment->library = setup->library;
-    attachment->slots = setup->library ? th_library_slots(setup->library) : &no_tracer;
+    attachment->own = setup->own;
+    attachment->slots = setup->library ? th_library_slots(setup->library)
+                        : setup->own   ? setup->own->slots
+                                       : &no_tracer;
     if (setup->library && th_trace_callback_watcher) {
         attachment->watched = th_shared_alloc(sizeof *attachment->watched);
         *attachment->watched = *attachment->slots;
@@ -68,6 +71,8 @@ void th_trace_attachment_free(struct th_attachment *attachment)
 {
     if (attachment->library)
         th_library_release(attachment->library);
+    if (attachment->own)
+        attachment->own->release(attachment->own, attachment->session->id != 0);
     th_env_release(&attachment->env);
     th_env_release(&attachment->state_env);
     th_shared_free(attachment->watched);
@@ -194,9 +199,10 @@ enum th_status th_trace_session_replace(struct th_session *session,
     struct th_tracer_lock *lock;
     enum th_status status;
 
-    if (!th_trace_session_has_tracer(session)) {
+    if (!th_trace_session_library(session)) {
         th_library_release(setup->library);
-        return th_error_raise(TH_USAGE, "the session has no tracer to replace");
+        return th_error_raise(TH_USAGE,
+                              "the session's tracer is no library: it cannot be replaced");
     }
 
     /* Step 1. */

@@ -153,6 +153,16 @@ bool th_trace_callback_is_pending(void)
     return true;
 }
 
+struct th_own_tracer *th_trace_callback_own_tracer(void)
+{
+    return th_self.attachment->own;
+}
+
+uint64_t th_trace_callback_session_id(void)
+{
+    return th_self.attachment->session->id;
+}
+
 th_slot_function *th_trace_callback_watcher;
 
 /* --- names and events for the checker and crash reports --- */

@@ -34,6 +34,8 @@ struct th_callback_subject {
     uint32_t hit_kinds;
 };
 
+struct th_own_tracer;
+
 /* Begins a callback; ATTACHMENT NULL: ends it. Relaxed: the watchdog only polls whether the thread
  * is in a callback. */
 static inline void th_trace_callback_set(struct th_attachment *attachment)
@@ -66,6 +68,11 @@ bool th_trace_callback_refuses(th_term receiver);
  * NULL.
  */
 void th_trace_callback_failed(const th_env *env, const char *reason);
+
+/* Return the tracer, functions of the program, whose callback the thread runs, and the id of its
+ * session. In such a callback only. */
+struct th_own_tracer *th_trace_callback_own_tracer(void);
+uint64_t th_trace_callback_session_id(void);
 
 /* Implements th_attach_pending(). */
 bool th_trace_callback_is_pending(void);

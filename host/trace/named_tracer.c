@@ -239,6 +239,10 @@ static enum th_status named_tracer_replace(struct th_session *session, const cha
     struct th_library *old = th_trace_session_library(session);
     enum th_status status;
 
+    if (!old) {
+        th_error_raise(TH_USAGE, "the session's tracer is no library: it cannot be replaced");
+        return th_error_context("cannot attach tracer '%s'", setup->name);
+    }
     th_library_keep(old);
     th_trace_tracer_lock_leave(lock);
     status = load_other(old, path, setup->name, &setup->library);
@@ -288,7 +292,7 @@ bool th_trace_tracer_is_outdated(const struct th_session *session)
 {
     const struct th_examination *facts;
 
-    if (!th_trace_session_has_tracer(session))
+    if (!th_trace_session_library(session))
         return false;
     facts = th_library_examination(th_trace_session_library(session));
     return access(facts->path, F_OK) == 0 && !th_library_examination_is_current(facts);

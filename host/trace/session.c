@@ -331,7 +331,9 @@ struct th_library *th_trace_session_library(const struct th_session *session)
 
 bool th_trace_session_has_tracer(const struct th_session *session)
 {
-    return th_trace_session_attachment(session)->library != NULL;
+    const struct th_attachment *attachment = th_trace_session_attachment(session);
+
+    return attachment->library || attachment->own;
 }
 
 const char *th_trace_session_title(const struct th_session *session)

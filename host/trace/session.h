@@ -35,13 +35,24 @@ struct th_event;
 struct th_tracing;
 struct th_session;
 
+/* A tracer that is no library: functions of the program that embeds the host. The first member of
+ * its owner's struct. */
+struct th_own_tracer {
+    const struct th_slots *slots; /* stays until the release */
+    /* Called once, when no thread is in a callback any more. CREATED is false if the session could
+     * not be created. */
+    void (*release)(struct th_own_tracer *own, bool created);
+};
+
 enum { TH_SESSIONS_LIMIT = 64 /* at a time: a set of sessions is a 64-bit word */ };
 
 struct th_session_setup {
     const char *name; /* of the tracer, as the user gave it */
-    /* A loaded tracer; the session takes over the caller's reference. NULL: no tracer, all events
-     * are discarded, and the session only serves the counts of its breakpoints (pattern.h). */
+    /* A loaded tracer; the session takes over the caller's reference. NULL: `own` is the tracer. */
     struct th_library *library;
+    /* NULL, and no library: no tracer, all events are discarded, and the session only serves the
+     * counts of its breakpoints (pattern.h). */
+    struct th_own_tracer *own;
     th_term state;     /* copied */
     uint32_t flags;    /* enum th_flag; for th_trace_session_attach() alone */
     const char *title; /* the session's own name; NULL: none */
@@ -166,8 +177,8 @@ void th_trace_session_destroy(struct th_session *session);
  * and keeps the old tracer. A tracer that has upgraded and then answers `remove` keeps the data
  * that it took over.
  * Thread: one thread at a time, as for each function that loads libraries.
- * Errors: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_USAGE if the session
- * has no tracer, if the new tracer cannot take over the file of the old one as it has no upgrade(),
+ * Errors: TH_REFUSED as th_library_check_tracer() and th_library_load(); TH_USAGE if the session's
+ * tracer is no library, if the new tracer cannot take over the file of the old one as it has no upgrade(),
  * or as th_trace_session_create(); TH_FAILED if the new tracer answers `remove` or reports a
  * failure, or if the session was detached, ended or got another library meanwhile.
  */
@@ -225,11 +236,13 @@ bool th_trace_session_failed(const struct th_session *session);
  * Owner: the caller frees the text with th_free(). */
 char *th_trace_session_failure(const struct th_session *session);
 
+/* True if the session's tracer is a library, or functions of the program. */
 bool th_trace_session_has_tracer(const struct th_session *session);
 
 struct th_tracing *th_trace_session_tracing(const struct th_session *session);
 
-/* Name, state and library of the session's tracer, valid until the tracer is replaced. */
+/* Name, state and library of the session's tracer, valid until the tracer is replaced. The library
+ * is NULL without a tracer, and if the tracer is functions of the program. */
 const char *th_trace_session_name(const struct th_session *session);
 th_term th_trace_session_state_term(const struct th_session *session);
 struct th_library *th_trace_session_library(const struct th_session *session);

@@ -48,8 +48,9 @@ enum {
 struct th_attachment {
     struct th_later later;        /* first member: linked when the attachment is replaced */
     struct th_session *session;   /* the session that has, or had, the attachment */
-    struct th_library *library;   /* this attachment is a user of it; NULL: no tracer */
-    const struct th_slots *slots; /* the library's, or those that discard all */
+    struct th_library *library;   /* this attachment is a user of it; NULL: the tracer is `own` */
+    struct th_own_tracer *own;    /* functions of the program; NULL, and no library: no tracer */
+    const struct th_slots *slots; /* the tracer's, or those that discard all */
     struct th_slots *watched; /* `slots`, if they all call th_trace_callback_watcher; else NULL */
     th_term state;            /* in `state_env` */
     th_env env; /* passed to each callback, cleared after it; if shared: see trace_thread.h */

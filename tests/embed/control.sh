@@ -46,6 +46,17 @@ static void report(void *context, const char *text)
     fflush((FILE *)context);
 }
 
+static void ignore(void *context, const struct tracehost_event *event)
+{
+    (void)context;
+    (void)event;
+}
+
+static void say_end(void *context)
+{
+    puts(context);
+}
+
 static void run(tracehost_host *host)
 {
     static const struct timespec nap = {0, 1000 * 1000};
@@ -78,7 +89,10 @@ int main(int argc, char **argv)
     struct tracehost_setup setup = {.size = sizeof setup, .live = true};
     struct tracehost_control_setup control = {.size = sizeof control, .path = argv[1]};
     struct tracehost_session_setup session_setup = {.size = sizeof session_setup, .tracer = "count", .name = "mine"};
-    tracehost_session session;
+    const struct tracehost_callbacks callbacks = {.size = sizeof callbacks, .context = "inside ended",
+                                                  .trace = ignore, .end = say_end};
+    const struct tracehost_session_setup inside = {.size = sizeof inside, .callbacks = &callbacks, .name = "inside"};
+    tracehost_session session, other;
     tracehost_host *host;
 
     (void)argc;
@@ -109,6 +123,7 @@ int main(int argc, char **argv)
     tracehost_control_lock(host);
     must(tracehost_session_create(host, &session_setup, &session));
     must(tracehost_session_trace(host, session, TRACEHOST_PROCESSES_ALL, true, TRACEHOST_FLAG_CALL));
+    must(tracehost_session_create(host, &inside, &other));
     tracehost_control_unlock(host);
     run(host);
     tracehost_control_lock(host);
@@ -163,6 +178,22 @@ check 'the answer of info conforms to its schema' eval 'answers info math:square
 expect 'replace changes the tracer of a session' eval 'answers replace theirs text,output="$work/told" | member result.tracer' <<'EOF2'
 "text"
 EOF2
+expect 'sessions lists the session whose tracer is in the program' eval 'answers sessions | member result.sessions.1.tracer' <<'EOF2'
+"callbacks"
+EOF2
+check 'the answer of tracers conforms to its schema' eval 'answers tracers | conforms tracers'
+expect 'tracers lists the tracer in the program' eval 'ctl tracers | tail -1 | tr -s " "' <<'EOF2'
+callbacks 2 program 
+EOF2
+expect 'a tracer in the program is not replaced' ctl replace inside text <<'EOF2'
+-- stderr
+tracehost ctl: cannot replace the tracer: the session keeps its tracer
+  cannot attach tracer 'text'
+  the session's tracer is no library: it cannot be replaced
+-- status 2
+EOF2
+check 'a session whose tracer is in the program takes patterns' \
+    ctl pattern math:square/1 --session=inside
 expect 'load is refused, as an embedding host runs no code' ctl load bank <<'EOF2'
 -- stderr
 tracehost ctl: this host runs no code; `tracehost run` does
@@ -180,7 +211,7 @@ reported() { grep -q '^reported: ' "$work/host.out"; }
 check 'a new file of a watched tracer is reported' until_so reported
 
 detach() { ctl detach "$1" >/dev/null; }
-check 'detach ends sessions, also that of the program' eval 'detach theirs && detach own && detach mine'
+check 'detach ends sessions, also that of the program' eval 'detach theirs && detach own && detach mine && detach inside'
 check 'the new tracer of a replaced session gets calls' grep -q 'call math:square' "$work/told"
 expect 'a second host at the same socket is refused' eval '"$tracehost" run --control="$socket" fib "fib:fib(1)" 2>&1 |
     sed "s|$work|WORK|; s/process [0-9]*/process N/"' <<'EOF2'
@@ -197,6 +228,7 @@ expect 'stop ends the program' eval "grep -v '^ \|^$' '$work/end' | sed 's|$work
 2: the host's control is open already
 2: cannot stop the host: its control is open
 reported: the new WORK/own.so is in use
+inside ended
 its session is gone
 stopped
 stderr: tracehost: warning: tracer 'WORK/own.so': its module is called count

@@ -260,10 +260,12 @@ static enum th_status carry_out_detach(void *context, int count, char **words, j
     json_object_set_new(*result, "functions", th_control_counted(session));
     failure = th_trace_session_failure(session);
     library = th_trace_session_library(session);
-    th_library_keep(library); /* so that unload() runs below, without the lock */
+    if (library)
+        th_library_keep(library); /* so that unload() runs below, without the lock */
     th_trace_session_destroy(session);
     th_trace_tracer_lock_leave(&host->lock);
-    th_library_release(library);
+    if (library)
+        th_library_release(library);
     th_trace_tracer_lock_return(&host->lock);
     status = failure ? th_error_raise(TH_FAILED, "%s", failure) : th_trace_failures_raise(failures);
     th_free(failure);

@@ -95,18 +95,21 @@ static enum th_status carry_out_tracers(void *context, int count, char **words, 
         if (!list.items[i].shadowed)
             add_tracer(tracers, host, list.items[i].name, list.items[i].path,
                        th_library_search_origin_text(list.items[i].origin));
-    /* Tracers that were attached by a path are in no searched folder. */
+    /* Tracers that were attached by a path, or are functions of the program, are in no searched
+     * folder. */
     for (size_t i = 0; i < th_trace_sessions(host->tracing); i++) {
         const struct th_session *session = th_trace_session(host->tracing, i);
         const char *name;
+        bool is_path;
         size_t k = 0;
         if (!session || !th_trace_session_has_tracer(session))
             continue;
         name = th_trace_session_name(session);
+        is_path = th_trace_session_library(session);
         while (k < list.count && strcmp(list.items[k].name, name) != 0)
             k++;
         if (k == list.count)
-            add_tracer(tracers, host, name, name, "path");
+            add_tracer(tracers, host, name, is_path ? name : "", is_path ? "path" : "program");
     }
     th_library_found_list_free(&list);
     th_library_search_free(&search);

@@ -98,11 +98,12 @@ static void places_of(const char *path, struct th_names *places)
     th_library_names_take(places, at);
 }
 
-/* Returns the path of the session's tracer; "" without a tracer, which matches no file. */
+/* Returns the path of the session's tracer; "" if that is no library, which matches no file. */
 static const char *path_of(const struct th_session *session)
 {
-    return th_trace_session_has_tracer(session) ? th_library_path(th_trace_session_library(session))
-                                                : "";
+    const struct th_library *library = th_trace_session_library(session);
+
+    return library ? th_library_path(library) : "";
 }
 
 /* Watches PATH's folder and returns inotify's number. The number stays the same while the folder
@@ -216,7 +217,7 @@ static void watch_folders(struct th_control_watch *watch)
     th_control_host_lock(watch->host);
     for (size_t i = 0; i < th_trace_sessions(watch->host->tracing); i++) {
         const struct th_session *session = th_trace_session(watch->host->tracing, i);
-        if (th_trace_session_has_tracer(session))
+        if (th_trace_session_library(session))
             complete &= watch_file(watch, path_of(session), &latest);
     }
     th_control_host_unlock(watch->host);
