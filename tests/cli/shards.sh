@@ -29,12 +29,18 @@ sound() {
     case $1 in */trunc_* | */s20_empty* | */s22_*) return 1 ;; esac
 }
 
+# Sanitizers look at the code, whose results the other builds compare.
+case ${BUILD_DIR:-} in
+*/asan | */ubsan) numbers=3 ;;
+*) numbers='2 3 7' ;;
+esac
+
 # equal STREAM OPTION...: all numbers of shares print the same.
 equal() {
     stream=$1
     shift
     replay_in 1 "$@" "$stream"
-    for shares in 2 3 7; do
+    for shares in $numbers; do
         replay_in $shares "$@" "$stream"
         same_in $shares || return 1
         if sound "$stream"; then is_merged $shares || return 1; fi
