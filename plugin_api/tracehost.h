@@ -944,6 +944,14 @@ struct tracehost_replay_options {
     void (*progress)(void *context, tracehost_replay *replay);
     void (*damage)(void *context, tracehost_replay *replay);
     void *context;
+    /* Only calls that lasted this long, in nanoseconds, are offered to sessions, with their ends;
+     * 0: all calls. A record is held back for no longer than this time of the stream. A call whose
+     * duration the recording does not show is offered. See --min-duration in
+     * tracehost-replay(1). */
+    int64_t min_duration;
+    /* Only calls that are at most this deep, with their ends; the outermost recorded call of a
+     * process has the depth 1. 0: all calls. See --depth in tracehost-replay(1). */
+    uint32_t depth;
 };
 
 /*
@@ -984,6 +992,16 @@ struct tracehost_replay_counts {
     uint64_t lost;      /* events that the recorder dropped, as drop records state */
     uint64_t malformed; /* damaged records, skipped */
     uint64_t damages;   /* places where the stream is truncated or damaged */
+    /* With `min_duration` or `depth`. */
+    uint64_t short_calls; /* calls left out, as they lasted less */
+    uint64_t deep_calls;  /* calls left out, as they are deeper */
+    uint64_t left_ends;   /* ends left out with their calls */
+    uint64_t unended;     /* calls offered, as no record shows how long they lasted */
+    uint64_t shallow;     /* calls offered, as calls around them may have ended */
+    uint64_t untimed;     /* calls offered, as they have no time */
+    uint64_t held_most;   /* calls offered, as too many records were held back (a million) */
+    uint64_t doubtful;    /* return_to offered, as they may be those of calls that were offered */
+    uint64_t unmatched;   /* ends offered, as their calls were not recorded */
 };
 TRACEHOST_API enum tracehost_status
 tracehost_replay_get_counts(const tracehost_replay *replay, struct tracehost_replay_counts *counts);

@@ -138,6 +138,8 @@ enum tracehost_status tracehost_host_start(const struct tracehost_setup *given,
     if (setup.display)
         th_trace_use_display(running->tracing, setup.display);
     running->guard = setup.guard;
+    running->frames = setup.frames;
+    running->recorded_callers = setup.recorded_callers;
     if (setup.guard) {
         th_crash_install();
         th_crash_allow_exit();

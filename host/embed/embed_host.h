@@ -80,6 +80,8 @@ struct tracehost_host {
      * host. */
     atomic_size_t live;
     bool guard;
+    bool recorded_callers; /* of the setup, as is `frames` */
+    uint32_t frames;
     struct th_control_host *control;   /* NULL: no control socket and no watched files */
     tracehost_live_process *processes; /* begun and not ended */
     pthread_mutex_t processes_lock;    /* guards `processes` */

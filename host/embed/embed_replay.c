@@ -55,6 +55,8 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
                                  "tracehost_replay_options")
                  ?: read_bound(&made->options.from, &made->play.from)
                  ?: read_bound(&made->options.to, &made->play.to);
+    if (status == TH_OK && made->options.min_duration < 0)
+        status = th_error_raise(TH_USAGE, "the minimum of durations must not be negative");
     if (status != TH_OK) {
         th_free(made);
         return th_embed_answer(status);
@@ -62,6 +64,12 @@ enum tracehost_status tracehost_replay_begin(tracehost_host *host, tracehost_str
     made->play.max_records =
         (struct th_limit){made->options.max_events != 0, made->options.max_events};
     made->play.verify = made->options.verify;
+    made->play.calls = (struct th_call_filter_options){
+        .least_ns = made->options.min_duration,
+        .most_deep = made->options.depth,
+        .execution.frames = host->frames,
+        .recorded_callers = host->recorded_callers,
+    };
     made->host = host;
     made->stream = stream;
     made->player =
@@ -180,11 +188,13 @@ enum tracehost_status tracehost_replay_play(tracehost_replay *replay)
 enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay,
                                                   struct tracehost_replay_counts *counts)
 {
+    const struct th_call_filter_counts *calls;
     struct tracehost_replay_counts known;
     enum th_status status = th_embed_need(replay, "replay");
 
     if (status != TH_OK)
         return th_embed_answer(status);
+    calls = &replay->counts.calls;
     known = (struct tracehost_replay_counts){
         .records = replay->counts.records,
         .played = replay->counts.played,
@@ -193,6 +203,15 @@ enum tracehost_status tracehost_replay_get_counts(const tracehost_replay *replay
         .lost = replay->counts.lost,
         .malformed = replay->counts.malformed,
         .damages = replay->counts.damages,
+        .short_calls = calls->short_calls,
+        .deep_calls = calls->deep_calls,
+        .left_ends = calls->left_ends,
+        .unended = calls->unended,
+        .shallow = calls->shallow,
+        .untimed = calls->untimed,
+        .held_most = calls->overflowed,
+        .doubtful = calls->doubtful,
+        .unmatched = calls->unmatched,
     };
     return th_embed_sized_answer(counts, &known, sizeof known, "tracehost_replay_counts");
 }

@@ -254,6 +254,40 @@ static void patterns_select_what_callbacks_get(void **state)
     good(tracehost_session_destroy(host, session));
 }
 
+/* The counts are those that `tracehost replay --stats` prints for the same options. */
+static void replays_leave_out_short_and_deep_calls(void **state)
+{
+    const struct tracehost_callbacks callbacks = {
+        .size = sizeof callbacks, .context = &seen, .trace = count};
+    struct tracehost_replay_options options = {.size = sizeof options, .min_duration = -1};
+    struct tracehost_replay_counts counts = {.size = sizeof counts};
+    const char *stream_name = RECORDING("s03_exceptions_return_to");
+    tracehost_stream *stream;
+    tracehost_replay *replay;
+
+    (void)state;
+    good(tracehost_stream_open(stream_name, NULL, &stream));
+    misused(tracehost_replay_begin(host, stream, &options, &replay),
+            "the minimum of durations must not be negative");
+    good(tracehost_stream_close(stream));
+    clear();
+    trace_with(&callbacks);
+    options.min_duration = 10000;
+    good(play(stream_name, &options, &counts));
+    assert_int_equal(seen.traced, 42);
+    assert_int_equal(counts.short_calls, 19);
+    assert_int_equal(counts.left_ends, 26);
+    clear();
+    trace_with(&callbacks);
+    options.min_duration = 3000;
+    options.depth = 3;
+    good(play(stream_name, &options, &counts));
+    assert_int_equal(seen.traced, 2 * 45); /* both sessions log here */
+    assert_int_equal(counts.short_calls, 3);
+    assert_int_equal(counts.deep_calls, 16);
+    assert_int_equal(counts.left_ends, 23);
+}
+
 /* --- The end ---------------------------------------------------------------------------------- */
 
 static void the_end_comes_once_also_if_a_callback_ends_the_session(void **state)
@@ -410,6 +444,7 @@ int main(void)
         WITH_HOST(callbacks_for_functions_only_get_no_arguments),
         WITH_HOST(answers_of_enabled_have_the_effects_of_a_tracer_library),
         WITH_HOST(patterns_select_what_callbacks_get),
+        WITH_HOST(replays_leave_out_short_and_deep_calls),
         WITH_HOST(the_end_comes_once_also_if_a_callback_ends_the_session),
         WITH_HOST(callbacks_that_are_refused_are_not_ended),
         WITH_HOST(threads_call_callbacks_while_sessions_end),

@@ -25,7 +25,7 @@ rust() { # OUTPUT ARGUMENT...
 check 'the library compiles without a warning' rust libtracehost.rlib --crate-type rlib --crate-name tracehost samples/rust/src/lib.rs
 check 'the example compiles without a warning' rust exceptions --extern "tracehost=$work/libtracehost.rlib" samples/rust/examples/exceptions.rs
 
-# Offsets of all members, as each language sees them.
+# Offsets of the members that Rust declares, as each language sees them. A later library may have more behind them.
 members='
 tracehost_event Event size session tag tag_term tracee state env number term extra match_spec_result scheduler_id time_kind time
 tracehost_callbacks Callbacks size context enabled trace end functions_only
@@ -35,17 +35,15 @@ tracehost_replay_counts ReplayCounts size records played skipped drops lost malf
     printf '#include <stddef.h>\n#include <tracehost.h>\nint main(void)\n{\n'
     echo "$members" | while read -r c rust names; do
         [ -n "$c" ] || continue
-        printf 'printf("%s %%zu\\n", sizeof(struct %s));\n' "$rust" "$c"
         for name in $names; do printf 'printf("%s.%s %%zu\\n", offsetof(struct %s, %s));\n' "$rust" "$name" "$c" "$name"; done
     done
     printf '}\n'
 } >"$work/layout.c"
 {
-    printf '#![allow(dead_code)]\n#[path = "%s/samples/rust/src/sys.rs"]\nmod sys;\nuse std::mem::{size_of, MaybeUninit};\n' "$PWD"
+    printf '#![allow(dead_code)]\n#[path = "%s/samples/rust/src/sys.rs"]\nmod sys;\nuse std::mem::MaybeUninit;\n' "$PWD"
     printf 'fn main() {\n'
     echo "$members" | while read -r c rust names; do
         [ -n "$c" ] || continue
-        printf 'println!("%s {}", size_of::<sys::%s>());\n' "$rust" "$rust"
         printf 'let place = MaybeUninit::<sys::%s>::uninit();\nlet start = place.as_ptr();\n' "$rust"
         for name in $names; do
             printf 'println!("%s.%s {}", unsafe { std::ptr::addr_of!((*start).%s) } as usize - start as usize);\n' "$rust" "$name" "$name"
@@ -56,7 +54,7 @@ tracehost_replay_counts ReplayCounts size records played skipped drops lost malf
 check 'the layout in C compiles' "$CC" -Iplugin_api -o "$work/layout_c" "$work/layout.c"
 check 'the layout in Rust compiles' rust layout_rust "$work/layout.rs"
 "$work/layout_c" >"$work/layout"
-check 'the layout has all members' test "$(wc -l <"$work/layout")" = 40
+check 'the layout has all members' test "$(wc -l <"$work/layout")" = 36
 expect 'structures in Rust have the layout of tracehost.h' "$work/layout_rust" <"$work/layout"
 
 cat >"$work/uses.rs" <<'RUST'
