@@ -212,7 +212,7 @@ compares_instructions() {
         sed -E 's/ [0-9.]+ ns slower \(p = [^)]*\),//; s/tracers\/.*burning/burning/' | sed -n '2p;$p'
 }
 case $BUILD_DIR in
-*/asan | */tsan | */ubsan)
+*/asan | */tsan)
     skip 'instructions repeat, and those of a loop are found' 'valgrind cannot run a sanitizer, or counts its checks'
     skip '--compare finds a hundred instructions more' 'as before'
     ;;

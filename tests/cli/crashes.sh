@@ -11,7 +11,7 @@ named() {
     "$@" >"$work/out" 2>"$work/err"
     status=$?
     cat "$work/out"
-    sed 's/0x7[0-9a-f]*/ADDRESS/' "$work/err" >&2
+    sed 's/ 0x7[0-9a-f]*/ ADDRESS/' "$work/err" >&2
     return $status
 }
 # crash SETTINGS ARGUMENT...

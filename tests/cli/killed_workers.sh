@@ -84,7 +84,7 @@ some_survive() {
 
 set -- $all
 case ${BUILD_DIR:-} in
-*/asan | */ubsan | */tsan) : "${WORKER_SEEDS:=3}" ;;
+*/asan | */tsan) : "${WORKER_SEEDS:=3}" ;;
 esac
 for seed in $(seq "${WORKER_SEEDS:-10}"); do
     for tracer in $(if [ "${WORKERS:-}" = all ]; then echo $all; else echo "$1"; fi); do

@@ -3,7 +3,7 @@
 # MIN_DURATION_SEEDS sets the number of generated recordings of each form (4; 2 with sanitizers).
 . tests/cli/lib/assertions.sh
 case $BUILD_DIR in
-*asan | *ubsan | *tsan) : "${MIN_DURATION_SEEDS:=2}" ;;
+*asan | *tsan) : "${MIN_DURATION_SEEDS:=2}" ;;
 *) : "${MIN_DURATION_SEEDS:=4}" ;;
 esac
 

@@ -4,13 +4,6 @@
 # folders with an installed program.
 . tests/cli/lib/assertions.sh
 
-case $BUILD_DIR in
-*/ubsan)
-    echo 'the folders are tried in the builds release and asan'
-    exit 77
-    ;;
-esac
-
 party=$BUILD_DIR/tests/plugins/party.so
 export CFLAGS='-O1 -Wall -Wextra -Wpedantic -Werror' CXXFLAGS='-O1 -Wall -Wextra -Wpedantic -Werror' RUSTFLAGS='-D warnings'
 export TRACEHOST="$tracehost" ERL_CRASH_DUMP_SECONDS=0

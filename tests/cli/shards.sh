@@ -31,7 +31,7 @@ sound() {
 
 # Sanitizers look at the code, whose results the other builds compare.
 case ${BUILD_DIR:-} in
-*/asan | */ubsan) numbers=3 ;;
+*/asan) numbers=3 ;;
 *) numbers='2 3 7' ;;
 esac
 

@@ -4,12 +4,6 @@
 # peers that are no nodes. Long because: one node, one epmd and one network are made once for all ends.
 . tests/cli/lib/assertions.sh
 
-case $BUILD_DIR in
-*/ubsan)
-    echo 'the address sanitizer sees more of it, and it takes a minute'
-    exit 77
-    ;;
-esac
 object=$BUILD_DIR/lib/tracehost/tracehost_node.so
 driver=$BUILD_DIR/tests/node/serve_node
 if [ ! -x "$driver" ]; then

@@ -10,7 +10,7 @@ if ! command -v erlc >/dev/null; then
     finish
 fi
 case $BUILD_DIR in
-*asan | *tsan | *ubsan)
+*asan | *tsan)
     skip 'the shipped tracers in a BEAM' 'libraries with sanitizers do not load into it'
     finish
     ;;

@@ -8,7 +8,7 @@ pairs=tests/shipped/diff_pairs.py
 seeds=${DIFF_SEEDS:-60}
 records=${DIFF_RECORDS:-20000}
 case $BUILD_DIR in
-*asan | *tsan | *ubsan) seeds=${DIFF_SEEDS:-12} ;;
+*asan | *tsan) seeds=${DIFF_SEEDS:-12} ;;
 esac
 
 check "planted differences are shown first, and no others are found ($seeds seeds)" \
@@ -45,7 +45,7 @@ sys.exit(done.returncode != 0 or not done.stdout.startswith("no difference: ") o
         "$records" "$tracehost" diff "$work/before.trace" "$work/after.trace"
 }
 case $BUILD_DIR in
-*asan | *tsan | *ubsan) skip "recordings of $records records need at most 512 MiB" 'a sanitizer needs more' ;;
+*asan | *tsan) skip "recordings of $records records need at most 512 MiB" 'a sanitizer needs more' ;;
 *)
     check "recordings of $records records need at most 512 MiB" measured
     grep '^#' "$work/said"

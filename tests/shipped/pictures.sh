@@ -2,9 +2,6 @@
 # Tests the pictures of `flame`, `diff` and `sequence` and the page of `report` in a browser: in a wide and in a narrow window, in
 # light and in dark colours nothing goes beyond its box; a search leads to its hits; nothing is said on the console. One
 # browser opens all of them.
-case ${BUILD_DIR:-} in
-*/ubsan) echo 'the browser shows what the release build and that under the address sanitizer write'; exit 77 ;;
-esac
 . tests/cli/lib/assertions.sh
 . tests/shipped/browser
 

@@ -1,9 +1,6 @@
 #!/bin/sh
 # Tests the page of `report` in a browser: its content, sorting, searching, zooming, by keys and by the mouse. The
 # page loads nothing else, and no text of a recording becomes markup.
-case ${BUILD_DIR:-} in
-*/ubsan) echo 'the browser shows what the release build and that under the address sanitizer write'; exit 77 ;;
-esac
 . tests/cli/lib/assertions.sh
 . tests/shipped/browser
 

@@ -106,7 +106,7 @@ def reason_to_skip(command, kind):
         return 'the instruction is one of x86_64'
     if kind.startswith('seccomp_') and 'Seccomp:' not in open('/proc/self/status').read():
         return 'the kernel has no seccomp'
-    if mode in ('asan', 'tsan', 'ubsan') and kind.startswith(SANITIZED):
+    if mode in ('asan', 'tsan') and kind.startswith(SANITIZED):
         return 'the sanitizer reports it, or holds the signal back'
     return None
 
