@@ -906,7 +906,7 @@ ERL_NAPI_EXPORT void *enif_realloc(void *ptr, size_t size) ERL_NAPI_ATTR_ALLOC_S
  * @{
  */
 
-/** Opens the type NAME_STR with a destructor, or none. MODULE_STR is NULL. FLAGS allow to create
+/** Opens the type NAME_STR with a destructor, or none. MODULE_STR is NULL. FLAGS allow creating
  * the type, to take it over, or both; *TRIED, unless TRIED is NULL, gets the flag that was used.
  * Order: in `load` and `upgrade` only. */
 ERL_NAPI_EXPORT ErlNifResourceType *enif_open_resource_type(ErlNifEnv *env, const char *module_str,

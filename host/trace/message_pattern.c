@@ -163,6 +163,7 @@ bool th_trace_message_filter_offer(struct th_dispatch *dispatch, bool traced)
         spec.spec = filter->spec;
         delivery->spec = &spec;
         th_trace_deliver(delivery, &source, traced);
+        delivery->spec = NULL;
     }
     th_progress_leave();
     return filter != NULL;
