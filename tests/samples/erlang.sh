@@ -1,6 +1,10 @@
 #!/bin/sh
 # Tests the application tracehost_tracers of samples/erlang: rebar3 and mix compile it without a network; recordings, their limits and
-# failures; rules about calls. samples/erlang/README.md has the projects that use it.
+# failures; rules about calls. samples/erlang/README.md has the projects that use it. With ERLANG_ROOT, all of this and the page run
+# with the Erlang of another root; see in_root.
+if [ -n "${ERLANG_ROOT:-}" ] && [ "${IN_ROOT:-}" != yes ]; then
+    exec tests/samples/in_root "$ERLANG_ROOT" "$0"
+fi
 . tests/cli/lib/assertions.sh
 
 if ! command -v erlc >/dev/null; then
@@ -104,25 +108,34 @@ processes recordings:other/1: no call is allowed, 1 came
     <P> recordings:other(7), called by recordings:'-rules/0-fun-7-'/1
 doubts unknown calls are possible: {ended,{limit,events,4}}
 doubts unknown calls are possible: {ended,{limit,events,4}}
+storm [{true,true}]
 again 0
 -- stderr
-tracer: cannot write /dev/full: No space left on device
+tracer: cannot write WORK/each case/full: No space left on device
 LINES
 }
 wanted '20, 2370 bytes' 'at once 2: [{call,4}] [{call,1}]
-refused' 'others 1 {already_traced,{recordings,fails,1}}' >"$work/wanted"
-case $(erl -noinput -boot no_dot_erlang -eval 'io:put_chars(erlang:system_info(otp_release)), halt().') in
-2[456]) expect 'recordings, their limits and failures, rules about calls' each_case '' <"$work/wanted" ;;
-*) skip 'recordings, their limits and failures, rules about calls' 'an OTP with sessions is installed' ;;
-esac
-
-otp27=$SOURCE_DIR/build/otp27/bin/
+refused' 'others 1 {already_traced,{recordings,fails,1}}' >"$work/wanted 25"
 wanted '20, 2240 bytes' 'at once 4: [{call,4}] [{call,1}]
-the same [[{call,4}],[]]' 'others 0 sessions' >"$work/wanted"
+the same [[{call,4}],[]]' 'others 0 sessions' >"$work/wanted 27"
+release=$(erl -noinput -boot no_dot_erlang -eval 'io:put_chars(erlang:system_info(otp_release)), halt().')
+if [ -e "$work/wanted $release" ]; then
+    expect 'recordings, their limits and failures, rules about calls' each_case '' <"$work/wanted $release"
+else
+    skip 'recordings, their limits and failures, rules about calls' "OTP $release is installed, neither 25 nor 27"
+fi
+otp27=$SOURCE_DIR/build/otp27/bin/
 if [ -x "${otp27}erl" ]; then
-    expect 'the same in sessions of OTP 27' each_case "$otp27" <"$work/wanted"
+    expect 'the same in sessions of OTP 27' each_case "$otp27" <"$work/wanted 27"
 else
     skip 'the same in sessions of OTP 27' 'tests/unpack-otp27 has not unpacked it'
+fi
+
+if [ "${IN_ROOT:-}" = yes ]; then
+    check 'the page has the described results' python3 tests/samples/walkthrough samples/erlang/README.md
+    dialyzed() { cd "$work/app" && rebar3 dialyzer; }
+    check 'dialyzer finds nothing' dialyzed
+    finish
 fi
 
 # A disk of 64 KB gets full: the file has whole records, as many as the report has.
@@ -139,6 +152,22 @@ tracer: cannot write WORK/disk/small: No space left on device
 LINES
 else
     skip 'a recording on a full disk has whole records' 'no file system can be mounted here'
+fi
+
+# A folder in which this user may not write; root becomes another user.
+closed_folder() {
+    mkdir -p "$work/closed" && chmod 555 "$work/closed"
+    chmod 755 "$work"
+    as_user=
+    [ "$(id -u)" != 0 ] || as_user='setpriv --reuid=65534 --regid=65534 --clear-groups'
+    ERL_LIBS=$BUILD_DIR/erlang timeout 60 $as_user erl -noinput -boot no_dot_erlang -pa "$work" -run recordings closed "$work/closed"
+}
+if [ "$(id -u)" != 0 ] || setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$tree/priv/trace_port.so" 2>/dev/null; then
+    expect 'a closed folder is refused' closed_folder <<'LINES'
+closed eacces
+LINES
+else
+    skip 'a closed folder is refused' 'no other user may read the build tree'
 fi
 
 finish

@@ -135,13 +135,10 @@ static void write_record(struct output *output, unsigned char op, uint32_t size,
     record_end(output->file);
 }
 
-/* Writes the number of events that the limits left out, if there are any.
+/* Writes COUNT, the number of events that the limits left out, unless it is 0.
  * Order: at the end of the file, once. */
-static void write_left_out(struct output *output)
+static void write_left_out(struct output *output, uint64_t count)
 {
-    unsigned long long count =
-        atomic_load_explicit(&output->settings.left_out, memory_order_relaxed);
-
     if (count)
         put_record(output->file, OP_DROP, count < UINT32_MAX ? (uint32_t)count : UINT32_MAX, NULL);
 }
@@ -286,7 +283,7 @@ TH_TRACER_UNLOAD()
 {
     for (struct output *output = outputs.first; output; output = output->next)
         if (output->settings.end != END_CLOSED)
-            write_left_out(output);
+            write_left_out(output, output->settings.left_out);
     if (dropped)
         fprintf(stderr,
                 "trace_port: events that cannot be written as a record, counted as lost: %llu\n",
@@ -316,7 +313,7 @@ static ERL_NIF_TERM end_term(ErlNifEnv *env, const struct output *output, enum e
 static ERL_NIF_TERM describe(ErlNifEnv *env, ERL_NIF_TERM state, bool close)
 {
     struct output *output = output_find(output_has_settings(env, state) ? state : 0);
-    uint64_t events, bytes;
+    uint64_t events, bytes, left_out;
     enum end end;
 
     if (!output || !output->to)
@@ -324,9 +321,10 @@ static ERL_NIF_TERM describe(ErlNifEnv *env, ERL_NIF_TERM state, bool close)
     flockfile(output->file);
     events = output->settings.events;
     bytes = output->settings.bytes;
+    left_out = output->settings.left_out;
     end = output->settings.end;
     if (close && end != END_CLOSED) {
-        write_left_out(output);
+        write_left_out(output, left_out);
         ended += end == END_OPEN;
         output->settings.end = END_CLOSED;
     }
@@ -334,8 +332,7 @@ static ERL_NIF_TERM describe(ErlNifEnv *env, ERL_NIF_TERM state, bool close)
     if (close)
         output_close(output);
     return enif_make_tuple4(env, enif_make_uint64(env, events), enif_make_uint64(env, bytes),
-                            enif_make_uint64(env, output->settings.left_out),
-                            end_term(env, output, end));
+                            enif_make_uint64(env, left_out), end_term(env, output, end));
 }
 
 static ERL_NIF_TERM status(ErlNifEnv *env, TH_TRACER_ARG(int, argc), const ERL_NIF_TERM argv[])

@@ -159,15 +159,14 @@ handle_info(_, State) ->
 terminate(_, State) ->
     end_tracing(stopped, State).
 
-begin_tracing(#{file := File, processes := Processes, limits := #{queue := Longest}} = Options) ->
-    Settings = settings(Options),
+begin_tracing(#{processes := Processes, limits := #{queue := Longest}} = Options) ->
     case longer_queue(Processes, Longest) of
         {Pid, Length} ->
             {error, {queue, Length, Pid}};
         none ->
-            case open_file(File, Options, Settings) of
-                ok -> set_tracing(Options, Settings);
-                Error -> Error
+            case ?TRACER:load() of
+                ok -> begin_file(Options);
+                {error, Reason} -> {error, {not_loaded, Reason}}
             end
     end.
 
@@ -178,30 +177,39 @@ settings(#{file := File, limits := #{events := Events, bytes := Bytes}}) ->
 number(infinity) -> 0;
 number(N) -> N.
 
-%% Creates the file, so that of two recordings to one file only one begins, and lets the tracer begin it.
-open_file(File, #{overwrite := Overwrite}, Settings) ->
-    Modes = case Overwrite of
-        true -> [append, raw];
-        false -> [write, exclusive, raw]
-    end,
-    case file:open(File, Modes) of
-        {ok, Device} ->
-            ok = file:close(Device),
-            case ?TRACER:load() of
-                ok -> begin_file(File, Settings);
-                {error, Reason} -> {error, {not_loaded, Reason}}
-            end;
+begin_file(#{file := File} = Options) ->
+    case make_file(File, Options) of
         {error, Reason} ->
-            {error, {file, File, Reason}}
+            {error, {file, File, Reason}};
+        Made ->
+            case set_tracing(Options, settings(Options)) of
+                {ok, Begun} ->
+                    {ok, Begun};
+                {error, Reason} ->
+                    _ = Made =:= new andalso file:delete(File),
+                    {error, Reason}
+            end
     end.
 
-begin_file(File, Settings) ->
-    case ?TRACER:enabled(trace_status, Settings, self()) of
-        trace -> ok;
-        remove -> {error, {file, File, einval}}
+%% Creates the file, so that of two recordings to one file only one begins. Returns new, or old for one that is there already.
+make_file(File, #{overwrite := Overwrite}) ->
+    case opens(File, [write, exclusive, raw]) of
+        ok -> new;
+        {error, eexist} when Overwrite ->
+            case opens(File, [append, raw]) of
+                ok -> old;
+                Error -> Error
+            end;
+        Error -> Error
     end.
 
-set_tracing(#{file := File, limits := #{ms := Ms}} = Options, Settings) ->
+opens(File, Modes) ->
+    case file:open(File, Modes) of
+        {ok, Device} -> file:close(Device);
+        Error -> Error
+    end.
+
+set_tracing(#{limits := #{ms := Ms}} = Options, Settings) ->
     case tracehost_tracing:prepare(Options, Settings) of
         {ok, Tracing} ->
             Guard = guard(Tracing, Settings),
@@ -213,16 +221,18 @@ set_tracing(#{file := File, limits := #{ms := Ms}} = Options, Settings) ->
                            until => Until, queues_at => Now + ?QUEUES_MS, traced_by_others => Others, ended => running}};
                 {error, Reason} ->
                     Guard ! {leave, self()},
-                    give_up(File, Settings, Reason)
+                    _ = close(Settings),
+                    {error, Reason}
             end;
         {error, Reason} ->
-            give_up(File, Settings, Reason)
+            {error, Reason}
     end.
 
-give_up(File, Settings, Reason) ->
-    _ = ?TRACER:close(Settings),
-    _ = file:delete(File),
-    {error, Reason}.
+%% The tracer has no file yet if the tracing has not begun.
+close(Settings) ->
+    try ?TRACER:close(Settings)
+    catch error:badarg -> none
+    end.
 
 %% A process that ends the tracing if this one is killed.
 guard(Tracing, Settings) ->
@@ -233,8 +243,8 @@ guard(Tracing, Settings) ->
             {leave, Recorder} ->
                 ok;
             {'DOWN', Monitor, process, Recorder, _} ->
-                tracehost_tracing:clear(Tracing),
-                ?TRACER:close(Settings)
+                ok = tracehost_tracing:clear(Tracing),
+                close(Settings)
         end
     end).
 

@@ -27,9 +27,10 @@ prepare(#{patterns := Patterns, processes := Processes}, Settings) ->
 
 %% @doc Sets patterns and flags. Returns the number of processes that others trace. Nothing is set after an error.
 -spec set(tracing(), map()) -> {ok, non_neg_integer()} | {error, term()}.
-set(#{processes := Processes} = Tracing, #{patterns := Patterns, flags := Flags}) ->
+set(#{processes := Processes, tracer := Settings} = Tracing, #{file := File, patterns := Patterns, flags := Flags}) ->
     try
         lists:foreach(fun(Pattern) -> set_pattern(Tracing, Pattern) end, Patterns),
+        ?TRACER:enabled(trace_status, Settings, self()) =:= trace orelse throw({file, File, einval}), % an old file is emptied
         Others = traced_by_others(Tracing),
         _ = [set_flags(Tracing, Which, Flags) || Which <- which(Processes)],
         _ = set_flag(Tracing, self(), false, [all]),

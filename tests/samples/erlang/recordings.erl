@@ -2,8 +2,9 @@
 %%
 %%   erl ... -run recordings main SCRATCH-FOLDER
 %%   erl ... -run recordings small FOLDER-OF-64-KB
+%%   erl ... -run recordings closed FOLDER-THAT-IS-CLOSED
 -module(recordings).
--export([main/1, small/1, work/1, other/1, fails/1, loop/1]).
+-export([main/1, small/1, closed/1, work/1, other/1, fails/1, loop/1]).
 
 main([Folder]) ->
     ok = file:set_cwd(Folder),
@@ -12,7 +13,7 @@ main([Folder]) ->
     ok = tracehost_trace_port:load(),
     Before = traced(),
     Cases = [fun whole/0, fun events/0, fun bytes/0, fun ms/0, fun queue/0, fun exists/0, fun folders/0, fun full/0, fun dies/0,
-             fun at_once/0, fun killed/0, fun others/0, fun options/0, fun rules/0, fun doubts/0, fun again/0],
+             fun at_once/0, fun killed/0, fun others/0, fun options/0, fun rules/0, fun doubts/0, fun storm/0, fun again/0],
     lists:foreach(fun(Case) -> run(Case, Before) end, Cases),
     halt().
 
@@ -23,6 +24,11 @@ small([Folder]) ->
     #{ended := Ended, events := Events, bytes := Bytes} = Report,
     true = counted(File) =:= lists:flatten(io_lib:format("~w, ~w bytes", [Events, Bytes])),
     show("small ~0p ~w", [Ended, {Events > 500, Bytes =:= filelib:file_size(File), [{call, Events}] =:= kinds(File)}]),
+    halt().
+
+closed([Folder]) ->
+    {error, {file, _, Why}} = tracehost_record:start(#{file => filename:join(Folder, "closed"), patterns => [?MODULE]}),
+    show("closed ~w", [Why]),
     halt().
 
 run(Case, Before) ->
@@ -77,7 +83,7 @@ recorded(File, More, Fun) ->
 until(Fun) ->
     case Fun() of
         true -> ok;
-        false -> timer:sleep(10), until(Fun)
+        false -> timer:sleep(5), until(Fun)
     end.
 
 ended(Pid) ->
@@ -128,6 +134,8 @@ exists() ->
     ok = file:write_file("exists", "old"),
     Refused = tracehost_record:start(#{file => "exists", patterns => [?MODULE]}),
     {ok, <<"old">>} = file:read_file("exists"),
+    {error, {no_function, _}} = tracehost_record:start(#{file => "exists", patterns => [{?MODULE, none, 0}], overwrite => true}),
+    {ok, <<"old">>} = file:read_file("exists"),
     Report = recorded("exists", #{overwrite => true}, fun() -> work(1) end),
     {error, {file, _, Why}} = Refused,
     show("exists ~w ~0p ~0p", [Why, figures(Report), kinds("exists")]).
@@ -138,7 +146,8 @@ folders() ->
         [tracehost_record:start(#{file => File, overwrite => Over, patterns => [?MODULE]}) || Over <- [true, false]]]]).
 
 full() ->
-    Report = recorded("/dev/full", #{overwrite => true}, fun() -> work(9999), timer:sleep(100), work(9) end),
+    ok = file:make_symlink("/dev/full", "full"),
+    Report = recorded("full", #{overwrite => true}, fun() -> work(9999), timer:sleep(100), work(9) end),
     show("full ~0p", [maps:get(ended, Report)]).
 
 dies() ->
@@ -252,11 +261,34 @@ doubts() ->
     value = tracehost_eunit:at_least(3, {?MODULE, work, 1}, Limits, Fun),
     {error, {no_function, _}} = tracehost_calls:check([no_exception], {?MODULE, nothing, 1}, #{}, Fun).
 
-%% Recordings that have ended leave no open file, and little memory, in the tracer.
+%% Files are closed while processes on all schedulers write to them: each has whole records, as many as are reported.
+storm() ->
+    1 = erlang:trace_pattern({?MODULE, work, 1}, true, [local]),
+    Loops = [spawn(?MODULE, loop, [0]) || _ <- lists:seq(1, 4)],
+    Closed = [closed_in_a_storm(N, Loops) || N <- lists:seq(1, 8)],
+    1 = erlang:trace_pattern({?MODULE, work, 1}, false, [local]),
+    [begin Loop ! {stop, self()}, receive stopped -> ok end end || Loop <- Loops],
+    show("storm ~w", [lists:usort(Closed)]).
+
+closed_in_a_storm(N, Loops) ->
+    Settings = #{output => "storm", recording => N},
+    trace = tracehost_trace_port:enabled(trace_status, Settings, self()),
+    _ = [1 = erlang:trace(Loop, true, [call, {tracer, tracehost_trace_port, Settings}]) || Loop <- Loops],
+    until(fun() -> element(1, tracehost_trace_port:status(Settings)) > 100 end),
+    {Events, Bytes, 0, open} = tracehost_trace_port:close(Settings),
+    timer:sleep(5),
+    {Events, Bytes, _, closed} = tracehost_trace_port:close(Settings),
+    _ = [erlang:trace(Loop, false, [all]) || Loop <- Loops],
+    {Bytes =:= filelib:file_size("storm"), [{call, Events}] =:= kinds("storm")}.
+
+%% Recordings that have ended leave no open file in the tracer. A new instance of its module records, too.
 again() ->
     Files = fun() -> length(element(2, file:list_dir("/proc/self/fd"))) end,
     Check = fun() -> tracehost_eunit:at_most(2, {?MODULE, other, 1}, fun() -> other(1) end) end,
     Check(),
     Before = Files(),
     [Check() || _ <- lists:seq(1, 100)],
+    true = code:delete(tracehost_trace_port),
+    false = code:purge(tracehost_trace_port),
+    Check(),
     show("again ~w", [Files() - Before]).
