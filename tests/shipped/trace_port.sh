@@ -112,11 +112,11 @@ expect 'events within the limits are all recorded' limited max_events=9,max_byte
 {trace_ts,<0.89.0>,exception_from,{ex,b4,1},{error,boom},{1795,233753,912943}}.
 LINES
 limited_shares() {
-    "$tracehost" replay --shards=3 -t "trace_port,output=$work/shares.trace,max_events=40" "$recordings/s04_genserver_pingpong.trace" 2>/dev/null
+    "$tracehost" replay --shards=3 -t "trace_port,output=$work/shares.trace,max_events=300" "$recordings/s04_genserver_pingpong.trace" 2>/dev/null
     "$tracehost" dump "$work/shares.trace" | grep -c '^{trace'
 }
 expect 'a limit holds for all shares together' limited_shares <<'LINES'
-40
+300
 LINES
 
 # The stream that is read is not written over.
