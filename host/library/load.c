@@ -280,6 +280,14 @@ th_term th_library_name(const struct th_library *library)
     return library->name;
 }
 
+const char *th_library_tracer_name(const struct th_library *library)
+{
+    static const char prefix[] = "tracehost_";
+    const char *name = th_atom_name(library->name)->text;
+
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
+}
+
 const struct th_examination *th_library_examination(const struct th_library *library)
 {
     return &library->facts;

@@ -178,6 +178,10 @@ void th_library_thread_ends(struct th_library *library);
 
 /* Returns the module's name, an atom: from its entry or, in the plain form, the file's name. */
 th_term th_library_name(const struct th_library *library);
+
+/* Returns the module's name without the prefix tracehost_, which modules of tracers that ship have: names such as text are too
+ * common for an Erlang node. The name stays for ever. */
+const char *th_library_tracer_name(const struct th_library *library);
 static inline const char *th_library_path(const struct th_library *library);
 
 /* Returns the path that the loader has opened: the library's, or that of its private copy. */

@@ -190,7 +190,8 @@ static enum th_status open_fill_in(struct th_library *library)
     library->name = th_atom_utf8(name, strlen(name));
     if (library->name == TH_NONE)
         library->name = th_atom_latin1(name, strlen(name));
-    if (library->name != TH_NONE && strcmp(name, stem) != 0)
+    if (library->name != TH_NONE && strcmp(name, stem) != 0 &&
+        strcmp(th_library_tracer_name(library), stem) != 0)
         th_library_names_take(&library->remarks, th_printf("its module is called %s", name));
     th_free(stem);
     if (library->name == TH_NONE)

@@ -121,8 +121,7 @@ void th_trace_callback_failed(const th_env *env, const char *reason)
 
     if (!attachment) { /* no session shows whose code it is */
         th_trace_failure_report(
-            env && env->library ? th_atom_name(th_library_name(env->library))->text : "unknown",
-            reason);
+            env && env->library ? th_library_tracer_name(env->library) : "unknown", reason);
         return;
     }
     if (attachment->asked_first) {

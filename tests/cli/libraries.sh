@@ -385,7 +385,7 @@ looked in:
   BUILD/lib/tracehost/tracers (built in)
 EOF
 expect 'tracers shows the slots, settings and imports of a built-in tracer' "$tracehost" tracers count <<'EOF'
-module      count
+module      tracehost_count
 path        BUILD/lib/tracehost/tracers/count.so
 form        NIF library, compiled for NIF 2.16, at least erts-12.0
 functions   3

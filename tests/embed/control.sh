@@ -231,7 +231,7 @@ reported: the new WORK/own.so is in use
 inside ended
 its session is gone
 stopped
-stderr: tracehost: warning: tracer 'WORK/own.so': its module is called count
+stderr: tracehost: warning: tracer 'WORK/own.so': its module is called tracehost_count
 status 0
 EOF2
 check 'the socket is removed at the end' test ! -e "$socket"

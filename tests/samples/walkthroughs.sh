@@ -7,7 +7,7 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 pages=$(ls README.md samples/*.md samples/*/*.md tracers/*.md tracers/*/*.md plugins/*.md plugins/*/*.md)
 case ${BUILD_DIR:-} in
 *asan | *tsan)
-    leave_out ':load("build/' 'pages that load a library with sanitizers into a BEAM'
+    leave_out ':load("build/\|ERL_LIBS=build/' 'pages that load a library with sanitizers into a BEAM'
     leave_out '^\$ cargo ' 'pages with a Rust program, as the sanitizer must be there before the program'
     ;;
 esac

@@ -4,6 +4,7 @@
 
 : "${BUILD_DIR:=build/release}"
 tracers=$BUILD_DIR/lib/tracehost/tracers
+modules=$BUILD_DIR/erlang/tracehost_tracers/ebin
 
 if ! command -v erlc >/dev/null; then
     skip 'the shipped tracers in a BEAM' 'no Erlang here'
@@ -18,8 +19,8 @@ esac
 
 # in_beam TRACER: prints the tracer's output. Numbers of processes differ from run to run: the tracee is <W>.
 in_beam() {
-    mkdir -p "$work/ebin" && erlc -o "$work/ebin" "tracers/$1/$1.erl" tests/shipped/traced.erl &&
-        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" \
+    mkdir -p "$work/ebin" && erlc -o "$work/ebin" tests/shipped/traced.erl &&
+        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" "$modules" \
             -run traced main "$1" "$tracers" "$work/$1.txt" &&
         worker=$(sed -n 's/^\(<[0-9.]*>\).*/\1/p;q' "$work/$1.txt") &&
         sed "s/${worker:-none}/<W>/g; s/<[0-9]*\.[0-9]*\.[0-9]*>/<P>/g; s/  *$//; s/^<W>  */<W> /" "$work/$1.txt"
@@ -27,12 +28,11 @@ in_beam() {
 
 # The settings of text, each with its answer to trace_status.
 without_name() {
-    mkdir -p "$work/ebin" && erlc -o "$work/ebin" tracers/text/text.erl &&
-        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" -eval '
-            ok = text:load("'"$tracers"'/text"),
-            [io:format("~w: ~w~n", [Path, text:enabled(trace_status, #{output => Path}, self())]) ||
-                Path <- [[], <<>>, '"''"', {a}, "-"]],
-            halt().'
+    ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$modules" -eval '
+        ok = tracehost_text:load("'"$tracers"'/text"),
+        [io:format("~w: ~w~n", [Path, tracehost_text:enabled(trace_status, #{output => Path}, self())]) ||
+            Path <- [[], <<>>, '"''"', {a}, "-"]],
+        halt().'
 }
 expect 'an output setting that names no file removes the tracer' without_name <<'LINES'
 []: remove
@@ -210,16 +210,16 @@ LINES
 
 # Two runs, whose worker has other pids; the second one calls with 1 in place of 2.
 diff_in_beam() {
-    mkdir -p "$work/ebin" && erlc -o "$work/ebin" tracers/diff/diff.erl tests/shipped/traced.erl &&
-        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" -eval "
+    mkdir -p "$work/ebin" && erlc -o "$work/ebin" tests/shipped/traced.erl &&
+        ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" "$modules" -eval "
             Run = fun(Settings, N, File) ->
-                {module, traced} = code:ensure_loaded(traced), ok = diff:load(\"$tracers/diff\"),
+                {module, traced} = code:ensure_loaded(traced), ok = tracehost_diff:load(\"$tracers/diff\"),
                 erlang:trace_pattern({traced, work, 1}, [{'_', [], [{return_trace}]}], [local]),
                 {W, M} = spawn_monitor(fun() -> receive go -> traced:work(N) end end),
-                erlang:trace(W, true, [call, procs, {tracer, diff, Settings}]),
+                erlang:trace(W, true, [call, procs, {tracer, tracehost_diff, Settings}]),
                 W ! go, receive {'DOWN', M, _, _, _} -> ok end,
                 D = erlang:trace_delivered(all), receive {trace_delivered, all, D} -> ok end,
-                true = code:delete(diff), code:purge(diff),
+                true = code:delete(tracehost_diff), code:purge(tracehost_diff),
                 (fun Wait() -> filelib:file_size(File) > 0 orelse begin timer:sleep(20), Wait() end end)(), timer:sleep(100)
             end,
             Run(#{keep => \"$work/side\"}, 2, \"$work/side\"),
@@ -256,20 +256,20 @@ LINES
 
 # Times are of the node's clock of the requested kind, and later than a time before.
 stamps_in_beam() {
-    ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" -eval "
+    ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang -pa "$work/ebin" "$modules" -eval "
         Now = #{timestamp => fun erlang:timestamp/0, monotonic_timestamp => fun() -> erlang:monotonic_time(nanosecond) end,
                 strict_monotonic_timestamp =>
                     fun() -> {erlang:monotonic_time(nanosecond), erlang:unique_integer([monotonic])} end},
-        ok = trace_port:load(\"$tracers/trace_port\"),
+        ok = tracehost_trace_port:load(\"$tracers/trace_port\"),
         File = fun(Kind) -> filename:join(\"$work\", Kind) end,
         Trace = fun(Kind, Clock) ->
             {W, M} = spawn_monitor(fun() -> receive go -> ok end end),
-            erlang:trace(W, true, [procs, Kind, {tracer, trace_port, #{output => File(Kind)}}]),
+            erlang:trace(W, true, [procs, Kind, {tracer, tracehost_trace_port, #{output => File(Kind)}}]),
             Before = Clock(), W ! go, receive {'DOWN', M, _, _, _} -> ok end,
             D = erlang:trace_delivered(all), receive {trace_delivered, all, D} -> {Before, Clock()} end
         end,
         Between = maps:map(Trace, Now),
-        true = code:delete(trace_port), code:purge(trace_port),
+        true = code:delete(tracehost_trace_port), code:purge(tracehost_trace_port),
         Wait = fun Wait(Kind) -> filelib:is_file(File(Kind)) orelse begin timer:sleep(20), Wait(Kind) end end,
         Me = self(),
         Read = fun(Kind, {Before, After}) ->
@@ -304,21 +304,21 @@ expect 'tracehost reads the file of jsonl' jsonl_in_beam <<'LINES'
 {trace,<W>,exit,normal}.
 LINES
 
-expect 'jsonl keeps terms of all types' timeout 120 escript tests/shipped/jsonl_terms.escript "$tracehost" "$tracers" "$work/ebin" "$work" <<'LINES'
+expect 'jsonl keeps terms of all types' timeout 120 escript tests/shipped/jsonl_terms.escript "$tracehost" "$tracers" "$modules" "$work" <<'LINES'
 read 32 terms
 LINES
 
 # Eight processes at once, on all schedulers: no record comes into another.
 crowd_in_beam() {
-    rm -f "$work/crowd" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang +S 4 -pa "$work/ebin" -eval "
-        ok = $1:load(\"$tracers/$1\"), File = \"$work/crowd\",
+    rm -f "$work/crowd" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang +S 4 -pa "$work/ebin" "$modules" -eval "
+        ok = tracehost_$1:load(\"$tracers/$1\"), File = \"$work/crowd\",
         erlang:trace_pattern({lists, duplicate, 2}, true, [global]),
         Run = fun() -> receive go -> [lists:duplicate(N, x) || N <- lists:seq(1, 500)] end end,
         Ws = [spawn_monitor(Run) || _ <- lists:seq(1, 8)],
-        [erlang:trace(W, true, [call, strict_monotonic_timestamp, {tracer, $1, #{output => File}}]) || {W, _} <- Ws],
+        [erlang:trace(W, true, [call, strict_monotonic_timestamp, {tracer, tracehost_$1, #{output => File}}]) || {W, _} <- Ws],
         [W ! go || {W, _} <- Ws], [receive {'DOWN', M, _, _, _} -> ok end || {_, M} <- Ws],
         D = erlang:trace_delivered(all), receive {trace_delivered, all, D} -> ok end,
-        true = code:delete($1), code:purge($1),
+        true = code:delete(tracehost_$1), code:purge(tracehost_$1),
         Wait = fun Wait() -> filelib:is_file(File) orelse begin timer:sleep(20), Wait() end end, Wait(), halt()." &&
         "$tracehost" dump "$work/crowd" | grep -c '^{trace_ts,<[0-9.]*>,call,{lists,duplicate,\[[0-9]*,x\]},{-*[0-9]*,-[0-9]*}}\.$'
 }
@@ -330,9 +330,9 @@ done
 
 # The tracer writes nothing, but must stay loaded until the end.
 quiet_in_beam() {
-    erlc -o "$work/ebin" "tracers/$1/$1.erl" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \
-        -pa "$work/ebin" -eval "ok = $1:load(\"$tracers/$1\"), W = spawn(fun() -> receive {go, P} -> P ! lists:seq(1, 3) end end),
-            erlang:trace(W, true, [call, send, 'receive', procs, running, garbage_collection, {tracer, $1, []}]),
+    ERL_CRASH_DUMP_SECONDS=0 timeout 60 erl -noinput -boot no_dot_erlang \
+        -pa "$work/ebin" "$modules" -eval "ok = tracehost_$1:load(\"$tracers/$1\"), W = spawn(fun() -> receive {go, P} -> P ! lists:seq(1, 3) end end),
+            erlang:trace(W, true, [call, send, 'receive', procs, running, garbage_collection, {tracer, tracehost_$1, []}]),
             W ! {go, self()}, receive [1, 2, 3] -> ok end, D = erlang:trace_delivered(all),
             receive {trace_delivered, all, D} -> io:put_chars(\"traced\\n\") end, halt()."
 }

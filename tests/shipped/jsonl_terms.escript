@@ -7,7 +7,7 @@
 
 main([Tracehost, Tracers, Modules, Scratch]) ->
     true = code:add_patha(Modules),
-    ok = jsonl:load(filename:join(Tracers, "jsonl")),
+    ok = tracehost_jsonl:load(filename:join(Tracers, "jsonl")),
     Lines = filename:join(Scratch, "terms.jsonl"),
     Stream = filename:join(Scratch, "terms.trace"),
     Terms = terms(),
@@ -30,7 +30,7 @@ terms() ->
 
 record(Terms, File) ->
     {Tracee, Monitor} = spawn_monitor(fun() -> take(length(Terms)) end),
-    erlang:trace(Tracee, true, ['receive', {tracer, jsonl, #{output => File}}]),
+    erlang:trace(Tracee, true, ['receive', {tracer, tracehost_jsonl, #{output => File}}]),
     [Tracee ! T || T <- Terms],
     receive {'DOWN', Monitor, process, _, normal} -> ok end,
     Delivered = erlang:trace_delivered(all),
@@ -41,8 +41,8 @@ take(N) -> receive _ -> take(N - 1) end.
 
 %% The file gets its name when the library is unloaded, a little after the purge.
 unload(File) ->
-    true = code:delete(jsonl),
-    code:purge(jsonl),
+    true = code:delete(tracehost_jsonl),
+    code:purge(tracehost_jsonl),
     wait(File, 1000).
 
 wait(File, Times) ->

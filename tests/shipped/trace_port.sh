@@ -88,6 +88,37 @@ expect 'a stream without events leaves an empty file' nothing <<'LINES'
 tracehost replay: warning: -p no:such/1: no such function was called
 LINES
 
+# With a limit the file has so many whole records, and the number of events that came too late.
+limited() {
+    rm -f "$work/limited.trace"
+    "$tracehost" replay -t "trace_port,output=$work/limited.trace,$1" --max-events=9 "$recordings/s03_exceptions_return_to.trace"
+    "$tracehost" info "$work/limited.trace" | sed -n 's/^records *//p'
+    [ "$(wc -c <"$work/limited.trace")" -le "$2" ] && "$tracehost" dump "$work/limited.trace" | tail -n 1
+}
+expect 'max_events is the number of recorded events' limited max_events=3 1000 <<'LINES'
+4, 298 bytes
+{drop,2}.
+-- stderr
+tracehost replay: tracer 'trace_port': tracees removed from the tracer, as it answered neither 'trace' nor 'discard': 1
+LINES
+expect 'max_bytes is the largest size of the file' limited max_bytes=300 300 <<'LINES'
+4, 298 bytes
+{drop,2}.
+-- stderr
+tracehost replay: tracer 'trace_port': tracees removed from the tracer, as it answered neither 'trace' nor 'discard': 1
+LINES
+expect 'events within the limits are all recorded' limited max_events=9,max_bytes=100000 100000 <<'LINES'
+9, 903 bytes
+{trace_ts,<0.89.0>,exception_from,{ex,b4,1},{error,boom},{1795,233753,912943}}.
+LINES
+limited_shares() {
+    "$tracehost" replay --shards=3 -t "trace_port,output=$work/shares.trace,max_events=300" "$recordings/s04_genserver_pingpong.trace" 2>/dev/null
+    "$tracehost" dump "$work/shares.trace" | grep -c '^{trace'
+}
+expect 'a limit holds for all shares together' limited_shares <<'LINES'
+300
+LINES
+
 # The stream that is read is not written over.
 itself() {
     cp "$recordings/s06_ports.trace" "$work/itself.trace"

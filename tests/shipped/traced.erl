@@ -4,11 +4,11 @@
 
 %% Arguments: the tracer's name, the folder of its library, the file that the tracer writes.
 main([Name, Folder, Output]) ->
-    Tracer = list_to_atom(Name),
+    Tracer = list_to_atom("tracehost_" ++ Name),
     ok = Tracer:load(filename:join(Folder, Name)),
     Worker = spawn(fun() -> receive {go, To} -> To ! {done, work(2)} end end),
     erlang:trace_pattern({?MODULE, work, 1}, [{'_', [], [{return_trace}]}], [local]),
-    Stamps = [monotonic_timestamp || Tracer =:= time],
+    Stamps = [monotonic_timestamp || Name =:= "time"],
     erlang:trace(Worker, true, Stamps ++ [call, send, 'receive', procs, {tracer, Tracer, #{output => Output}}]),
     Monitor = monitor(process, Worker),
     Worker ! {go, self()},

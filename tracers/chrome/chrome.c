@@ -331,4 +331,4 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"trace_procs", 5, trace_procs, 0},
                                  {"enabled_garbage_collection", 3, enabled_garbage_collection, 0},
                                  {"trace_garbage_collection", 5, trace_garbage_collection, 0}};
-ERL_NIF_INIT(chrome, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_chrome, callbacks, NULL, NULL, NULL, unload)

@@ -341,4 +341,4 @@ TH_TRACER_UNLOAD()
 /* For an Erlang node; see ../README.md. */
 static ErlNifFunc callbacks[] = {
     {"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}, {"trace_call", 5, trace_call, 0}};
-ERL_NIF_INIT(count, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_count, callbacks, NULL, NULL, NULL, unload)

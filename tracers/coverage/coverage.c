@@ -196,4 +196,4 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"trace", 5, trace, 0},
                                  {"enabled_call", 3, enabled_call, 0},
                                  {"trace_call", 5, trace_call, 0}};
-ERL_NIF_INIT(coverage, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_coverage, callbacks, NULL, NULL, NULL, unload)

@@ -203,4 +203,4 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"trace_call", 5, trace_call, 0},
                                  {"enabled_procs", 3, enabled_procs, 0},
                                  {"trace_procs", 5, trace_procs, 0}};
-ERL_NIF_INIT(diff, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_diff, callbacks, NULL, NULL, NULL, unload)

@@ -253,4 +253,4 @@ TH_TRACER_UNLOAD()
 
 /* For an Erlang node; see ../README.md. */
 static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0}, {"trace", 5, trace, 0}};
-ERL_NIF_INIT(jsonl, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_jsonl, callbacks, NULL, NULL, NULL, unload)

@@ -279,7 +279,7 @@ static inline struct output_file *output_file_of(const char *path)
     struct output_file *file = outputs.files;
     int share = -1;
 
-    while (file && strcmp(file->path, path) != 0)
+    while (file && (file->closed || strcmp(file->path, path) != 0))
         file = file->next;
     if (file)
         return file;
@@ -448,6 +448,22 @@ static inline bool output_begins(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM 
     if (tag == TH_TRACER_ATOM(env, trace_status))
         output = output_find(output_has_settings(env, state) ? state : 0);
     return output && atomic_load_explicit(&output->begun, memory_order_acquire);
+}
+
+/* Ends the file of OUTPUT while the tracer stays loaded; see output_file_close(). A tracer of the same
+ * path then opens the path again. 0 or errno. */
+static inline int output_close(struct output *output)
+{
+    int error = 0;
+
+    output_begin(output);
+    pthread_mutex_lock(&outputs.lock);
+    pthread_mutex_lock(&output_flushing);
+    if (output->to)
+        error = output_file_close(output->to);
+    pthread_mutex_unlock(&output_flushing);
+    pthread_mutex_unlock(&outputs.lock);
+    return error;
 }
 
 static inline void output_free(struct output *output)

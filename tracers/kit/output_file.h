@@ -32,12 +32,14 @@
 struct output_file {
     struct output_file *next;
     FILE *file;
-    int descriptor;  /* -1: not open yet */
-    bool whole;      /* second kind: renamed when complete */
-    bool regular;    /* can be truncated */
-    bool told;       /* the failure was reported; for the end */
-    bool continued;  /* the output of a process that died comes first */
-    bool share;      /* stands for `path` in a share of a recording: th_share_file() */
+    int descriptor; /* -1: not open yet */
+    bool whole;     /* second kind: renamed when complete */
+    bool regular;   /* can be truncated */
+    bool told;      /* the failure was reported; for the end */
+    bool continued; /* the output of a process that died comes first */
+    bool share;     /* stands for `path` in a share of a recording: th_share_file() */
+    /* output_file_close() has ended it; stdio's lock. */
+    bool closed;
     char *temporary; /* present name of an incomplete file of the second kind */
     /* Relaxed: the threads that write hold stdio's lock, and `begun` was set before; other threads
      * only read `error`. */
@@ -246,7 +248,8 @@ static inline ssize_t output_file_write(void *cookie, const char *data, size_t s
     size_t done;
     int error = 0;
 
-    if (!atomic_load_explicit(&file->begun, memory_order_relaxed) || output_file_error(file))
+    if (!atomic_load_explicit(&file->begun, memory_order_relaxed) || file->closed ||
+        output_file_error(file))
         return (ssize_t)size;
     if (file->descriptor < 0)
         error = output_file_open_beside(file);
@@ -285,6 +288,8 @@ static inline int output_file_end(struct output_file *file)
     if (file->file)
         fclose(file->file);
     error = output_file_error(file);
+    if (file->closed)
+        return error;
     if (!error && file->held_size > 0 && (error = output_file_put_held(file, file->held_size)))
         output_file_fail(file, error);
     free(file->held);
@@ -304,6 +309,31 @@ static inline int output_file_end(struct output_file *file)
         unlink(file->temporary);
     output_file_keep_track(file, 0);
     free(file->temporary);
+    return error;
+}
+
+/*
+ * Writes the rest of FILE, which is of the first kind and has begun, and closes its descriptor; text
+ * that comes later is discarded. The memory of FILE stays, less its buffers, some 600 bytes, because
+ * other threads may use FILE until the tracer is unloaded. Returns 0, or errno of the first failure.
+ * Thread: any that keeps the flushing thread from flushing.
+ */
+static inline int output_file_close(struct output_file *file)
+{
+    int error;
+
+    flockfile(file->file);
+    if (!file->closed) {
+        setvbuf(file->file, NULL, _IONBF, 0); /* flushes, and frees stdio's buffer */
+        free(file->held);
+        file->held = NULL;
+        if (close(file->descriptor) != 0 && !output_file_error(file))
+            atomic_store_explicit(&file->error, errno, memory_order_relaxed);
+        file->descriptor = -1;
+        file->closed = true;
+    }
+    error = output_file_error(file);
+    funlockfile(file->file);
     return error;
 }
 

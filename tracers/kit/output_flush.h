@@ -64,7 +64,8 @@ static inline void output_flush_file(FILE *file, int descriptor)
 }
 
 /* Flushes stdout and the files from FILE on, without the lock, as files stay until the thread has
- * ended. */
+ * ended, closed ones, too.
+ * Thread: the holder of `output_flushing`. */
 static inline void output_flush(const struct output_file *file)
 {
     output_flush_file(stdout, STDOUT_FILENO);

@@ -51,4 +51,4 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"trace", 5, trace, 0},
                                  {"enabled_send", 3, enabled_send, 0},
                                  {"trace_send", 5, trace_send, 0}};
-ERL_NIF_INIT(msg, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_msg, callbacks, NULL, NULL, NULL, unload)

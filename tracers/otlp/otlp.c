@@ -573,4 +573,4 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"trace_receive", 5, trace_receive, 0},
                                  {"enabled_procs", 3, enabled_procs, 0},
                                  {"trace_procs", 5, trace_procs, 0}};
-ERL_NIF_INIT(otlp, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_otlp, callbacks, NULL, NULL, NULL, unload)

@@ -590,4 +590,4 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"trace_running_ports", 5, trace_running_ports, 0},
                                  {"enabled_garbage_collection", 3, enabled_garbage_collection, 0},
                                  {"trace_garbage_collection", 5, trace_garbage_collection, 0}};
-ERL_NIF_INIT(perfetto, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_perfetto, callbacks, NULL, NULL, NULL, unload)

@@ -256,4 +256,4 @@ static ErlNifFunc callbacks[] = {{"enabled", 3, enabled, 0},
                                  {"trace_procs", 5, trace_procs, 0},
                                  {"enabled_running_procs", 3, enabled_running_procs, 0},
                                  {"trace_running_procs", 5, trace_running_procs, 0}};
-ERL_NIF_INIT(tree, callbacks, NULL, NULL, NULL, unload)
+ERL_NIF_INIT(tracehost_tree, callbacks, NULL, NULL, NULL, unload)

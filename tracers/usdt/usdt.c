@@ -262,4 +262,4 @@ static ErlNifFunc callbacks[] = {
     {"enabled_garbage_collection", 3, enabled_garbage_collection, 0},
     {"trace_garbage_collection", 5, trace_garbage_collection, 0},
 };
-ERL_NIF_INIT(usdt, callbacks, NULL, NULL, NULL, NULL)
+ERL_NIF_INIT(tracehost_usdt, callbacks, NULL, NULL, NULL, NULL)
