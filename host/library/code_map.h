@@ -51,8 +51,16 @@ bool th_library_code_map_lists(const struct th_code_map *map, uintptr_t first_no
 /* True if SIZE bytes from ADDRESS on are executable memory of LIBRARY itself. */
 bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size);
 
-/* Returns the protection, PROT_..., of SIZE bytes from ADDRESS on, if they are executable memory of
- * LIBRARY itself; else 0. */
+/* The protection of code whose branches by register must lead to `bti` (PROT_BTI, arm64), and which
+ * loses this property if mprotect() is called without it. 0: this machine has no such protection. */
+#ifdef __aarch64__
+enum { TH_PROT_BTI = 0x10 };
+#else
+enum { TH_PROT_BTI = 0 };
+#endif
+
+/* Returns the protection, PROT_... and TH_PROT_BTI, of SIZE bytes from ADDRESS on, if they are
+ * executable memory of LIBRARY itself; else 0. */
 int th_library_protection(const struct th_library *library, uintptr_t address, size_t size);
 
 /* Returns the address at which the file's address 0 is mapped. */
@@ -77,7 +85,8 @@ enum {
     TH_MEMORY_EXECUTABLE = 2,
     TH_MEMORY_WRITABLE = 4,
     TH_MEMORY_HEAP = 8, /* of the process; grows, as does the next */
-    TH_MEMORY_STACK = 16
+    TH_MEMORY_STACK = 16,
+    TH_MEMORY_GUARDED = 32 /* of a library whose code the loader has mapped with TH_PROT_BTI */
 };
 
 struct th_memory_part {
