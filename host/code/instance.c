@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unwind.h>
 
 static unsigned slots = 1;       /* written before modules are prepared */
 static _Atomic uint64_t serials; /* relaxed: only uniqueness matters */
@@ -56,29 +55,21 @@ static int instance_by_address(const void *left, const void *right)
     return (a->callee > b->callee) - (a->callee < b->callee);
 }
 
-/* Returns the start of the function at CODE as an unwinder sees it. gcc 12 lets an entry of the unwind
- * table begin after the NOPs that stand at a label on arm64 (breakpoint's native.h). */
-static uintptr_t unwound_start(uintptr_t code)
-{
-    enum { MOST_NOPS = 64, STEP = 4 /* bytes */ };
-
-    for (uintptr_t at = code; at <= code + MOST_NOPS; at += STEP) {
-        uintptr_t start = (uintptr_t)_Unwind_FindEnclosingFunction((void *)(at + 1));
-        if (start)
-            return start == at ? start : code;
-    }
-    return code;
-}
-
 static void find_starts(struct th_instance *instance)
 {
     size_t count = 0, kept = 0;
 
-    instance->starts = th_alloc((instance->count + 1) * sizeof *instance->starts);
-    for (size_t i = 0; i < instance->count; i++)
-        if (instance->callees[i].code)
-            instance->starts[count++] = (struct th_code_start){
-                unwound_start((uintptr_t)instance->callees[i].code), &instance->callees[i]};
+    instance->starts = th_alloc((2 * instance->count + 1) * sizeof *instance->starts);
+    for (size_t i = 0; i < instance->count; i++) {
+        const struct th_callee *callee = &instance->callees[i];
+        uintptr_t code = (uintptr_t)callee->code, unwound;
+        if (!code)
+            continue;
+        unwound = th_library_unwound_start(code);
+        instance->starts[count++] = (struct th_code_start){code, callee};
+        if (unwound != code)
+            instance->starts[count++] = (struct th_code_start){unwound, callee};
+    }
     qsort(instance->starts, count, sizeof *instance->starts, instance_by_address);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || instance->starts[kept - 1].address != instance->starts[i].address)

@@ -21,6 +21,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <unwind.h>
 
 enum { MOST_PARAMETERS = 5 };
 
@@ -272,6 +273,19 @@ int th_library_protection(const struct th_library *library, uintptr_t address, s
     return PROT_EXEC | (part->rights & TH_MEMORY_READABLE ? PROT_READ : 0) |
            (part->rights & TH_MEMORY_WRITABLE ? PROT_WRITE : 0) |
            (part->rights & TH_MEMORY_GUARDED ? TH_PROT_BTI : 0);
+}
+
+uintptr_t th_library_unwound_start(uintptr_t code)
+{
+    enum { MOST_NOPS = 64, STEP = 4 /* bytes */ };
+
+    for (uintptr_t at = code; at <= code + MOST_NOPS; at += STEP) {
+        /* The argument is a return address, one byte after the call. */
+        uintptr_t start = (uintptr_t)_Unwind_FindEnclosingFunction((void *)(at + 1));
+        if (start)
+            return start == at ? start : code;
+    }
+    return code;
 }
 
 uintptr_t th_library_base(const struct th_library *library)

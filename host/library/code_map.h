@@ -63,6 +63,11 @@ enum { TH_PROT_BTI = 0 };
  * executable memory of LIBRARY itself; else 0. */
 int th_library_protection(const struct th_library *library, uintptr_t address, size_t size);
 
+/* Returns the start of the function whose label is CODE as unwinders and debug information see it.
+ * That is the label, but gcc 12 begins entries of the unwind table and lines of the source after the
+ * NOPs that stand at a label on arm64. */
+uintptr_t th_library_unwound_start(uintptr_t code);
+
 /* Returns the address at which the file's address 0 is mapped. */
 uintptr_t th_library_base(const struct th_library *library);
 
