@@ -82,10 +82,7 @@ sample() {
         }' "$work/samples"
 }
 
-if [ "${EMULATOR:-}" ]; then
-    skip 'gdb and perf unwind stacks with native sites' 'they would see the emulator'
-    finish
-fi
+needs_machine 'gdb and perf unwind stacks with native sites' 'they would see the emulator'
 
 if ! command -v gdb >/dev/null; then
     skip 'gdb unwinds stacks with native sites' 'there is no gdb here'
