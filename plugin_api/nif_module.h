@@ -919,8 +919,8 @@ extern int th_upgrade_check(ErlNifEnv *env, void *old_private_data, ERL_NIF_TERM
  *   }
  *
  * Both macros declare and begin the definition of a static function that returns a term. The
- * compiler neither inlines nor clones the function, nor changes how it is called; on x86-64 it
- * leaves room for a breakpoint at the entry: NOPs that cost next to nothing. (gcc needs the option
+ * compiler neither inlines nor clones the function, nor changes how it is called; it leaves room
+ * for a breakpoint at the entry: NOPs that cost next to nothing. (On x86-64 gcc needs the option
  * `-fcf-protection=none`, which `pkg-config --cflags tracehost-plugin` contains: otherwise an
  * `endbr64` would take the room.) TH_FUNCTION puts the function's address into the section
  * `tracehost_functions` of the library. In a BEAM none of this does harm. For gcc and clang.
@@ -956,6 +956,8 @@ struct th_local_function {
 
 #if defined(__x86_64__)
 #define TH_PATCHABLE __attribute__((patchable_function_entry(16, 8), aligned(16)))
+#elif defined(__aarch64__)
+#define TH_PATCHABLE __attribute__((patchable_function_entry(2)))
 #else
 #define TH_PATCHABLE
 #endif

@@ -213,7 +213,8 @@ static void give_place(size_t place)
 /* The place is mapped a second time, at the page: an old size of 0 makes mremap() do that. */
 bool th_shared_page_enter(void *page)
 {
-    size_t place = to_supervisor >= 0 && !own_page ? take_place() : PAGES;
+    bool can = sysconf(_SC_PAGESIZE) == TH_SHARED_PAGE; /* else the neighbours would move, too */
+    size_t place = can && to_supervisor >= 0 && !own_page ? take_place() : PAGES;
     sigset_t all, before;
     bool mapped;
 

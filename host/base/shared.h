@@ -67,8 +67,8 @@ void th_shared_free(void *memory);
 
 /* Moves the TH_SHARED_PAGE bytes at PAGE, which is a page of its own, into the region: the page
  * keeps address and content. th_shared_page_leave() moves it back into private memory. Errors:
- * returns false, with nothing changed, if there is no region or no place. Thread: any, for a page
- * that only the calling thread uses. */
+ * returns false, with nothing changed, if there is no region or no place, or if the system's pages
+ * are larger. Thread: any, for a page that only the calling thread uses. */
 bool th_shared_page_enter(void *page);
 void th_shared_page_leave(void *page);
 

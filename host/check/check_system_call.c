@@ -247,7 +247,7 @@ void th_check_system_calls_end(void)
     noted = 0;
 }
 
-#else
+#else /* arm64's kernel sends no SIGSYS for the system calls of a thread */
 
 bool th_check_system_calls_supported(void)
 {

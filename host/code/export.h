@@ -120,7 +120,8 @@ static inline void th_code_export_arm(struct th_export *entry, bool armed)
 }
 
 /*
- * Finds the function that begins at ADDRESS, which was found on a stack; NULL: no module has one.
+ * Finds the function whose label is ADDRESS, or whose start as an unwinder found it on a stack; NULL:
+ * no module has one.
  * If several functions share their code, the first is returned.
  * Owner: the module; the callee is valid until its code is purged, never before the code's last
  * user has left.

@@ -59,11 +59,17 @@ static void find_starts(struct th_instance *instance)
 {
     size_t count = 0, kept = 0;
 
-    instance->starts = th_alloc((instance->count + 1) * sizeof *instance->starts);
-    for (size_t i = 0; i < instance->count; i++)
-        if (instance->callees[i].code)
-            instance->starts[count++] =
-                (struct th_code_start){(uintptr_t)instance->callees[i].code, &instance->callees[i]};
+    instance->starts = th_alloc((2 * instance->count + 1) * sizeof *instance->starts);
+    for (size_t i = 0; i < instance->count; i++) {
+        const struct th_callee *callee = &instance->callees[i];
+        uintptr_t code = (uintptr_t)callee->code, unwound;
+        if (!code)
+            continue;
+        unwound = th_library_unwound_start(code);
+        instance->starts[count++] = (struct th_code_start){code, callee};
+        if (unwound != code)
+            instance->starts[count++] = (struct th_code_start){unwound, callee};
+    }
     qsort(instance->starts, count, sizeof *instance->starts, instance_by_address);
     for (size_t i = 0; i < count; i++)
         if (kept == 0 || instance->starts[kept - 1].address != instance->starts[i].address)

@@ -58,7 +58,7 @@ struct th_instance {
     ErlNifFunc *locals;  /* names and arities of the local functions, for their callees */
     uintptr_t low, high; /* address range of the code; equal if there is no code */
     struct th_code_start {
-        uintptr_t address;
+        uintptr_t address; /* label, or start in the unwind table */
         const struct th_callee *callee;
     } * starts; /* ascending; if functions share code, the first callee */
     size_t start_count;

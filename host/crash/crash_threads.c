@@ -1,5 +1,6 @@
 #include "crash.h"
 #include "crash_internal.h"
+#include "crash_machine.h"
 
 #include "host/base/memory.h"
 #include "host/base/output.h"
@@ -16,7 +17,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <ucontext.h>
 #include <unistd.h>
 #include <unwind.h>
 
@@ -249,7 +249,7 @@ void th_crash_unwind(void *context)
     walk.from = 0;
     walk.count = 0;
     if (context)
-        walk.from = (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+        walk.from = th_crash_program_counter(context);
     _Unwind_Backtrace(add_frame, &walk);
 }
 

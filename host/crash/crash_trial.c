@@ -6,6 +6,7 @@
  * and syscall() of this process' C library are meant, not those of programs that a tracer starts.
  */
 #include "crash_internal.h"
+#include "crash_machine.h"
 
 #include "host/base/output.h"
 #include "host/self/self.h"
@@ -13,7 +14,6 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdatomic.h>
@@ -22,23 +22,15 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 /* Written before there are other threads, read in handlers. */
 static struct th_crash_signature *wanted;
 static bool is_trial;
 
-/* The system call is made here, as one in the C library would be filtered. */
-static _Noreturn void end_at_once(int status)
-{
-    for (;;)
-        __asm__ volatile("syscall" ::"a"(SYS_exit_group), "D"(status) : "rcx", "r11", "memory");
-}
-
 void th_crash_end_trial(void)
 {
-    end_at_once(TH_OK);
+    th_crash_exit_at_once(TH_OK);
 }
 
 static void note_name(char *to, size_t size, const char *name)
@@ -78,21 +70,20 @@ void th_crash_note(enum th_crash_kind kind, int number, const struct th_self *se
         nanosleep(&moment, NULL);
     }
     if (is_trial)
-        end_at_once(TH_CRASHED);
+        th_crash_exit_at_once(TH_CRASHED);
 }
 
 /* --- _exit() ---------------------------------------------------------------------------------- */
 
 static void on_filtered_exit(int number, siginfo_t *info, void *context)
 {
-    const ucontext_t *state = context;
-    int status = (int)state->uc_mcontext.gregs[REG_RDI];
+    int status = (int)th_crash_first_argument(context);
 
     if (info->si_code <= 0) /* sent, not by the filter */
         th_crash_note(TH_CRASH_SIGNAL, number, &th_self, context);
     if (!th_crash_is_child() && (th_self.attachment || th_self.library_frame))
         th_crash_note(TH_CRASH_IMMEDIATE, status, &th_self, context);
-    end_at_once(status);
+    th_crash_exit_at_once(status);
 }
 
 /* Finds the code of the function NAME of the C library. */
@@ -117,7 +108,7 @@ static void filter_exit(uint64_t begin, uint64_t end)
     enum { ADDRESS = offsetof(struct seccomp_data, instruction_pointer) };
     struct sock_filter code[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 0, 8),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, TH_CRASH_AUDIT_ARCH, 0, 8),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 0, 6),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ADDRESS + 4),

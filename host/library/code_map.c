@@ -19,7 +19,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
+#include <unwind.h>
 
 enum { MOST_PARAMETERS = 5 };
 
@@ -269,7 +271,21 @@ int th_library_protection(const struct th_library *library, uintptr_t address, s
         !(part->rights & TH_MEMORY_EXECUTABLE))
         return 0;
     return PROT_EXEC | (part->rights & TH_MEMORY_READABLE ? PROT_READ : 0) |
-           (part->rights & TH_MEMORY_WRITABLE ? PROT_WRITE : 0);
+           (part->rights & TH_MEMORY_WRITABLE ? PROT_WRITE : 0) |
+           (part->rights & TH_MEMORY_GUARDED ? TH_PROT_BTI : 0);
+}
+
+uintptr_t th_library_unwound_start(uintptr_t code)
+{
+    enum { MOST_NOPS = 64, STEP = 4 /* bytes */ };
+
+    for (uintptr_t at = code; at <= code + MOST_NOPS; at += STEP) {
+        /* The argument is a return address, one byte after the call. */
+        uintptr_t start = (uintptr_t)_Unwind_FindEnclosingFunction((void *)(at + 1));
+        if (start)
+            return start == at ? start : code;
+    }
+    return code;
 }
 
 uintptr_t th_library_base(const struct th_library *library)
@@ -292,6 +308,52 @@ void th_library_code_range(const struct th_library *library, uintptr_t *begin, u
             *end = part->start + part->size;
     }
 }
+
+#ifdef __aarch64__
+
+/* The loader's own rule: the processor and the kernel have BTI, and the note of the file says that
+ * all of its code has. */
+static bool note_has_bti(const uint32_t *note, size_t size)
+{
+    enum { HAS_BTI = 1 << 17 /* of AT_HWCAP2 */, HEADER = 4 };
+    const uint32_t *property = note + HEADER;
+
+    if (!(getauxval(AT_HWCAP2) & HAS_BTI) || size < HEADER * sizeof *note ||
+        note[2] != NT_GNU_PROPERTY_TYPE_0 || note[1] > size - HEADER * sizeof *note)
+        return false;
+    for (size_t left = note[1], step; left >= 12; left -= step, property += step / 4) {
+        step = 8 + ((size_t)property[1] + 7) / 8 * 8;
+        if (property[0] == GNU_PROPERTY_AARCH64_FEATURE_1_AND)
+            return property[2] & GNU_PROPERTY_AARCH64_FEATURE_1_BTI;
+        if (step > left)
+            break;
+    }
+    return false;
+}
+
+static void mark_guarded(struct th_memory *memory, const struct dl_phdr_info *info)
+{
+    for (size_t i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *header = &info->dlpi_phdr[i];
+        uintptr_t note = info->dlpi_addr + header->p_vaddr;
+        if (header->p_type == PT_GNU_PROPERTY && note % 8 == 0 &&
+            th_library_memory_after(memory, note, TH_MEMORY_READABLE) >= header->p_memsz &&
+            note_has_bti((const uint32_t *)note, header->p_memsz))
+            for (size_t k = 0; k < memory->count; k++)
+                if (memory->parts[k].rights & TH_MEMORY_EXECUTABLE)
+                    memory->parts[k].rights |= TH_MEMORY_GUARDED;
+    }
+}
+
+#else
+
+static void mark_guarded(struct th_memory *memory, const struct dl_phdr_info *info)
+{
+    (void)memory;
+    (void)info;
+}
+
+#endif
 
 struct question {
     const struct link_map *library;
@@ -324,6 +386,7 @@ __attribute__((no_sanitize("thread"))) static int add_parts(struct dl_phdr_info 
                       (header->p_flags & PF_W ? TH_MEMORY_WRITABLE : 0),
         };
     }
+    mark_guarded(memory, info);
     return 1;
 }
 

@@ -51,9 +51,22 @@ bool th_library_code_map_lists(const struct th_code_map *map, uintptr_t first_no
 /* True if SIZE bytes from ADDRESS on are executable memory of LIBRARY itself. */
 bool th_library_executes(const struct th_library *library, uintptr_t address, size_t size);
 
-/* Returns the protection, PROT_..., of SIZE bytes from ADDRESS on, if they are executable memory of
- * LIBRARY itself; else 0. */
+/* The protection of code whose branches by register must lead to `bti` (PROT_BTI, arm64), and which
+ * loses this property if mprotect() is called without it. 0: this machine has no such protection. */
+#ifdef __aarch64__
+enum { TH_PROT_BTI = 0x10 };
+#else
+enum { TH_PROT_BTI = 0 };
+#endif
+
+/* Returns the protection, PROT_... and TH_PROT_BTI, of SIZE bytes from ADDRESS on, if they are
+ * executable memory of LIBRARY itself; else 0. */
 int th_library_protection(const struct th_library *library, uintptr_t address, size_t size);
+
+/* Returns the start of the function whose label is CODE as unwinders and debug information see it.
+ * That is the label, but gcc 12 begins entries of the unwind table and lines of the source after the
+ * NOPs that stand at a label on arm64. */
+uintptr_t th_library_unwound_start(uintptr_t code);
 
 /* Returns the address at which the file's address 0 is mapped. */
 uintptr_t th_library_base(const struct th_library *library);
@@ -77,7 +90,8 @@ enum {
     TH_MEMORY_EXECUTABLE = 2,
     TH_MEMORY_WRITABLE = 4,
     TH_MEMORY_HEAP = 8, /* of the process; grows, as does the next */
-    TH_MEMORY_STACK = 16
+    TH_MEMORY_STACK = 16,
+    TH_MEMORY_GUARDED = 32 /* of a library whose code the loader has mapped with TH_PROT_BTI */
 };
 
 struct th_memory_part {

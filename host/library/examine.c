@@ -116,7 +116,7 @@ static void note_dynamic(struct th_examination *e, const struct th_elf *elf)
     const char *places;
     GElf_Dyn entry;
 
-    e->static_tls = flags & DF_STATIC_TLS;
+    e->static_tls = flags & DF_STATIC_TLS || elf->static_tls; /* no flag on arm64 */
     e->text_relocations = (flags & DF_TEXTREL) || th_elf_dynamic(elf, DT_TEXTREL, &value);
     e->no_delete = th_elf_flags(elf, DT_FLAGS_1) & DF_1_NODELETE;
     e->executable_stack = elf->executable_stack;
@@ -193,8 +193,6 @@ static enum th_status examine(struct th_examination *e, struct th_elf *elf)
     note_sections(e, elf, TH_SECTION_PATCHABLE, sizeof(uint64_t), &e->patchable);
     note_sections(e, elf, TH_SECTION_LOCALS, sizeof(struct th_local_function), &e->locals);
 
-    if (flags & DF_1_PIE)
-        return th_error_raise(TH_REFUSED, "the file is a program; link it with -shared");
     if (flags & DF_1_NOOPEN)
         return th_error_raise(TH_REFUSED, "the library was linked with -z nodlopen, which forbids "
                                           "to open it at run time; link it without");

@@ -23,14 +23,16 @@ static inline uintptr_t th_runtime_stack_lowest(void)
  * in registers only. */
 static inline __attribute__((always_inline)) uintptr_t th_stack_pointer(void)
 {
-#ifdef __x86_64__
     uintptr_t pointer;
 
+#if defined(__x86_64__)
     __asm__ volatile("mov %%rsp, %0" : "=r"(pointer));
-    return pointer;
+#elif defined(__aarch64__)
+    __asm__ volatile("mov %0, sp" : "=r"(pointer));
 #else
-    return (uintptr_t)__builtin_frame_address(0);
+#error "the stack pointer of this machine"
 #endif
+    return pointer;
 }
 
 #endif

@@ -1,6 +1,7 @@
 /* Tests memory and buffers of outputs that outlive the process that writes them. */
 #include "host/base/base.h"
 #include "tests/support/assertions.h"
+#include "tests/support/skipping.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -122,6 +123,8 @@ static void a_page_is_seen_as_long_as_it_is_in_the_region(void **state)
     char text[TH_SHARED_PAGE] = "";
 
     (void)state;
+    if (emulated())
+        skip_because("the emulator maps no memory a second time");
     run_worker(enter_page);
     th_shared_pages_each(th_shared_here, find_text, text);
     assert_string_equal(text, "inside");
@@ -152,6 +155,8 @@ static void a_child_of_the_worker_shares_nothing(void **state)
     char text[TH_SHARED_PAGE] = "";
 
     (void)state;
+    if (emulated())
+        skip_because("the emulator maps no memory a second time");
     run_worker(fork_with_page);
     th_shared_pages_each(th_shared_here, find_text, text);
     assert_string_equal(text, "inside");

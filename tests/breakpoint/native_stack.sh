@@ -82,6 +82,8 @@ sample() {
         }' "$work/samples"
 }
 
+needs_machine 'gdb and perf unwind stacks with native sites' 'they would see the emulator'
+
 if ! command -v gdb >/dev/null; then
     skip 'gdb unwinds stacks with native sites' 'there is no gdb here'
 elif ! in_gdb -ex 'break main' -ex run >"$work/gdb" || ! grep -q '^Breakpoint 1, ' "$work/gdb"; then

@@ -10,6 +10,7 @@
 #include "meeting.h"
 
 #include "host/base/base.h"
+#include "host/breakpoint/native/native_machine.h"
 #include "tests/support/assertions.h"
 #include "tests/support/compiled.h"
 
@@ -20,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FLAGS "-O2 -fpatchable-function-entry=16,8"
+#define FLAGS "-O2 " TH_ENTRY_FLAGS
 
 /* No test uses all functions. */
 #pragma GCC diagnostic push

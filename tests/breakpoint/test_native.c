@@ -3,6 +3,7 @@
 
 #include "host/base/base.h"
 #include "host/breakpoint/generic_bp.h"
+#include "host/breakpoint/native/native_internal.h"
 #include "tests/support/assertions.h"
 #include "tests/support/compiled.h"
 #include "tests/support/dying.h"
@@ -35,8 +36,7 @@ static void meet_function(struct meeting *meeting, const char *name, enum th_nat
 static int open_forms(void **state)
 {
     (void)state;
-    library =
-        compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", "tests/breakpoint/forms.c");
+    library = compiled_open(NULL, "-O2 " TH_ENTRY_FLAGS, "tests/breakpoint/forms.c");
     memset(meetings, 0, sizeof meetings);
     for (enum th_native_form i = 0; i < TH_NATIVE_FORMS; i++)
         meet_function(&meetings[i], form_names[i], i);
@@ -330,11 +330,6 @@ static const char *rights_of(const void *address)
     return rights;
 }
 
-static const char *stub_of(const struct meeting *meeting)
-{
-    return (const char *)meeting->code + 6 + (int32_t)(entry_word(meeting) >> 16);
-}
-
 static void no_memory_is_writable_and_executable(void **state)
 {
     struct noting *a = noting_create('A');
@@ -342,7 +337,7 @@ static void no_memory_is_writable_and_executable(void **state)
     (void)state;
     set_kinds(meetings[1].site, a, TH_BP_LOCAL, 0);
     assert_string_equal(rights_of(meetings[1].code), "r-xp");
-    assert_string_equal(rights_of(stub_of(&meetings[1])), "r-xp");
+    assert_string_equal(rights_of((void *)th_native_near_stub(meetings[1].native)), "r-xp");
     assert_string_equal(rights_of(meetings[1].native), "rw-p");
     noting_end(a);
     assert_string_equal(rights_of(meetings[1].code), "r-xp");
@@ -388,7 +383,7 @@ static const char *many_file(void)
         th_buffer_printf(&text, "{\"f%d\", 1, f%d, 0},\n", i, i);
     th_buffer_add_text(&text, "};\nERL_NIF_INIT(many, functions, NULL, NULL, NULL, NULL)\n");
     th_buffer_add(&text, "", 1);
-    path = compiled_file(NULL, "-O2 -fpatchable-function-entry=16,8", (const char *)text.data);
+    path = compiled_file(NULL, "-O2 " TH_ENTRY_FLAGS, (const char *)text.data);
     th_buffer_free(&text);
     return path;
 }

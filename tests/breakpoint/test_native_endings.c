@@ -116,6 +116,13 @@ static void meet_unwinding(struct th_library *library)
                       i < CATCHES ? TH_NATIVE_TERMS_1 : TH_NATIVE_NIF);
 }
 
+static const char *cxx(void)
+{
+    const char *named = getenv("CXX");
+
+    return named ? named : "g++";
+}
+
 /* The C++ runtime allocates a pool for exceptions in a constructor and never frees this pool. */
 static struct th_library *open_unwinding(const char *flags)
 {
@@ -124,7 +131,7 @@ static struct th_library *open_unwinding(const char *flags)
 #ifdef TH_ADDRESS_SANITIZER
     __lsan_disable();
 #endif
-    library = compiled_open("g++", flags, "tests/breakpoint/unwinding.cc");
+    library = compiled_open(cxx(), flags, "tests/breakpoint/unwinding.cc");
 #ifdef TH_ADDRESS_SANITIZER
     __lsan_enable();
 #endif
@@ -153,8 +160,8 @@ static void unwind(const char *flags)
     uint32_t random = 3;
     uint64_t number = 0;
 
-    if (!compiled_by("g++")) {
-        skip_because("no g++");
+    if (!compiled_by(cxx())) {
+        skip_because("no C++ compiler");
     }
     library = open_unwinding(flags);
     atomic_store(&over, false);

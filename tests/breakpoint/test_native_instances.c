@@ -2,6 +2,7 @@
 #include "meeting.h"
 
 #include "host/base/base.h"
+#include "host/breakpoint/native/native_machine.h"
 #include "host/code/code.h"
 #include "tests/support/assertions.h"
 #include "tests/support/compiled.h"
@@ -36,8 +37,7 @@ static int make_files(void **state)
 {
     (void)state;
     for (int i = 0; i < INSTANCES; i++)
-        files[i] =
-            compiled_file(NULL, "-O2 -fpatchable-function-entry=16,8", "tests/breakpoint/forms.c");
+        files[i] = compiled_file(NULL, "-O2 " TH_ENTRY_FLAGS, "tests/breakpoint/forms.c");
     return 0;
 }
 

@@ -1,6 +1,8 @@
 /*
  * Tests which functions of libraries, compiled in many ways, can have a native site. A refusal
  * names its remedy, and a refused function runs unchanged.
+ *
+ * Long because: the entries of both machines are judged by the same functions.
  */
 #include "meeting.h"
 
@@ -15,9 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #ifndef PR_SET_MDWE
@@ -99,11 +103,12 @@ static void need(const char *compiler)
 static void what_the_flags_ask_for_is_taken(const char *compiler)
 {
     need(compiler);
-    assert_int_equal(refused_of(compiler, "-O2 -fpatchable-function-entry=16,8", PLAIN, NULL), 0);
+    assert_int_equal(refused_of(compiler, "-O2 " TH_ENTRY_FLAGS, PLAIN, NULL), 0);
     assert_int_equal(refused_of(compiler, "-O2 -fpatchable-function-entry=8", PLAIN, NULL), 0);
-    assert_int_equal(refused_of(compiler, "-O3 -g -s -fpatchable-function-entry=16,8", PLAIN, NULL),
-                     0);
+    assert_int_equal(refused_of(compiler, "-O3 -g -s " TH_ENTRY_FLAGS, PLAIN, NULL), 0);
 }
+
+#ifdef __x86_64__
 
 /* Entries of one-byte NOPs. */
 static void entries_compiled_by_gcc_are_accepted(void **state)
@@ -167,34 +172,140 @@ static void an_entry_that_begins_with_endbr64_is_refused(void **state)
                      NAMES);
 }
 
+#else
+
+static void entries_compiled_by_gcc_are_accepted(void **state)
+{
+    (void)state;
+    what_the_flags_ask_for_is_taken("gcc");
+    assert_int_equal(refused_of("gcc", "-O2 -fpatchable-function-entry=4,2", PLAIN, NULL), 0);
+}
+
+static void entries_compiled_by_clang_are_accepted(void **state)
+{
+    (void)state;
+    what_the_flags_ask_for_is_taken("clang");
+    assert_int_equal(refused_of("clang", "-O2 -fpatchable-function-entry=4,2", PLAIN, NULL), 0);
+}
+
+static void an_entry_without_room_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(refused_of(NULL, "-O2", PLAIN, "compiled without room"), NAMES);
+    assert_int_equal(
+        refused_of(NULL, "-O2 -fpatchable-function-entry=2,2", PLAIN, "compiled without room"),
+        NAMES);
+    assert_int_equal(
+        refused_of(NULL, "-O2 -fpatchable-function-entry=1", PLAIN, "less than two instructions"),
+        NAMES);
+}
+
+/* The C library's objects for the start of libraries have no note of BTI. */
+#define GUARDED "-O2 -mbranch-protection=standard -nostartfiles "
+
+static bool has_bti(void)
+{
+    return getauxval(AT_HWCAP2) & 1 << 17;
+}
+
+/* Compiles and opens a library whose code has BTI, and compares its protection with the processor's
+ * ability. */
+static struct th_library *open_guarded(const char *compiler, const char *flags)
+{
+    struct th_library *library = compiled_open(compiler, flags, PLAIN);
+    word code = (word)compiled_function(library, "one");
+
+    assert_int_equal(*(uint32_t *)code, 0xd503245f);
+    assert_int_equal(th_library_protection(library, code, 4) & TH_PROT_BTI,
+                     has_bti() ? TH_PROT_BTI : 0);
+    return library;
+}
+
+static volatile sig_atomic_t refused_branches;
+
+static void skip_branch(int signal, siginfo_t *info, void *context)
+{
+    ucontext_t *state = context;
+
+    (void)signal;
+    (void)info;
+    refused_branches++;
+    state->uc_mcontext.pc = state->uc_mcontext.regs[30];
+    state->uc_mcontext.pstate &= ~(UINT64_C(3) << 10); /* BTYPE */
+}
+
+/* Returns whether the processor refuses to branch to the last instruction of the function CODE. */
+static bool is_guarded_now(const void *code)
+{
+    struct sigaction action = {.sa_sigaction = skip_branch, .sa_flags = SA_SIGINFO}, before;
+    const uint32_t *end = code;
+
+    while (*end != 0xd65f03c0) /* ret */
+        end++;
+    refused_branches = 0;
+    sigaction(SIGILL, &action, &before);
+    ((void (*)(void))(word)end)();
+    sigaction(SIGILL, &before, NULL);
+    return refused_branches > 0;
+}
+
+/* The code stays guarded when entries are written. */
+static void guarded_code_is_accepted_and_stays_guarded(void **state)
+{
+    static const char *const compilers[] = {"gcc", "clang"};
+    static const char *const flags[] = {GUARDED TH_ENTRY_FLAGS,
+                                        GUARDED "-fpatchable-function-entry=4,2"};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct th_library *library;
+        need(compilers[i / 2]);
+        library = open_guarded(compilers[i / 2], flags[i % 2]);
+        assert_int_equal(is_guarded_now(compiled_function(library, "one")), has_bti());
+        assert_int_equal(refused(library, NULL), 0);
+        assert_int_equal(is_guarded_now(compiled_function(library, "one")), has_bti());
+        th_progress_settle();
+        th_library_release(library);
+    }
+}
+
+#endif
+
 static void code_without_an_unwind_table_is_refused(void **state)
 {
     (void)state;
-    assert_int_equal(refused_of(NULL,
-                                "-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables "
-                                "-fpatchable-function-entry=16,8",
-                                PLAIN, "unwind table"),
-                     NAMES);
+    assert_int_equal(
+        refused_of(NULL, "-O2 -fno-asynchronous-unwind-tables -fno-unwind-tables " TH_ENTRY_FLAGS,
+                   PLAIN, "unwind table"),
+        NAMES);
 }
 
 /* --- Changes by others ------------------------------------------------------------------------ */
 
-/* A constructor writes `jmp +3` and a NOP of three bytes to the entry of `two`. */
+/* A constructor writes to the entry of `two`: `jmp +3` and a NOP of three bytes; `mov x0, x0`. */
+#ifdef __x86_64__
+#define OTHER_CODE "\\xe9\\x03\\0\\0\\0\\x0f\\x1f\\0\", 8"
+#else
+#define OTHER_CODE "\\xe0\\x03\\0\\xaa\", 4"
+#endif
 static void an_entry_that_another_tool_changed_is_refused(void **state)
 {
     (void)state;
     assert_int_equal(
-        refused_of(NULL, "-O2 -fpatchable-function-entry=16,8",
+        refused_of(NULL, "-O2 " TH_ENTRY_FLAGS,
                    INCLUDES "#include <sys/mman.h>\n#include <string.h>\n" FOUR
                             "static __attribute__((constructor)) void patch(void)\n"
                             "{ char *page = (char *)((unsigned long)two & ~4095ul);\n"
                             "  if (mprotect(page, 8192, PROT_READ | PROT_WRITE | PROT_EXEC)) "
                             "abort();\n"
-                            "  memcpy((void *)two, \"\\xe9\\x03\\0\\0\\0\\x0f\\x1f\\0\", 8);\n"
+                            "  memcpy((void *)two, \"" OTHER_CODE ");\n"
+                            "  __builtin___clear_cache(page, page + 8192);\n"
                             "  if (mprotect(page, 8192, PROT_READ | PROT_EXEC)) abort(); }\n" TABLE,
                    "another tool has changed"),
         1);
 }
+
+#ifdef __x86_64__
 
 /* A constructor writes int3 over the first byte of `two`, like a debugger with a breakpoint. */
 #define WITH_INT3                                                                         \
@@ -223,7 +334,7 @@ static void a_debuggers_breakpoint_is_accepted_in_short_nops(void **state)
     (void)state;
     need("gcc");
     signal(SIGTRAP, count_trap);
-    library = compiled_open("gcc", "-O2 -fpatchable-function-entry=16,8", WITH_INT3);
+    library = compiled_open("gcc", "-O2 " TH_ENTRY_FLAGS, WITH_INT3);
     entry = compiled_function(library, "two");
     assert_int_equal(refused(library, NULL), 0);
     assert_int_equal(trapped, 2); /* with and without a breakpoint */
@@ -245,7 +356,7 @@ static void a_debuggers_breakpoint_is_refused_in_long_nops(void **state)
 
     (void)state;
     need("clang");
-    library = compiled_open("clang", "-O2 -fpatchable-function-entry=16,8", WITH_INT3);
+    library = compiled_open("clang", "-O2 " TH_ENTRY_FLAGS, WITH_INT3);
     why = th_native_refusal(library, compiled_function(library, "two"));
     assert_non_null(why);
     assert_non_null(strstr(why, "another tool has changed"));
@@ -253,10 +364,12 @@ static void a_debuggers_breakpoint_is_refused_in_long_nops(void **state)
     th_library_release(library);
 }
 
+#endif
+
 static void code_of_another_library_is_refused(void **state)
 {
     struct th_library *library = compiled_open(
-        NULL, "-O2 -fpatchable-function-entry=16,8",
+        NULL, "-O2 " TH_ENTRY_FLAGS,
         INCLUDES FOUR "static ErlNifFunc functions[] = {{\"one\", 1, one, 0},\n"
                       "    {\"abort\", 3, (ERL_NIF_TERM(*)(ErlNifEnv *, int, const ERL_NIF_TERM "
                       "*))abort, 0}, {\"two\", 2, two, 0}, {\"three\", 3, three, 0}, {\"four\", "
@@ -283,12 +396,14 @@ static void code_of_another_library_is_refused(void **state)
     "static __attribute__((destructor)) void end(void) { over = 1; pthread_join(thread, NULL); " \
     "}\n"
 
+#ifdef __x86_64__
+
 static void short_nops_are_refused_if_a_constructor_starts_a_thread(void **state)
 {
     (void)state;
     need("gcc");
-    assert_int_equal(refused_of("gcc", "-O2 -fpatchable-function-entry=16,8",
-                                INCLUDES FOUR THREAD TABLE, "start threads in load()"),
+    assert_int_equal(refused_of("gcc", "-O2 " TH_ENTRY_FLAGS, INCLUDES FOUR THREAD TABLE,
+                                "start threads in load()"),
                      NAMES);
 }
 
@@ -297,10 +412,33 @@ static void long_nops_are_accepted_if_a_constructor_starts_a_thread(void **state
 {
     (void)state;
     need("clang");
-    assert_int_equal(refused_of("clang", "-O2 -fpatchable-function-entry=16,8",
-                                INCLUDES FOUR THREAD TABLE, NULL),
+    assert_int_equal(refused_of("clang", "-O2 " TH_ENTRY_FLAGS, INCLUDES FOUR THREAD TABLE, NULL),
                      0);
 }
+
+#else
+
+/* Only `bti jc` must be written before the code runs. */
+static void entries_are_accepted_if_a_constructor_starts_a_thread(void **state)
+{
+    (void)state;
+    assert_int_equal(refused_of(NULL, "-O2 " TH_ENTRY_FLAGS, INCLUDES FOUR THREAD TABLE, NULL), 0);
+}
+
+static void guarded_entries_are_refused_if_a_constructor_starts_a_thread(void **state)
+{
+    (void)state;
+    assert_int_equal(refused_of(NULL, GUARDED TH_ENTRY_FLAGS,
+                                INCLUDES FOUR THREAD
+                                /* a second one, as one may be a compiler's */
+                                "static void begin(void) {}\n"
+                                "__attribute__((section(\".init_array\"), used)) static void "
+                                "(*second)(void) = begin;\n" TABLE,
+                                "start threads in load()"),
+                     has_bti() ? NAMES : 0);
+}
+
+#endif
 
 /* --- Memory, in a child process --------------------------------------------------------------- */
 
@@ -352,16 +490,22 @@ static int forbid_writing(void)
 static void code_that_cannot_be_made_writable_is_refused(void **state)
 {
     (void)state;
-    compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
+    compiled_before = compiled_open(NULL, "-O2 " TH_ENTRY_FLAGS, PLAIN);
     in_child(forbid_writing);
     th_library_release(compiled_before);
 }
+
+#ifdef __x86_64__
+#define OPENED_FLAGS "-O2 " TH_ENTRY_FLAGS
+#else
+#define OPENED_FLAGS GUARDED TH_ENTRY_FLAGS
+#endif
 
 static int open_forbidden(void)
 {
     if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0) != 0)
         return CANNOT;
-    compiled_before = compiled_open("gcc", "-O2 -fpatchable-function-entry=16,8", PLAIN);
+    compiled_before = compiled_open("gcc", OPENED_FLAGS, PLAIN);
     return check_refused("cannot be made writable");
 }
 
@@ -373,10 +517,10 @@ static void nops_that_cannot_be_merged_are_refused(void **state)
     in_child(open_forbidden);
 }
 
-/* Maps all gaps within two gigabytes of CODE. */
+/* Maps all gaps that a jump at CODE reaches. */
 static void occupy(word code)
 {
-    const word most = (word)2 << 30, top = ((word)1 << 47) - 4096;
+    const word most = TH_NATIVE_REACH + (64 << 10), top = TH_NATIVE_TOP;
     const word last = code + most < top ? code + most : top;
     FILE *maps = fopen("/proc/self/maps", "r");
     static struct {
@@ -406,13 +550,13 @@ static int fill_memory(void)
 
     occupy(code);
     occupy(code); /* memory that opening that file has mapped and unmapped */
-    return check_refused("no free memory within two gigabytes");
+    return check_refused("no free memory within " TH_NATIVE_REACH_TEXT);
 }
 
 static void code_without_free_memory_nearby_is_refused(void **state)
 {
     (void)state;
-    compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
+    compiled_before = compiled_open(NULL, "-O2 " TH_ENTRY_FLAGS, PLAIN);
     in_child(fill_memory);
     assert_int_equal(refused(compiled_before, NULL), 0);
     th_progress_settle();
@@ -424,7 +568,7 @@ static void code_without_free_memory_nearby_is_refused(void **state)
 static void functions_are_refused_before_th_native_begin(void **state)
 {
     (void)state;
-    compiled_before = compiled_open(NULL, "-O2 -fpatchable-function-entry=16,8", PLAIN);
+    compiled_before = compiled_open(NULL, "-O2 " TH_ENTRY_FLAGS, PLAIN);
     assert_int_equal(check_refused("sets no breakpoints"), DONE);
     th_library_release(compiled_before);
     if (th_native_begin() != TH_OK) {
@@ -443,16 +587,22 @@ int main(void)
         cmocka_unit_test(entries_compiled_by_gcc_are_accepted),
         cmocka_unit_test(entries_compiled_by_clang_are_accepted),
         cmocka_unit_test(an_entry_without_room_is_refused),
+        cmocka_unit_test(code_without_an_unwind_table_is_refused),
+        cmocka_unit_test(an_entry_that_another_tool_changed_is_refused),
+        cmocka_unit_test(code_of_another_library_is_refused),
+#ifdef __x86_64__
         cmocka_unit_test(an_entry_with_misplaced_nops_is_refused),
         cmocka_unit_test(misaligned_entries_are_refused),
         cmocka_unit_test(an_entry_that_begins_with_endbr64_is_refused),
-        cmocka_unit_test(code_without_an_unwind_table_is_refused),
-        cmocka_unit_test(an_entry_that_another_tool_changed_is_refused),
         cmocka_unit_test(a_debuggers_breakpoint_is_accepted_in_short_nops),
         cmocka_unit_test(a_debuggers_breakpoint_is_refused_in_long_nops),
-        cmocka_unit_test(code_of_another_library_is_refused),
         cmocka_unit_test(short_nops_are_refused_if_a_constructor_starts_a_thread),
         cmocka_unit_test(long_nops_are_accepted_if_a_constructor_starts_a_thread),
+#else
+        cmocka_unit_test(guarded_code_is_accepted_and_stays_guarded),
+        cmocka_unit_test(entries_are_accepted_if_a_constructor_starts_a_thread),
+        cmocka_unit_test(guarded_entries_are_refused_if_a_constructor_starts_a_thread),
+#endif
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include "host/breakpoint/breakpoint.h"
 
 #include "host/base/base.h"
+#include "host/breakpoint/native/native_machine.h"
 #include "host/library/library.h"
 #include "host/process/process.h"
 #include "tests/support/assertions.h"
@@ -133,10 +134,15 @@ __attribute__((noinline)) ERL_NIF_TERM call_for(int milliseconds)
 
 /* --- Tests ------------------------------------------------------------------------------------ */
 
+/* gcc 12 lets the unwind entry of a function begin after the two NOPs at the label on arm64. */
+static void assert_begin(uintptr_t label, uintptr_t unwound)
+{
+    assert_in_range(unwound, label, label + (sizeof(th_entry_word) == 4 ? 8 : 0));
+}
+
 static void a_backtrace_shows_handlers_and_bodies(void **state)
 {
     static struct stack stack;
-    uintptr_t label = (uintptr_t)plunge->body - 8;
     const uintptr_t *frame = stack.functions;
 
     (void)state;
@@ -145,10 +151,10 @@ static void a_backtrace_shows_handlers_and_bodies(void **state)
     assert_in_range(stack.count, 2 * DEPTH + 4, 99);
     for (int i = 0; i < DEPTH; i++) {
         assert_int_equal(*frame++, (uintptr_t)handle);
-        assert_int_equal(*frame++, label);
+        assert_begin((uintptr_t)plunge->code, *frame++);
     }
     assert_int_equal(*frame++, (uintptr_t)handle);
-    assert_int_equal(*frame++, (uintptr_t)descend);
+    assert_begin((uintptr_t)descend, *frame++);
     assert_int_equal(*frame++, (uintptr_t)call_once);
     assert_int_equal(*frame++, (uintptr_t)a_backtrace_shows_handlers_and_bodies);
 }

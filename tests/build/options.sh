@@ -50,6 +50,8 @@ refused 'no tests for test/attic; there are test/base' dry_scons test/attic
 
 refused 'LIBDIR=/usr/lib is not a folder below PREFIX' dry_scons LIBDIR=/usr/lib
 refused 'Invalid value for option werror: perhaps' dry_scons werror=perhaps
+refused 'HOST=a-machine needs SYSROOT=, a folder with the libraries of that machine' dry_scons HOST=a-machine
+refused 'HOST=a-machine needs SYSROOT=' dry_scons HOST=a-machine SYSROOT="$work/none"
 
 # Tools and folders of another machine are passed on to the commands that run.
 mkdir "$work/cross"

@@ -159,5 +159,6 @@ check 'the program in C compiles' \
     "$CC" -std=gnu11 -Wall -Werror -pthread $(PKG_CONFIG_PATH="$BUILD_DIR/lib/pkgconfig" pkg-config --cflags tracehost) \
     -o "$work/opens" "$work/opens.c" -ldl
 check 'a program in C opens, uses and closes the library' opens "$work/opens"
+needs_machine 'a program in Python opens and uses the library' 'this Python is of another machine'
 check 'a program in Python opens and uses the library' opens python3 "$work/opens.py"
 finish

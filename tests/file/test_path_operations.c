@@ -3,6 +3,7 @@
 #include "carried_out.h"
 
 #include "host/term/term.h"
+#include "tests/support/skipping.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -306,7 +307,9 @@ static void file_info_is_written(void **state)
     assert_int_equal(info.st_uid, getuid());
     assert_string_equal(write_info(path, 0600, (int64_t)1 << 32, -1), "{error,einval}");
     assert_string_equal(write_info(in_folder("none"), 0600, -1, -1), "{error,enoent}");
-    if (getuid() == 0) {
+    if (getuid() == 0 && emulated()) {
+        print_message("# skipped: the user namespace has one user\n");
+    } else if (getuid() == 0) {
         assert_string_equal(write_info(path, 04711, 12, 34), "ok");
         assert_int_equal(stat(path, &info), 0);
         assert_int_equal(info.st_uid, 12);

@@ -102,9 +102,9 @@ calls_are_left() {
         tests/plugin_api/patchable.c -o "$work/patchable.so" &&
         objdump -dC --no-show-raw-insn "$work/patchable.so" >"$work/code" || return
     for called in lookup bump countdown; do
-        grep -qE "(call|jmp) .*<$called[>(]" "$work/code" || return
+        grep -qE "\\<(call|jmp|bl|b)[[:space:]].*<$called[>(]" "$work/code" || return
     done
-    sed -n '/<countdown[>(]/,/^$/p' "$work/code" | grep -qE '(call|jmp) +\*'
+    sed -n '/<countdown[>(]/,/^$/p' "$work/code" | grep -qE '(call|jmp) +\*|\<(blr|br)\>'
 }
 if command -v pkg-config >/dev/null && command -v objdump >/dev/null; then
     for level in -O0 -O1 -O2 -O3 -Os; do

@@ -2,6 +2,7 @@
 # Tests each probe of the host with gdb, which reads the notes, raises the semaphores and finds the arguments by
 # itself.
 . tests/cli/lib/assertions.sh
+needs_machine 'gdb finds the probes' 'it would see the emulator'
 
 party=$BUILD_DIR/tests/plugins/party.so
 # LeakSanitizer wants to be the one that traces.

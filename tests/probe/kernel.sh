@@ -1,6 +1,7 @@
 #!/bin/sh
 # Tests probes with the kernel's tracing, through bpftrace and perf. Skipped without the permission for these.
 . tests/cli/lib/assertions.sh
+needs_machine 'the kernel finds the probes' 'it would see the emulator'
 
 # LeakSanitizer wants to be the one that traces. perf keeps a cache below HOME.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"

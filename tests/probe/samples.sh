@@ -2,6 +2,7 @@
 # Tests the scripts in samples/probes: bpftrace and SystemTap find the probes in the program and the library, and
 # accept the scripts, without running them.
 . tests/cli/lib/assertions.sh
+needs_machine 'bpftrace and SystemTap accept the scripts' 'they read programs of this machine'
 
 ln -s "$BUILD_DIR" "$work/build" # bpftrace takes no blanks, which the path of a checkout may have
 tracehost=$work/build/bin/tracehost

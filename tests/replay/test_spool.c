@@ -7,6 +7,7 @@
 #include "host/self/self.h"
 #include "host/trace/trace.h"
 #include "tests/support/assertions.h"
+#include "tests/support/skipping.h"
 #include "tests/support/stream.h"
 
 #include <errno.h>
@@ -332,6 +333,9 @@ static void check_succession(const struct th_spool_limits *with, const char *beg
     struct th_buffer stream = {0}, expected = {0};
     const char *out;
 
+    if (emulated())
+        skip_because(
+            "the emulator maps no memory a second time, so the supervisor cannot know the record");
     for (size_t i = 1; i <= RECORDS; i++) {
         if (i % STEP == 0)
             th_buffer_printf(&expected, "%zu@%zu\n", i, stream.size);

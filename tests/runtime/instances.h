@@ -14,8 +14,13 @@
 #include <unistd.h>
 
 /* Compiler flags for versions with native sites, and without. */
+#ifdef __x86_64__
 #define PATCHABLE "-fpatchable-function-entry=16,8 -falign-functions=16 -fcf-protection=none"
 #define UNPATCHABLE "-fcf-protection=full"
+#else
+#define PATCHABLE "-fpatchable-function-entry=2"
+#define UNPATCHABLE "-fno-asynchronous-unwind-tables -fno-unwind-tables"
+#endif
 
 struct instance {
     struct th_library *library;

@@ -4,12 +4,13 @@
  * // All functions have breakpoints that count. Modules are upgraded in pairs: a thread that only
  * reads asserts that both modules of a pair have the same version in one view. No call of a lasting
  * module may fail, and the breakpoints must have counted each. At least 10,000,000 calls and 500
- * commits, or STRESS_COMMITS; a twentieth under a sanitizer.
+ * commits, or STRESS_COMMITS; a twentieth under a sanitizer or in an emulator.
  */
 #include "host/base/base.h"
 #include "host/term/term.h"
 #include "tests/support/assertions.h"
 #include "tests/support/scene.h"
+#include "tests/support/skipping.h"
 #include "tests/support/versions.h"
 
 #include "host/runtime/runtime_internal.h"
@@ -31,10 +32,16 @@ enum {
 };
 
 #if defined(TH_ADDRESS_SANITIZER) || defined(TH_PROGRESS_TSAN) || defined(__SANITIZE_UNDEFINED__)
-enum { SCALE = 20 };
+enum { SLOW = true };
 #else
-enum { SCALE = 1 };
+enum { SLOW = false };
 #endif
+
+/* Divides the numbers of calls and commits. */
+static unsigned scale(void)
+{
+    return SLOW || emulated() ? 20 : 1;
+}
 
 static char names[MODULES][32];  /* as long as version_0000 */
 static long version_of[MODULES]; /* 0: not loaded; written by the loader */
@@ -342,8 +349,8 @@ static void load_all(void)
 static void no_call_is_lost_while_code_is_replaced(void **state)
 {
     const char *wanted = getenv("STRESS_COMMITS");
-    unsigned commits = wanted ? (unsigned)atoi(wanted) : 200 / SCALE;
-    const uint64_t calls = 10 * 1000 * 1000 / SCALE;
+    unsigned commits = wanted ? (unsigned)atoi(wanted) : 200 / scale();
+    const uint64_t calls = 10 * 1000 * 1000 / scale();
     struct th_runtime_setup setup = {.schedulers = CALLERS};
     struct th_session *session;
     pthread_t threads[CALLERS + 1];
@@ -379,7 +386,7 @@ static void no_call_is_lost_while_code_is_replaced(void **state)
         assert_int_equal(counted(session, i), made);
     assert_int_equal(after.mappings, before.mappings);
     assert_int_equal(after.files, before.files);
-    assert_true(SCALE > 1 || after.heap < before.heap + before.heap / 10);
+    assert_true(scale() > 1 || after.heap < before.heap + before.heap / 10);
     th_trace_session_destroy(session);
     th_runtime_kill_all();
     th_code_end();

@@ -15,7 +15,11 @@ TH_TRACER_ENABLED(generic)
 static void burn(unsigned turns)
 {
     if (turns)
+#if defined(__x86_64__)
         __asm__ volatile("1: decl %0\n\tjnz 1b" : "+r"(turns) : : "cc");
+#elif defined(__aarch64__)
+        __asm__ volatile("1: subs %w0, %w0, #1\n\tb.ne 1b" : "+r"(turns) : : "cc");
+#endif
 }
 
 TH_TRACER_TRACE(generic)

@@ -14,23 +14,12 @@
 #include <unistd.h>
 #include <unwind.h>
 
-#ifdef __x86_64__
-
 static void (*const thunks[TH_NATIVE_FORMS])(void) = {
     [TH_NATIVE_TERMS_0] = th_native_thunk_terms_0, [TH_NATIVE_TERMS_1] = th_native_thunk_terms_1,
     [TH_NATIVE_TERMS_2] = th_native_thunk_terms_2, [TH_NATIVE_TERMS_3] = th_native_thunk_terms_3,
     [TH_NATIVE_TERMS_4] = th_native_thunk_terms_4, [TH_NATIVE_TERMS_5] = th_native_thunk_terms_5,
     [TH_NATIVE_NIF] = th_native_thunk_terms_2,
 };
-
-static const char *const other_machine = NULL;
-
-#else
-
-static void (*const thunks[TH_NATIVE_FORMS])(void);
-static const char *const other_machine = "breakpoints in machine code are possible on x86-64 only";
-
-#endif
 
 /* The reason why all functions are refused; NULL: none. Written by th_native_begin(). */
 static const char *refusal =
@@ -53,9 +42,9 @@ static uintptr_t tried_page;
 
 /* --- Records ---------------------------------------------------------------------------------- */
 
-static uint64_t *native_word_of(const struct th_native *native)
+static th_entry_word *native_word_of(const struct th_native *native)
 {
-    return (uint64_t *)((char *)native->body - TH_ENTRY_WORD);
+    return (th_entry_word *)((char *)native->body - TH_ENTRY_WORD);
 }
 
 static uintptr_t native_page_of(const void *code)
@@ -82,7 +71,7 @@ static void free_gone(const struct th_library *library)
         if (!native->dropped) {
             native->listed = false;
         } else if (is_gone) {
-            th_hash_table_remove(&records, word);
+            th_hash_table_remove(&records, (uintptr_t)native->code);
             th_native_near_free(native);
         } else {
             drops.items[kept++] = native;
@@ -112,9 +101,9 @@ enum th_status th_native_begin(void)
      * with an unwinder of its own passes handlers, whose cleanups use libgcc's: so libgcc's must be
      * ready before. */
     _Unwind_Backtrace(native_stop, NULL);
-    refusal = other_machine;
-    if (!refusal && !th_native_text_begin())
-        refusal = "the kernel has no membarrier() for changed code: use Linux 4.16 or newer";
+    refusal = th_native_text_begin()
+                  ? NULL
+                  : "the kernel has no membarrier() for changed code: use Linux 4.16 or newer";
     if (refusal)
         return th_error_raise(TH_FAILED, "%s", refusal);
     th_library_watch_opened(see_opened);
@@ -124,9 +113,11 @@ enum th_status th_native_begin(void)
 /* Describes CODE's entry in WORD. False, with errno: CODE is not in LIBRARY. */
 static bool native_describe(const struct th_library *library, void *code, struct th_text_word *word)
 {
-    *word = (struct th_text_word){code, 0,
-                                  th_library_protection(library, (uintptr_t)code, TH_ENTRY_WORD)};
     errno = EFAULT;
+    if (!th_library_executes(library, (uintptr_t)code, TH_ENTRY_WORD))
+        return false;
+    word->word = th_native_entry_word(code);
+    word->protection = th_library_protection(library, (uintptr_t)word->word, TH_ENTRY_WORD);
     return word->protection != 0;
 }
 
@@ -169,18 +160,10 @@ const char *th_native_refusal(const struct th_library *library, const void *code
     near = th_native_near_find(code, false) != NULL;
     pthread_mutex_unlock(&lock);
     if (!near)
-        return "there is no free memory within two gigabytes of the code, which a breakpoint "
-               "needs: load the library before so much memory is mapped";
+        return "there is no free memory within " TH_NATIVE_REACH_TEXT
+               " of the code, which a breakpoint needs: load the library before so much memory is "
+               "mapped";
     return NULL;
-}
-
-/* `cs jmp` to the stub, and an unused NOP, for disassemblers. */
-static uint64_t jump_of(const struct th_native *native, const void *code)
-{
-    enum { JUMP = 6 };
-    uint32_t displacement = (uint32_t)(th_native_near_stub(native) - ((uintptr_t)code + JUMP));
-
-    return UINT64_C(0x9066000000000000) | (uint64_t)displacement << 16 | 0xe92e;
 }
 
 struct th_native *th_native_create(const struct th_library *library, void *code,
@@ -204,12 +187,13 @@ struct th_native *th_native_create(const struct th_library *library, void *code,
     if (native) {
         native->dropped = false;
         native->handler = handler;
-        native->body = (char *)code + TH_ENTRY_WORD;
+        native->body = word.word + 1;
         native->owner = owner;
         native->thunk = (const void *)(uintptr_t)thunks[form];
-        native->jump = jump_of(native, code);
+        native->code = code;
+        native->jump = th_native_jump(word.word, th_native_near_stub(native));
         native->protection = (short)word.protection;
-        tried_page = native_page_of(code);
+        tried_page = native_page_of(word.word);
     }
     pthread_mutex_unlock(&lock);
     return native;
@@ -244,11 +228,11 @@ struct writing {
 /* Adds NATIVE's entry if this is its first armed site, or was its last. */
 static void write_later(struct writing *writing, struct th_native *native, bool arm)
 {
-    uint64_t *word = native_word_of(native);
+    th_entry_word *word = native_word_of(native);
 
     if (arm ? native->armed++ == 0 : --native->armed == 0)
         writing->words[writing->count++] = (struct th_text_word){
-            word, th_native_entry_keeping_int3(*word, arm ? native->jump : TH_ENTRY_NOP),
+            word, th_native_entry_keeping(*word, arm ? (th_entry_word)native->jump : TH_ENTRY_NOP),
             native->protection};
 }
 

@@ -1,21 +1,16 @@
 /*
- * Native sites: breakpoints in machine code, x86-64, for local and external calls alike.
+ * Native sites: breakpoints in machine code, for local and external calls alike.
  *
- * A function can have one if it was compiled with -fpatchable-function-entry=16,8: the compiler
- * then puts eight bytes of NOPs at its label, the entry word. (Options =8 and =16,0 will do. The
- * bytes before the label are not used.)
- *
- *     label     the entry word: one NOP of eight bytes, or `cs jmp rel32` and two unused bytes
- *     label+8   the body
+ * A function can have one if it was compiled with -fpatchable-function-entry: the compiler then puts
+ * NOPs at its label. One word of them is the entry word: a NOP, or a jump; the body follows. The
+ * machine's header (x86_64/native_x86_64.h, arm64/native_arm64.h) has their instructions.
  *
  * The entry word is aligned, so one store switches between the two forms, and a thread that arrives
  * runs one of the two. membarrier() makes the store visible to all threads (SYNC_CORE: a processor
- * may have fetched the old instruction). The switch is safe only between two single instructions:
- * so the compiler's NOPs are merged to one NOP before other threads can run them. A breakpoint of a
- * debugger at the label stays in place.
+ * may have fetched the old instruction).
  *
- * The jump reaches 2 GB, so it leads to a stub near the library. The stub belongs to the entry, as
- * its record does, and jumps to the thunk (native_thunk.S) with the record in a register. The thunk
+ * The jump does not reach all memory, so it leads to a stub near the library. The stub belongs to the
+ * entry, as its record does, and jumps to the thunk (native_thunk.h) with the record in a register. The thunk
  * tests one thing: whether any breakpoint of the entry is active. If none is, it jumps to the body,
  * as if there were no site. Else it jumps to the record's handler, whose caller then is the
  * function's caller.
@@ -25,9 +20,6 @@
  * mispredict this return and all outer ones. Nothing is pushed and no return address is written, so
  * debuggers, unwinders, sanitizers and shadow stacks see a normal stack. A handler that needs the
  * function's end calls the body itself.
- *
- * The code before the body uses only registers that the C ABI lets a call change: %rax, %r11, the
- * flags.
  */
 #ifndef TH_NATIVE_H
 #define TH_NATIVE_H
@@ -71,7 +63,7 @@ struct th_native {
      * sessions, by bit, that have an active breakpoint in any generation. */
     _Atomic uint64_t others, sessions;
     void *handler; /* for the entry's form, as below; constant while there is a site */
-    void *body;    /* label + 8 */
+    void *body;    /* behind the entry word */
     union {
         void *owner;            /* data of the creator */
         struct th_native *next; /* native_near.c: the list of free records */
@@ -80,6 +72,7 @@ struct th_native {
     int arity;
     /* Written by native*.c: */
     const void *thunk; /* the thunk of the form */
+    const void *code;  /* label */
     uint64_t jump;     /* the entry word while armed */
     uint32_t armed;    /* number of armed sites; with the permission */
     short protection;  /* of the entry word's memory, PROT_... */
@@ -103,8 +96,8 @@ static inline uint64_t th_native_sessions(const struct th_native *native)
 /*
  * A handler is called in the function's place, with the function's arguments, and must return the
  * result of the body, which has the same type without the last parameter. The last parameter, the
- * record, is in the next register. If the arguments take all registers, the record is in %xmm0, so
- * that the stack holds only data of the caller.
+ * record, is in the next register. If the arguments can take all registers, the record is in the
+ * first register for floating-point arguments, so that the stack holds only data of the caller.
  *
  *     NIF:     term (*)(env, int argc, const term argv[], struct th_native *)
  *     TERMS_n: term (*)(env, term 1, ... term n, struct th_native *), n at most 4
@@ -132,10 +125,10 @@ static inline double th_native_in(struct th_native *native)
 }
 
 /*
- * Makes the entries of each library that is opened later ready: merges the NOPs of each entry.
+ * Makes the entries of each library that is opened later ready.
  * Order: before libraries are opened and before other threads start.
- * Errors: TH_FAILED if this machine has no native sites (another architecture, a kernel without
- * membarrier SYNC_CORE); then all functions are refused for this reason.
+ * Errors: TH_FAILED if this machine has no native sites (a kernel without membarrier SYNC_CORE); then
+ * all functions are refused for this reason.
  *
  * Thread: any, for the other functions of this header; they take locks of native*.c only.
  */

@@ -9,9 +9,9 @@
 #ifndef TH_NATIVE_INTERNAL_H
 #define TH_NATIVE_INTERNAL_H
 
-#include <stdbool.h>
+#include "native_machine.h"
+
 #include <stddef.h>
-#include <stdint.h>
 
 struct th_library;
 
@@ -20,8 +20,8 @@ bool th_native_text_begin(void);
 
 /* A word to write, aligned, with the protection of its memory. */
 struct th_text_word {
-    uint64_t *word;
-    uint64_t value;
+    th_entry_word *word;
+    th_entry_word value;
     int protection;
 };
 
@@ -32,47 +32,67 @@ struct th_text_word {
  */
 bool th_native_text_write(struct th_text_word *words, size_t count);
 
+/* Makes each thread execute the code from BEGIN to END as it was written before the call. */
+void th_native_text_publish(uint8_t *begin, uint8_t *end);
+
 /* True if WORD could be written now; else errno is set. */
 bool th_native_text_can_write(const struct th_text_word *word);
 
-/* --- Entries as compilers leave them, checked and merged (native_entry.c) --------------------- */
+/* --- Entries as compilers leave them (native_entry.c, and a file for each machine) ------------ */
 
-enum { TH_ENTRY_WORD = 8 /* bytes */ };
-
-/* `cs nopl 0(%rax)`, in eight bytes, the first in the lowest byte. The jump of an entry begins with
- * an idle `cs`, too: a debugger with a breakpoint at the first byte later restores the byte that it
- * found, and must not spoil a word that was written since. */
-#define TH_ENTRY_NOP UINT64_C(0x00000000801f0f2e)
+enum { TH_ENTRY_WORD = sizeof(th_entry_word) /* bytes */ };
 
 /* A reason to refuse, used in two places. */
 #define TH_ENTRY_UNWRITABLE                                                                 \
     "its code cannot be made writable: allow that (it is forbidden by prctl(PR_SET_MDWE), " \
     "systemd's MemoryDenyWriteExecute= or SELinux's execmod)"
 
-/* Returns VALUE for an entry word that holds OLD, but keeps a breakpoint that a debugger has put at
- * the first byte. A debugger stops all threads to put one there. */
-uint64_t th_native_entry_keeping_int3(uint64_t old, uint64_t value);
+/* Text for reasons to refuse. */
+#define TH_ENTRY_COMPILE "compile with `pkg-config --cflags tracehost-plugin`"
 
 /*
- * Merges the NOPs in the first eight bytes of each entry of LIBRARY, which was just opened. Later,
- * when an entry is first traced, a thread could stand between two of the NOPs. The compiler lists
- * where the NOPs begin; a label is where an entry of the unwind table begins. An entry that is not
- * certain is left as it is, and refused (th_native_entry_refusal()).
+ * Changes the entries of LIBRARY, which was just opened, where that is needed before a site can be
+ * set. Later, when an entry is first traced, a thread could stand between two of the compiler's NOPs.
+ * The compiler lists where the NOPs begin; a label is where an entry of the unwind table begins. An
+ * entry that is not certain is left as it is, and refused (th_native_entry_refusal()).
  */
 void th_native_entries_make_ready(const struct th_library *library);
 
-/* Returns the reason why the entry at CODE is not a single, aligned NOP of LIBRARY; NULL: it is. */
+/* Returns the reason why the entry at CODE can have no site in LIBRARY; NULL: it can. */
 const char *th_native_entry_refusal(const struct th_library *library, const void *code);
+
+/* True if an entry of the unwind table begins at ADDRESS. */
+bool th_native_entry_unwinds(uintptr_t address);
+
+/* True if an entry word at ADDRESS would be readable code of LIBRARY. */
+bool th_native_entry_can_read(const struct th_library *library, uintptr_t address);
+
+/* By machine: */
+
+/* Returns the entry word of the function at CODE, which is readable. */
+th_entry_word *th_native_entry_word(const void *code);
+
+/* Decides how to make the entry ready for which the compiler lists FIRST_NOP. False: it is ready, or
+ * not certain. */
+bool th_native_entry_prepare(const struct th_library *library, uintptr_t first_nop,
+                             struct th_text_word *word);
+
+/* th_native_entry_refusal() for readable CODE. */
+const char *th_native_entry_check(const struct th_library *library, const void *code);
+
+/* Returns VALUE for an entry word that holds OLD, but keeps a breakpoint that a debugger has put
+ * there, where the machine can. A debugger stops all threads to put one there. */
+th_entry_word th_native_entry_keeping(th_entry_word old, th_entry_word value);
 
 /*
  * Memory near libraries, for records of entries and their stubs (native_near.c), is allocated in
- * blocks: a page of stubs, and the records that the stubs load. A stub always has the same record,
+ * blocks: one page of stubs, and the records that the stubs load. A stub always has the same record,
  * so the page is written once and is executable only from then on. A block serves all libraries
  * that it reaches, and is never freed.
  *
  * A stub has no entry in an unwind table: libgcc takes a lock for tables that are registered at run
  * time, in each exception and in each walk from a signal handler. A walk that begins at one of the
- * two instructions of a stub finds no caller; a walk from the thunk does.
+ * instructions of a stub finds no caller; a walk from the thunk does.
  *
  * Thread: one at a time, by native.c's lock.
  */

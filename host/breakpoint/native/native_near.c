@@ -7,24 +7,18 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
 #endif
 
-enum {
-    STUB = 16, /* bytes */
-    STUBS = 256,
-    CODE = STUB * STUBS,
-    RECORDS = STUBS * sizeof(struct th_native),
-    BLOCK = CODE + RECORDS,
-};
-
-_Static_assert(CODE == 4096, "a page: what is executable is not writable");
+/* A block has one page of stubs, because code is executable and records are writable, and a record for
+ * each stub. Sizes are in bytes; set with the first block. */
+static size_t page, stubs, block_bytes;
 
 /* The sure range of a jump, in bytes either way; and the end of a program's addresses. */
-static const uintptr_t reach = (UINT64_C(2) << 30) - (64 << 10);
-static const uintptr_t top = (UINT64_C(1) << 47) - 4096;
+static const uintptr_t reach = TH_NATIVE_REACH, top = TH_NATIVE_TOP;
 
 struct block {
     struct block *next;
@@ -54,12 +48,12 @@ static void consider(struct place *place, uintptr_t start, uintptr_t end)
     uintptr_t address;
 
     if (start < lowest)
-        start = (lowest + CODE - 1) / CODE * CODE;
+        start = (lowest + page - 1) / page * page;
     if (end > highest)
-        end = highest / CODE * CODE;
-    if (end < start || end - start < BLOCK)
+        end = highest / page * page;
+    if (end < start || end - start < block_bytes)
         return;
-    address = end <= place->word ? end - BLOCK : start;
+    address = end <= place->word ? end - block_bytes : start;
     if (!place->address || distance(address, place->word) < distance(place->address, place->word))
         place->address = address;
 }
@@ -96,7 +90,7 @@ static uint8_t *map_near(uintptr_t word)
         errno = ENOMEM;
         if (!place.address)
             return NULL;
-        memory = mmap((void *)place.address, BLOCK, PROT_READ | PROT_WRITE,
+        memory = mmap((void *)place.address, block_bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
         if (memory == (void *)place.address)
             return memory;
@@ -107,7 +101,7 @@ static uint8_t *map_near(uintptr_t word)
             if (errno != EEXIST)
                 return NULL;
         } else {
-            munmap(memory, BLOCK); /* an old kernel takes the address as a hint */
+            munmap(memory, block_bytes); /* an old kernel takes the address as a hint */
             errno = EEXIST;
         }
     }
@@ -118,39 +112,37 @@ static uint8_t *map_near(uintptr_t word)
 
 static struct th_native *record_of(const struct block *block, size_t i)
 {
-    return (struct th_native *)(block->code + CODE) + i;
+    return (struct th_native *)(block->code + page) + i;
 }
 
 static struct block *make_block(uintptr_t word)
 {
-    enum { LEA = 7 };
-    uint8_t *memory = map_near(word);
     struct block *block;
+    uint8_t *memory;
 
+    page = (size_t)sysconf(_SC_PAGESIZE);
+    stubs = page / TH_NATIVE_STUB;
+    block_bytes = page + (stubs * sizeof(struct th_native) + page - 1) / page * page;
+    memory = map_near(word);
     if (!memory)
         return NULL;
     block = th_alloc_zero(sizeof *block);
     block->code = memory;
-    for (size_t i = STUBS; i-- > 0;) {
+    for (size_t i = stubs; i-- > 0;) {
         struct th_native *record = record_of(block, i);
-        uint8_t *stub = block->code + i * STUB;
-        int32_t displacement = (int32_t)((uint8_t *)record - (stub + LEA));
 
-        /* `lea RECORD(%rip),%r11; jmp *TH_NATIVE_THUNK(%r11)`, and traps. */
-        memset(stub, 0xcc, STUB);
-        memcpy(stub, (const uint8_t[]){0x4c, 0x8d, 0x1d}, 3);
-        memcpy(stub + 3, &displacement, sizeof displacement);
-        memcpy(stub + LEA, (const uint8_t[]){0x41, 0xff, 0x63, TH_NATIVE_THUNK}, 4);
+        th_native_stub_write(block->code + i * TH_NATIVE_STUB, record, TH_NATIVE_THUNK);
         record->next = block->free;
         block->free = record;
     }
-    if (mprotect(memory, CODE, PROT_READ | PROT_EXEC) != 0) {
+    if (mprotect(memory, page, PROT_READ | PROT_EXEC) != 0) {
         int error = errno;
-        munmap(memory, BLOCK);
+        munmap(memory, block_bytes);
         th_free(block);
         errno = error;
         return NULL;
     }
+    th_native_text_publish(memory, memory + page);
     block->next = blocks;
     return blocks = block;
 }
@@ -162,7 +154,7 @@ struct th_native *th_native_near_find(const void *word, bool take)
     struct th_native *record;
 
     while (block && !(block->free && distance((uintptr_t)block->code, from) < reach &&
-                      distance((uintptr_t)block->code + CODE, from) < reach))
+                      distance((uintptr_t)block->code + page, from) < reach))
         block = block->next;
     if (!block && !(block = make_block(from)))
         return NULL;
@@ -176,7 +168,7 @@ static struct block *block_of(const struct th_native *record)
 {
     struct block *block = blocks;
 
-    while (record < record_of(block, 0) || record >= record_of(block, STUBS))
+    while (record < record_of(block, 0) || record >= record_of(block, stubs))
         block = block->next;
     return block;
 }
@@ -193,5 +185,5 @@ uintptr_t th_native_near_stub(const struct th_native *record)
 {
     struct block *block = block_of(record);
 
-    return (uintptr_t)block->code + (size_t)(record - record_of(block, 0)) * STUB;
+    return (uintptr_t)block->code + (size_t)(record - record_of(block, 0)) * TH_NATIVE_STUB;
 }

@@ -68,7 +68,14 @@ static int native_text_by_address(const void *a, const void *b)
 }
 
 /* Relaxed: the data for threads that run the new word was visible before, as the change has waited
- * for it; sync_threads() does the rest. */
+ * for it; sync_threads() does the rest. The call after the store cleans caches where a processor
+ * has separate ones for instructions. */
+static void store_word(const struct th_text_word *word)
+{
+    atomic_store_explicit((_Atomic th_entry_word *)word->word, word->value, memory_order_relaxed);
+    __builtin___clear_cache((char *)word->word, (char *)(word->word + 1));
+}
+
 bool th_native_text_write(struct th_text_word *words, size_t count)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -78,6 +85,8 @@ bool th_native_text_write(struct th_text_word *words, size_t count)
     if (count == 0)
         return true;
     qsort(words, count, sizeof *words, native_text_by_address);
+    if (TH_NATIVE_SYNCS_BEFORE)
+        sync_threads();
     pthread_mutex_lock(&lock);
     for (size_t i = 0, end; i < count && done; i = end) {
         /* The words in consecutive pages with one protection. */
@@ -88,8 +97,7 @@ bool th_native_text_write(struct th_text_word *words, size_t count)
             ;
         done = protect(words + i, end - i, true);
         for (size_t k = i; k < end && done; k++)
-            atomic_store_explicit((_Atomic uint64_t *)words[k].word, words[k].value,
-                                  memory_order_relaxed);
+            store_word(&words[k]);
         if (done)
             protect(words + i, end - i, false);
     }
@@ -98,6 +106,12 @@ bool th_native_text_write(struct th_text_word *words, size_t count)
     sync_threads();
     errno = error;
     return done;
+}
+
+void th_native_text_publish(uint8_t *begin, uint8_t *end)
+{
+    __builtin___clear_cache((char *)begin, (char *)end);
+    sync_threads();
 }
 
 bool th_native_text_can_write(const struct th_text_word *word)

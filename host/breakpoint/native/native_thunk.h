@@ -1,6 +1,6 @@
 /*
- * The offsets in struct th_native that the thunks of native_thunk.S use. Inner header of
- * breakpoint/, for C and for the assembler.
+ * The offsets in struct th_native that the thunks of each machine use. Inner header of breakpoint/,
+ * for C and for the assembler.
  */
 #ifndef TH_NATIVE_THUNK_H
 #define TH_NATIVE_THUNK_H
@@ -14,15 +14,14 @@
 
 #include "native.h"
 
-_Static_assert(offsetof(struct th_native, active) == TH_NATIVE_ACTIVE, "as native_thunk.S has it");
-_Static_assert(offsetof(struct th_native, handler) == TH_NATIVE_HANDLER,
-               "as native_thunk.S has it");
-_Static_assert(offsetof(struct th_native, body) == TH_NATIVE_BODY, "as native_thunk.S has it");
-_Static_assert(offsetof(struct th_native, thunk) == TH_NATIVE_THUNK, "as native_thunk.S has it");
+_Static_assert(offsetof(struct th_native, active) == TH_NATIVE_ACTIVE, "as the thunks have it");
+_Static_assert(offsetof(struct th_native, handler) == TH_NATIVE_HANDLER, "as the thunks have it");
+_Static_assert(offsetof(struct th_native, body) == TH_NATIVE_BODY, "as the thunks have it");
+_Static_assert(offsetof(struct th_native, thunk) == TH_NATIVE_THUNK, "as the thunks have it");
 _Static_assert(sizeof(((struct th_native *)NULL)->active[0]) == 4, "an index counts four bytes");
-_Static_assert(sizeof th_breakpoint_active_index == 4, "one register, as native_thunk.S has it");
+_Static_assert(sizeof th_breakpoint_active_index == 4, "one register, as the thunks have it");
 
-/* Jumped to by a stub, with its record in %r11. Jumps to the record's handler, with the record as
+/* Jumped to by a stub, with its record in a register. Jumps to the record's handler, with the record as
  * the last parameter of a function of this form; or to the body. */
 void th_native_thunk_terms_0(void) __attribute__((visibility("hidden")));
 void th_native_thunk_terms_1(void) __attribute__((visibility("hidden")));

@@ -82,7 +82,8 @@ static void complete_read_line(struct th_shell_line *line, const char *text, con
 static void quote(const struct th_shell_line *line, const char *text, struct th_buffer *out)
 {
     for (; *text; text++) {
-        bool plain = isalnum((unsigned char)*text) || strchr("_-./:=,@%+", *text) || *text < 0;
+        bool plain =
+            isalnum((unsigned char)*text) || strchr("_-./:=,@%+", *text) || (signed char)*text < 0;
         if (line->quote == '\'' && *text == '\'')
             th_buffer_add_text(out, "'\\'");
         else if (line->quote == '"' ? strchr("\\\"$`", *text) != NULL : !line->quote && !plain)

@@ -128,8 +128,8 @@ static Dwarf_Line *first_row(Dwarf_Die *unit, Dwarf_Addr address)
     size_t low = 0, count, high;
     Dwarf_Addr start = 0;
     Dwarf_Lines *lines;
-    Dwarf_Line *row = NULL;
-    bool outside;
+    Dwarf_Line *first = NULL;
+    bool outside, begins;
 
     if (dwarf_getsrclines(unit, &lines, &count) != 0)
         return NULL;
@@ -140,13 +140,19 @@ static Dwarf_Line *first_row(Dwarf_Die *unit, Dwarf_Addr address)
         else
             high = middle;
     }
-    for (; low < count; low++) { /* a row that ends the code before may come first */
-        row = dwarf_onesrcline(lines, low);
-        if (dwarf_lineaddr(row, &start) != 0 || start != address ||
-            dwarf_lineendsequence(row, &outside) != 0 || !outside)
+    /* Rows that end the code before may come first: by a mark, or because no statement begins there. */
+    for (; low < count; low++) {
+        Dwarf_Line *row = dwarf_onesrcline(lines, low);
+        if (dwarf_lineaddr(row, &start) != 0 || start != address)
             break;
+        if (dwarf_lineendsequence(row, &outside) != 0 || outside ||
+            dwarf_linebeginstatement(row, &begins) != 0)
+            continue;
+        if (begins)
+            return row;
+        first = first ? first : row;
     }
-    return low < count && start == address ? row : NULL;
+    return first;
 }
 
 static bool find_row(Dwarf_Die *unit, Dwarf_Addr address, const char **file, unsigned *line)
@@ -281,7 +287,7 @@ void th_library_lines_free(struct th_library_lines *lines)
 bool th_library_line(const struct th_library *library, uintptr_t address, struct th_line *line)
 {
     struct th_library_lines **place = &((struct th_library *)library)->lines; /* a cache */
-    uintptr_t offset = address - library->memory.base;
+    uintptr_t offset = address - library->memory.base, nops = 0;              /* bytes */
     const struct th_symbol *symbol;
     struct th_library_lines *lines;
     struct th_line *known;
@@ -301,9 +307,11 @@ bool th_library_line(const struct th_library *library, uintptr_t address, struct
         if (symbol) {
             known->function = symbol->name;
             known->inside = offset - symbol->address;
+            if (known->inside == 0)
+                nops = th_library_unwound_start(address) - address;
         }
         if (lines->dwarf)
-            line_find_line(&lines->units, lines->dwarf, offset, known);
+            line_find_line(&lines->units, lines->dwarf, offset + nops, known);
         th_hash_table_set(&lines->found, offset + 1, known);
     }
     *line = *known;

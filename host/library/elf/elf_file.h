@@ -40,6 +40,7 @@ struct th_elf {
     size_t dynamic_count;
     bool executable_stack;
     bool thread_storage; /* has thread-local variables */
+    bool static_tls;     /* a relocation needs them at a fixed distance from the thread's pointer */
     Elf_Data *strings;
     Elf_Data *symbols;
     size_t symbol_count; /* including symbol 0, which is none */

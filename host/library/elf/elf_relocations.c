@@ -25,9 +25,13 @@ static bool is_known_relocation(uint64_t type)
 }
 
 #if defined(__x86_64__)
-enum { RELATIVE = R_X86_64_RELATIVE, IRELATIVE = R_X86_64_IRELATIVE };
+enum { RELATIVE = R_X86_64_RELATIVE, IRELATIVE = R_X86_64_IRELATIVE, TPOFF = R_X86_64_TPOFF64 };
 #elif defined(__aarch64__)
-enum { RELATIVE = R_AARCH64_RELATIVE, IRELATIVE = R_AARCH64_IRELATIVE };
+enum {
+    RELATIVE = R_AARCH64_RELATIVE,
+    IRELATIVE = R_AARCH64_IRELATIVE,
+    TPOFF = R_AARCH64_TLS_TPREL
+};
 #endif
 
 static bool elf_relocations_is_code(const struct th_elf *elf, uint64_t address)
@@ -85,6 +89,7 @@ static enum th_status walk_relocations(struct judge *judge, uint64_t address, ui
             !elf_relocations_is_code(elf, (uint64_t)relocation.r_addend))
             return th_elf_refuse_damaged("relocation");
         elf->referred[symbol] = true;
+        elf->static_tls |= type == TPOFF;
     }
     return TH_OK;
 }

@@ -154,6 +154,8 @@ enum th_status th_elf_read_symbols(struct th_elf *elf)
         return th_elf_refuse_damaged("string table");
     if (!count_symbols(elf) || elf->symbol_count > INT32_MAX)
         return th_elf_refuse_damaged("symbol hash table");
+    if (th_elf_flags(elf, DT_FLAGS_1) & DF_1_PIE)
+        return th_error_raise(TH_REFUSED, "the file is a program; link it with -shared");
     if (elf->symbol_count == 0)
         return th_error_raise(
             TH_REFUSED, "the library exports nothing, so it is neither a plugin nor a tracer");

@@ -32,6 +32,13 @@ skip() {
     skipped=$((skipped + 1))
 }
 
+# needs_machine NAME WHY: skips the rest of the test if programs run in an emulator.
+needs_machine() {
+    [ -n "${EMULATOR:-}" ] || return 0
+    skip "$1" "$2"
+    finish
+}
+
 # until_so COMMAND...: repeats the command until it succeeds, for 20 seconds.
 until_so() {
     tries=0

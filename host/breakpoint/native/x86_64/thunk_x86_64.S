@@ -16,9 +16,9 @@
  * only if all objects of a program have them, and the compilers' objects have them only with
  * -fcf-protection, which this host is not compiled with.
  */
-#include "native_thunk.h"
-
 #ifdef __x86_64__
+
+#include "host/breakpoint/native/native_thunk.h"
 
         .text
         .hidden th_breakpoint_active_index
