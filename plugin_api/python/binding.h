@@ -185,9 +185,8 @@ void th_python_batch_free(struct th_python_batch *batch);
 bool th_python_add_stream(PyObject *module);
 
 /* Begin and end a use of STREAM by a replay. th_python_stream_use() returns NULL with an exception
- * if STREAM is no open Stream, is in use, or if events of it were read. *WAITS is set to whether a
- * read of the stream may wait for another thread: its size is not known. */
-tracehost_stream *th_python_stream_use(PyObject *stream, bool *waits);
+ * if STREAM is no open Stream, is in use, or if events of it were read. */
+tracehost_stream *th_python_stream_use(PyObject *stream);
 void th_python_stream_leave(PyObject *stream);
 
 /* Makes the value of a time kind: the Atom of its name, or None. */
@@ -240,9 +239,6 @@ PyObject *th_python_counts(const void *structure, const struct th_python_count *
 struct th_python_tracer *th_python_tracer_make(PyObject *functions,
                                                struct tracehost_callbacks *callbacks);
 void th_python_tracer_free(struct th_python_tracer *tracer);
-
-/* Returns whether a session has a tracer in Python. */
-bool th_python_tracers_exist(void);
 
 bool th_python_add_tracer(PyObject *module);
 bool th_python_add_host(PyObject *module);

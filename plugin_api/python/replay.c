@@ -1,9 +1,7 @@
 /* Replays of streams. */
 #include "binding.h"
 
-enum {
-    TURN_RECORDS = 8192
-}; /* records between two looks for signals, and turns of other threads */
+enum { TURN_RECORDS = 8192 }; /* records between two looks for signals */
 
 struct played {
     PyObject
@@ -35,7 +33,7 @@ static bool give_damage(struct played *played, struct th_python_chain *chain)
     return answer != NULL;
 }
 
-/* Plays records until a callback has failed or the stream has an answer. With or without the lock. */
+/* Plays records until a callback has failed or the stream has an answer. Without the lock. */
 static enum tracehost_status play_some(tracehost_replay *replay, struct th_python_chain *chain)
 {
     enum tracehost_status status = TRACEHOST_OK;
@@ -47,32 +45,14 @@ static enum tracehost_status play_some(tracehost_replay *replay, struct th_pytho
     return status;
 }
 
-/*
- * Plays some records. If tracers are in Python, the lock stays with this thread, and other threads
- * have their turn before: a callback that had to get the lock back from a busy thread would wait 5
- * ms for each event. If reading may wait, for bytes that another thread may have to write, the lock
- * is free all the same.
- */
-static enum tracehost_status play_in_turn(tracehost_replay *replay, bool waits,
-                                          struct th_python_chain *chain)
-{
-    enum tracehost_status status = TRACEHOST_OK;
-
-    if (waits || !th_python_tracers_exist()) {
-        TH_PYTHON_UNLOCKED(status, play_some(replay, chain));
-        return status;
-    }
-    TH_PYTHON_UNLOCKED(status, TRACEHOST_OK);
-    return play_some(replay, chain);
-}
-
 /* Plays the stream. Returns false with an exception. */
-static bool play(tracehost_replay *replay, bool waits, struct played *played)
+static bool play(tracehost_replay *replay, struct played *played)
 {
     for (;;) {
         struct th_python_chain chain;
-        enum tracehost_status status = play_in_turn(replay, waits, &chain);
+        enum tracehost_status status;
 
+        TH_PYTHON_UNLOCKED(status, play_some(replay, &chain));
         if (status == TRACEHOST_MALFORMED || status == TRACEHOST_PARTIAL) {
             if (!give_damage(played, &chain))
                 return false;
@@ -106,10 +86,10 @@ static PyObject *counts_of(tracehost_replay *replay)
 }
 
 /* Returns (counts, exception): the exception of the first damage, or None. */
-static PyObject *play_to_end(tracehost_replay *replay, bool waits, PyObject *damaged)
+static PyObject *play_to_end(tracehost_replay *replay, PyObject *damaged)
 {
     struct played played = {.damaged = damaged};
-    bool good = play(replay, waits, &played);
+    bool good = play(replay, &played);
     PyObject *counts = good ? counts_of(replay) : NULL, *damage, *kept[3];
 
     PyErr_Fetch(&kept[0], &kept[1], &kept[2]);
@@ -123,7 +103,7 @@ static PyObject *play_to_end(tracehost_replay *replay, bool waits, PyObject *dam
     return NULL;
 }
 
-static PyObject *replay_stream(tracehost_host *host, tracehost_stream *stream, bool waits,
+static PyObject *replay_stream(tracehost_host *host, tracehost_stream *stream,
                                const struct tracehost_replay_options *options, PyObject *damaged)
 {
     tracehost_replay *replay;
@@ -133,7 +113,7 @@ static PyObject *replay_stream(tracehost_host *host, tracehost_stream *stream, b
     TH_PYTHON_UNLOCKED(status, tracehost_replay_begin(host, stream, options, &replay));
     if (status != TRACEHOST_OK)
         return th_python_raise(status);
-    answer = play_to_end(replay, waits, damaged);
+    answer = play_to_end(replay, damaged);
     TH_PYTHON_UNLOCKED(status, tracehost_replay_end(replay));
     if (status == TRACEHOST_OK || !answer)
         return answer;
@@ -158,7 +138,6 @@ static PyObject *replay(PyObject *module, PyObject *arguments, PyObject *keyword
     PyObject *object, *start, *end, *damaged, *answer = NULL;
     unsigned long long max_events;
     int absolute, verify;
-    bool waits;
     tracehost_stream *stream;
     tracehost_host *host;
 
@@ -172,9 +151,9 @@ static PyObject *replay(PyObject *module, PyObject *arguments, PyObject *keyword
     host = th_python_host_enter();
     if (!host)
         return NULL;
-    stream = th_python_stream_use(object, &waits);
+    stream = th_python_stream_use(object);
     if (stream) {
-        answer = replay_stream(host, stream, waits, &options, damaged);
+        answer = replay_stream(host, stream, &options, damaged);
         th_python_stream_leave(object);
     }
     th_python_host_leave();

@@ -247,7 +247,7 @@ static PyObject *describe(PyObject *object, PyObject *none)
                          stream->faults);
 }
 
-tracehost_stream *th_python_stream_use(PyObject *object, bool *waits)
+tracehost_stream *th_python_stream_use(PyObject *object)
 {
     struct stream *stream;
 
@@ -263,7 +263,6 @@ tracehost_stream *th_python_stream_use(PyObject *object, bool *waits)
         return NULL;
     }
     stream->used = true;
-    *waits = may_wait(stream);
     return stream->stream;
 }
 

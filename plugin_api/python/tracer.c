@@ -8,8 +8,6 @@ struct th_python_tracer {
     struct th_python_tape tape;      /* terms of the current event */
 };
 
-static unsigned tracers; /* that have not ended */
-
 /* --- Events ----------------------------------------------------------------------------------- */
 
 enum part { TRACEE, TERM, EXTRA, RESULT, SCHEDULER, PARTS };
@@ -227,7 +225,6 @@ struct th_python_tracer *th_python_tracer_make(PyObject *given,
         .end = end,
         .functions_only = functions_only,
     };
-    tracers++;
     return tracer;
 }
 
@@ -235,17 +232,11 @@ void th_python_tracer_free(struct th_python_tracer *tracer)
 {
     if (!tracer)
         return;
-    tracers--;
     Py_XDECREF(tracer->enabled);
     Py_XDECREF(tracer->trace);
     Py_XDECREF(tracer->end);
     th_python_tape_free(&tracer->tape);
     free(tracer);
-}
-
-bool th_python_tracers_exist(void)
-{
-    return tracers != 0;
 }
 
 #define PART(part) (offsetof(struct trace_event, parts) + (part) * sizeof(PyObject *))

@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 import threading
 
 import pytest
@@ -226,12 +227,29 @@ def test_memory_does_not_grow(tmp_path):
     assert sizes[-1] - sizes[1] < 1 << 20, sizes
 
 
+def test_no_reference_to_a_shared_object_stays(pingpong):
+    """Atoms, pids and small values are shared by events: a reference too many would not show as memory."""
+    events = list(tracehost.open(pingpong))
+    shared = [tracehost.Atom('call'), tracehost.Atom('timestamp'), tracehost.Atom('trace'), events[0].tracee]
+    name = 'samples/recordings/' + 's04_genserver_pingpong.trace'
+    del events
+    before = [sys.getrefcount(value) for value in shared + [name]]
+    for _ in range(2):
+        for event in tracehost.open(name):
+            event.tag, event.tracee, event.time_kind, event.kind, event.term, event.time
+    del event
+    list(tracehost.open(name).calls())
+    assert [sys.getrefcount(value) for value in shared + [name]] == before
+
+
 def test_no_reference_stays(pingpong):
     """Objects that stay after all of their owners are gone would have a reference too many."""
     list(tracehost.open(pingpong).calls())
     gc.collect()
-    before = len(gc.get_objects())
+    before, blocks = len(gc.get_objects()), sys.getallocatedblocks()
+    for _ in range(200):
+        tracehost.open(pingpong).close()
     for _ in range(3):
         list(tracehost.open(pingpong).calls())
     gc.collect()
-    assert len(gc.get_objects()) - before < 100
+    assert len(gc.get_objects()) - before < 100 and sys.getallocatedblocks() - blocks < 100

@@ -200,27 +200,6 @@ def test_objects_of_a_tracer_are_freed(host, pingpong):
     assert sys.getrefcount(counter) == before
 
 
-def test_a_tracer_beside_a_busy_thread(host, pingpong):
-    """The lock stays with the thread that replays: events do not wait for their turn one by one."""
-    import threading
-    going = True
-
-    def spin():
-        while going:
-            pass
-    host.session(lambda event: None)
-    thread = threading.Thread(target=spin)
-    thread.start()
-    try:
-        begin = time.monotonic()
-        host.replay(pingpong)
-        took = time.monotonic() - begin
-    finally:
-        going = False
-        thread.join()
-    assert took < 719 * 0.005 / 2  # sys.getswitchinterval() for each event
-
-
 @pytest.mark.skipif('PYTHON_LONG' not in os.environ, reason='PYTHON_LONG is not set')
 def test_a_large_recording(large, capsys):
     """A recording of 245,099 records into a Python tracer, into count, and into a frame. Shows the times."""
