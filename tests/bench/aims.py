@@ -149,6 +149,11 @@ GROUPS = (
         Row('replay/report/l1', 'report of l1, processor time', 's', '<= 0.1'),
         Row('json/l1', 'JSON lines of l1 into count', 'ns', 'ratio <= 1/8', 'Jansson'),
         Row('json/unseen', 'JSON lines with new terms into count', 'ns', 'ratio <= 1/5', 'Jansson')]),
+    ('python', 'The package for Python', [
+        Row('python/one', 'records of l1, terms as values', 'thousand/s', '>= 1000'),
+        Row('python/two', 'records of two threads, times those of one', '', '>= 1'),
+        Row('python/tracer', 'records of l1 into a function', 'thousand/s'),
+        Row('python/frame', 'calls of l1 as a pandas.DataFrame', 's')]),
     ('nif', 'Functions of the NIF API', [
         Rows(['nif/' + row for row in nif_rows() if is_of_ten(row)], 'the ten that tracers import most', 'ns', 'BEAM', NIF_MOST),
         Rows(['nif/' + row for row in nif_rows() if not is_of_ten(row)], 'others', 'ns', 'BEAM', NIF_MOST,

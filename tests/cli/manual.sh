@@ -16,6 +16,7 @@ expected() {
     done
     echo man5/tracehost-jsonl.5
     echo man7/tracehost-node.7
+    echo man7/tracehost-python.7
     echo man7/tracehost-tracer.7
     echo man7/tracehost-tracers.7
     echo man7/tracehost.7

@@ -1,7 +1,7 @@
 """Checks that the program and libtracehost.so export exactly the names for shared objects.
 
 The linker's list is build/<mode>/exported.list: the functions of the NIF API, and those of the lists
-beside it in plugin_api/. tracehost_node.so exports those of node.h.
+beside it in plugin_api/. tracehost_node.so exports those of node.h, Python's module its initialisation.
 """
 
 import os
@@ -41,7 +41,9 @@ def check(tree):
         names = listed(os.path.join(build, 'exported.list'))
         for message in faults(symbols(path, '-D'), symbols(path), names):
             yield shown, 1, message
-    node = os.path.join(build, 'lib/tracehost/tracehost_node.so')
-    if os.path.exists(node):  # it is not built everywhere
-        for message in faults(symbols(node, '-D'), symbols(node), {'tracehost_node_serve', 'tracehost_node_list'}):
-            yield os.path.relpath(node, tree.root), 1, message
+    for file, names in (('lib/tracehost/tracehost_node.so', {'tracehost_node_serve', 'tracehost_node_list'}),
+                        ('python/tracehost/_tracehost.abi3.so', {'PyInit__tracehost'})):
+        path = os.path.join(build, file)
+        if os.path.exists(path):  # it is not built everywhere
+            for message in faults(symbols(path, '-D'), symbols(path), names):
+                yield os.path.relpath(path, tree.root), 1, message

@@ -8,6 +8,7 @@ pages=$(ls README.md samples/*.md samples/*/*.md tracers/*.md tracers/*/*.md plu
 case ${BUILD_DIR:-} in
 *asan | *tsan)
     leave_out ':load("build/\|ERL_LIBS=build/' 'pages that load a library with sanitizers into a BEAM'
+    leave_out '^\$ export PYTHONPATH=' 'pages with Python, as the sanitizer must be there before the program'
     leave_out '^\$ cargo ' 'pages with a Rust program, as the sanitizer must be there before the program'
     ;;
 esac
