@@ -133,7 +133,7 @@ fi
 
 # A project of Mix: its tests, and recordings of what a task does.
 in_project() {
-    cd "$work/project" && $offline "$@"
+    (cd "$work/project" && $offline "$@")
 }
 record() {
     in_project mix tracehost.record -p Lists -p Lists.none -p :lists.seq/2 "$@" -- run -e ':lists.seq(1, 9); :lists.seq(1, 8)' 2>&1 |
