@@ -131,6 +131,41 @@ else
     skip 'the same in sessions of OTP 27' 'tests/unpack-otp27 has not unpacked it'
 fi
 
+# A project of Mix: its tests, and recordings of what a task does.
+in_project() {
+    (cd "$work/project" && $offline "$@")
+}
+record() {
+    in_project mix tracehost.record -p Lists -p Lists.none -p :lists.seq/2 "$@" -- run -e ':lists.seq(1, 9); :lists.seq(1, 8)' 2>&1 |
+        sed "s/, [0-9]* bytes//; /^Compil/d; /^Generated/d; /^==>/d"
+}
+if command -v mix >/dev/null; then
+    mkdir -p "$work/project/lib" "$work/project/test"
+    cp tests/samples/erlang/rules_test.exs "$work/project/test"
+    echo 'ExUnit.start()' >"$work/project/test/test_helper.exs"
+    echo 'defmodule Lists do def none, do: [] end' >"$work/project/lib/lists.ex"
+    cat >"$work/project/mix.exs" <<'MIX'
+defmodule Rules.MixProject do
+  use Mix.Project
+  def project, do: [app: :rules, version: "1.0.0", deps: [{:tracehost_tracers, path: "../app"}]]
+end
+MIX
+    check 'each macro of Tracehost.Case fails tests that break its rule' in_project mix test
+    expect 'mix tracehost.record records what a task does' record <<'LINES'
+WORK/project/trace.trace: 2 events
+LINES
+    expect 'mix tracehost.record reports the limit that ended the recording' record --limit events=1 --overwrite <<'LINES'
+WORK/project/trace.trace: 1 events; the recording ended before the task: {:limit, :events, 1}
+LINES
+    for option in --limit=many=1 --pattern=7 --flags=call,no --bad=1; do record --overwrite $option; done >"$work/refused"
+    expect 'mix tracehost.record refuses what it does not know' cat "$work/refused" <<'LINES'
+** (Mix) mix tracehost.record: --limit many=1: KIND=N is needed, where KIND is events, bytes, ms or queue
+** (Mix) mix tracehost.record: --pattern 7: a function such as Shop.sell/1, Shop.sell, Shop or :lists.sort/1 is needed
+** (Mix) mix tracehost.record: the recording did not begin: {:flags, [:monotonic_timestamp, :call, :no]}
+** (Mix) mix tracehost.record: --bad is unknown, or lacks its value
+LINES
+fi
+
 if [ "${IN_ROOT:-}" = yes ]; then
     check 'the page has the described results' python3 tests/samples/walkthrough samples/erlang/README.md
     dialyzed() { cd "$work/app" && rebar3 dialyzer; }
