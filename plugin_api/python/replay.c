@@ -77,6 +77,15 @@ static PyObject *counts_of(tracehost_replay *replay)
         {"lost", offsetof(struct tracehost_replay_counts, lost)},
         {"malformed", offsetof(struct tracehost_replay_counts, malformed)},
         {"damages", offsetof(struct tracehost_replay_counts, damages)},
+        {"short_calls", offsetof(struct tracehost_replay_counts, short_calls)},
+        {"deep_calls", offsetof(struct tracehost_replay_counts, deep_calls)},
+        {"left_ends", offsetof(struct tracehost_replay_counts, left_ends)},
+        {"unended", offsetof(struct tracehost_replay_counts, unended)},
+        {"shallow", offsetof(struct tracehost_replay_counts, shallow)},
+        {"untimed", offsetof(struct tracehost_replay_counts, untimed)},
+        {"held_most", offsetof(struct tracehost_replay_counts, held_most)},
+        {"doubtful", offsetof(struct tracehost_replay_counts, doubtful)},
+        {"unmatched", offsetof(struct tracehost_replay_counts, unmatched)},
         {0},
     };
     struct tracehost_replay_counts counts = {.size = sizeof counts};
@@ -132,22 +141,27 @@ static bool take_bound(PyObject *given, int absolute, struct tracehost_bound *bo
 
 static PyObject *replay(PyObject *module, PyObject *arguments, PyObject *keywords)
 {
-    static char *names[] = {"stream",     "start",  "end",     "absolute",
-                            "max_events", "verify", "damaged", NULL};
+    static char *names[] = {"stream", "start",        "end",   "absolute", "max_events",
+                            "verify", "min_duration", "depth", "damaged",  NULL};
     struct tracehost_replay_options options = {.size = sizeof options};
     PyObject *object, *start, *end, *damaged, *answer = NULL;
     unsigned long long max_events;
+    long long min_duration;
+    unsigned depth;
     int absolute, verify;
     tracehost_stream *stream;
     tracehost_host *host;
 
     (void)module;
-    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOpKpO:replay", names, &object, &start,
-                                     &end, &absolute, &max_events, &verify, &damaged) ||
+    if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "OOOpKpLIO:replay", names, &object,
+                                     &start, &end, &absolute, &max_events, &verify, &min_duration,
+                                     &depth, &damaged) ||
         !take_bound(start, absolute, &options.from) || !take_bound(end, absolute, &options.to))
         return NULL;
     options.max_events = max_events;
     options.verify = verify;
+    options.min_duration = min_duration;
+    options.depth = depth;
     host = th_python_host_enter();
     if (!host)
         return NULL;

@@ -75,6 +75,17 @@ class ReplayCounts(NamedTuple):
     malformed: int  #: damaged records, skipped
     damages: int    #: places where the stream is truncated or damaged
 
+    # With `min_duration` or `depth`:
+    short_calls: int  #: calls left out, as they lasted less
+    deep_calls: int   #: calls left out, as they are deeper
+    left_ends: int    #: ends left out with their calls
+    unended: int      #: calls offered, as no record shows how long they lasted
+    shallow: int      #: calls offered, as calls around them may have ended
+    untimed: int      #: calls offered, as they have no time
+    held_most: int    #: calls offered, as too many records were held back (a million)
+    doubtful: int     #: return_to offered, as they may be those of calls that were offered
+    unmatched: int    #: ends offered, as their calls were not recorded
+
 
 class Function(NamedTuple):
     """Breakpoints of a session at a function."""
@@ -331,7 +342,8 @@ class Host:
         return Session(_tracehost.session_create(text, name, state, flags_of(flags) if flags else 0, callbacks), text)
 
     def replay(self, stream: Union[Stream, str, 'os.PathLike[str]'], *, from_: Optional[int] = None, to: Optional[int] = None,
-               absolute: bool = False, max_events: int = 0, verify: bool = False, damaged: Damaged = 'raise') -> ReplayCounts:
+               absolute: bool = False, max_events: int = 0, verify: bool = False, min_duration: int = 0, depth: int = 0,
+               damaged: Damaged = 'raise') -> ReplayCounts:
         """Plays a stream into the sessions: to its end, until `max_events` records were read, until the stream is stopped, or
         until no session is attached any more. Returns the counts.
 
@@ -339,6 +351,9 @@ class Host:
         from_, to: time range of the events, with both ends, in nanoseconds since the stream's first time, or if `absolute`,
             of the recording's own clock. Records without a time pass.
         verify: True if every term of every record is decoded, even if no session uses it.
+        min_duration: in nanoseconds: only calls that lasted so long are offered, with their ends. 0: all calls.
+        depth: only calls that are at most so deep are offered, with their ends; the outermost recorded call of a process has
+            the depth 1. 0: all calls.
         damaged: 'raise' a PartialError or MalformedError with the first damage at the end, when all undamaged records were
             played, with the counts as its attribute `counts`; 'count' damage; or a function that gets each exception.
 
@@ -347,10 +362,13 @@ class Host:
         self._check()
         if max_events < 0:
             raise UsageError('`max_events` is a number of records, or 0 for no limit')
+        if not 0 <= depth < 1 << 32:
+            raise UsageError('`depth` is a number of calls, or 0 for any depth')
         opened = stream if isinstance(stream, Stream) else Stream(stream)
         try:
             counted, damage = _tracehost.replay(opened, start=from_, end=to, absolute=absolute, max_events=max_events,
-                                                verify=verify, damaged=policy_of(damaged))
+                                                verify=verify, min_duration=min_duration, depth=depth,
+                                                damaged=policy_of(damaged))
         finally:
             if opened is not stream:
                 opened.close()
