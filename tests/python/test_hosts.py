@@ -17,7 +17,7 @@ from tracehost import Atom, FailedError, PartialError, RefusedError, UsageError
 def test_a_replay_into_count(pingpong):
     """The tracer writes the same as with the program."""
     script = 'import tracehost\nwith tracehost.Host() as host:\n' \
-             '    host.session("count", {"top": 2})\n    print(host.replay(%r)[:3])' % pingpong
+             '    host.session("count", {"top": 2})\n    print(host.replay(%r)[:3], flush=True)' % pingpong
     said = subprocess.run([sys.executable, '-c', script], text=True, stdout=subprocess.PIPE, check=True).stdout
     program = subprocess.run([os.environ['TRACEHOST'], 'replay', '-t', 'count,top=2', pingpong], text=True,
                              stdout=subprocess.PIPE, env={**os.environ, 'LD_PRELOAD': ''}).stdout
