@@ -29,10 +29,14 @@ sound() {
     case $1 in */trunc_* | */s20_empty* | */s22_*) return 1 ;; esac
 }
 
-# Sanitizers look at the code, whose results the other builds compare.
+# Sanitizers look at the code, whose results the other builds compare: one recording of three, and one number of shares.
+streams=$(ls "$recordings"/*.trace)
+numbers='2 3 7'
 case ${BUILD_DIR:-} in
-*/asan) numbers=3 ;;
-*) numbers='2 3 7' ;;
+*/asan)
+    streams=$(echo "$streams" | awk 'NR % 3 == 1')
+    numbers=3
+    ;;
 esac
 
 # equal STREAM OPTION...: all numbers of shares print the same.
@@ -48,7 +52,7 @@ equal() {
 }
 
 all_equal() {
-    for stream in "$recordings"/*.trace; do
+    for stream in $streams; do
         equal "$stream" "$@" || { echo "$stream"; return 1; }
     done
 }
@@ -73,7 +77,7 @@ equal_if_timed() {
 }
 
 timed_equal() {
-    for stream in "$recordings"/*.trace; do
+    for stream in $streams; do
         equal_if_timed "$stream" "$@" || { echo "$stream"; return 1; }
     done
 }
