@@ -14,10 +14,16 @@ struct program_tracer {
     struct tracehost_callbacks callbacks;
 };
 
-static struct tracehost_event event_of(ErlNifEnv *env, const ERL_NIF_TERM argv[])
+/* Returns the functions whose callback the thread runs. */
+static const struct tracehost_callbacks *callbacks_at_hand(void)
 {
-    const struct th_event *recorded = th_trace_callback_recorded();
+    return &((const struct program_tracer *)th_trace_callback_own_tracer())->callbacks;
+}
 
+/* RECORDED is th_trace_callback_recorded(). */
+static struct tracehost_event event_of(ErlNifEnv *env, const ERL_NIF_TERM argv[],
+                                       const struct th_event *recorded)
+{
     return (struct tracehost_event){
         .size = sizeof(struct tracehost_event),
         .session = th_trace_callback_session_id(),
@@ -32,14 +38,13 @@ static struct tracehost_event event_of(ErlNifEnv *env, const ERL_NIF_TERM argv[]
 
 static ERL_NIF_TERM program_enabled(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    const struct tracehost_callbacks *callbacks =
-        &((const struct program_tracer *)th_trace_callback_own_tracer())->callbacks;
+    const struct tracehost_callbacks *callbacks = callbacks_at_hand();
     struct tracehost_event event;
 
     (void)argc;
     if (!callbacks->enabled || argv[0] == TH_AM(trace_status))
         return TH_AM(trace);
-    event = event_of(env, argv);
+    event = event_of(env, argv, th_trace_callback_recorded());
     switch (callbacks->enabled(callbacks->context, &event)) {
     case TRACEHOST_ANSWER_TRACE:
         return TH_AM(trace);
@@ -78,10 +83,9 @@ static void stamp(struct tracehost_event *event, ERL_NIF_TERM kind)
 
 static ERL_NIF_TERM program_trace(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
-    const struct tracehost_callbacks *callbacks =
-        &((const struct program_tracer *)th_trace_callback_own_tracer())->callbacks;
-    struct tracehost_event event = event_of(env, argv);
+    const struct tracehost_callbacks *callbacks = callbacks_at_hand();
     struct th_event *recorded = th_trace_callback_recorded();
+    struct tracehost_event event = event_of(env, argv, recorded);
     ERL_NIF_TERM opts = argv[4];
 
     (void)argc;
