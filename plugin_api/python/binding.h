@@ -29,6 +29,12 @@
         name, (PyCFunction)(void (*)(void))(function), METH_VARARGS | METH_KEYWORDS, text \
     }
 
+/* --- module.c --------------------------------------------------------------------------------- */
+
+/* Makes *TYPE of SPEC, unless it is made already, and adds it to MODULE. Returns false with an
+ * exception. */
+bool th_python_add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec);
+
 /* --- errors.c --------------------------------------------------------------------------------- */
 
 /* A copy of a thread's chain of causes. */
@@ -189,8 +195,9 @@ bool th_python_add_stream(PyObject *module);
 tracehost_stream *th_python_stream_use(PyObject *stream);
 void th_python_stream_leave(PyObject *stream);
 
-/* Makes the value of a time kind: the Atom of its name, or None. */
+/* Make the values of a time: its kind, the Atom of a name, and its nanoseconds; None without a time. */
 PyObject *th_python_time_kind(enum tracehost_time_kind kind);
+PyObject *th_python_time(enum tracehost_time_kind kind, int64_t ns);
 bool th_python_add_event(PyObject *module);
 
 /* Makes the Event of a record, whose TERM it takes over; NULL for TERM is a failure before. */

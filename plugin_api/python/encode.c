@@ -127,10 +127,11 @@ static bool encode_improper(ErlNifEnv *env, PyObject *value, ERL_NIF_TERM *term)
     return terms != NULL;
 }
 
+/* Makes a map. Takes over KEYS and VALUES, which are NULL after an exception. */
 static bool encode_pairs(ErlNifEnv *env, PyObject *keys, PyObject *values, ERL_NIF_TERM *term)
 {
     Py_ssize_t count, same;
-    ERL_NIF_TERM *key_terms = encode_elements(env, keys, &count);
+    ERL_NIF_TERM *key_terms = values ? encode_elements(env, keys, &count) : NULL;
     ERL_NIF_TERM *value_terms = key_terms ? encode_elements(env, values, &same) : NULL;
     bool made = false;
 
@@ -141,28 +142,23 @@ static bool encode_pairs(ErlNifEnv *env, PyObject *keys, PyObject *values, ERL_N
     }
     free(key_terms);
     free(value_terms);
+    Py_XDECREF(keys);
+    Py_XDECREF(values);
     return made;
 }
 
 static bool encode_dict(ErlNifEnv *env, PyObject *value, ERL_NIF_TERM *term)
 {
-    PyObject *keys = PyDict_Keys(value), *values = keys ? PyDict_Values(value) : NULL;
-    bool made = values && encode_pairs(env, keys, values, term);
+    PyObject *keys = PyDict_Keys(value);
 
-    Py_XDECREF(keys);
-    Py_XDECREF(values);
-    return made;
+    return encode_pairs(env, keys, keys ? PyDict_Values(value) : NULL, term);
 }
 
 static bool encode_map(ErlNifEnv *env, PyObject *value, ERL_NIF_TERM *term)
 {
     PyObject *keys = PyObject_CallMethod(value, "keys", NULL);
-    PyObject *values = keys ? PyObject_CallMethod(value, "values", NULL) : NULL;
-    bool made = values && encode_pairs(env, keys, values, term);
 
-    Py_XDECREF(keys);
-    Py_XDECREF(values);
-    return made;
+    return encode_pairs(env, keys, keys ? PyObject_CallMethod(value, "values", NULL) : NULL, term);
 }
 
 /* Makes the term of external format: a Bitstring has a method for its own. */

@@ -25,6 +25,13 @@ PyObject *th_python_time_kind(enum tracehost_time_kind kind)
     return th_python_static_atom(names[kind]);
 }
 
+PyObject *th_python_time(enum tracehost_time_kind kind, int64_t ns)
+{
+    if (kind == TRACEHOST_TIME_NONE)
+        Py_RETURN_NONE;
+    return PyLong_FromLongLong(ns);
+}
+
 PyObject *th_python_event(const struct tracehost_record *record, PyObject *term)
 {
     struct event *made = term ? PyObject_GC_New(struct event, event_type) : NULL;
@@ -79,9 +86,7 @@ static PyObject *get_time(PyObject *object, void *closure)
     struct event *event = (struct event *)object;
 
     (void)closure;
-    if (event->time_kind == TRACEHOST_TIME_NONE)
-        Py_RETURN_NONE;
-    return PyLong_FromLongLong(event->time);
+    return th_python_time(event->time_kind, event->time);
 }
 
 static PyObject *get_time_kind(PyObject *object, void *closure)
@@ -157,7 +162,5 @@ static PyType_Spec spec = {
 
 bool th_python_add_event(PyObject *module)
 {
-    if (!event_type)
-        event_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return event_type && PyModule_AddType(module, event_type) == 0;
+    return th_python_add_type(module, &event_type, &spec);
 }

@@ -183,9 +183,7 @@ bool th_python_add_identifiers(PyObject *module)
                                               "A reference, as '#Ref<0.1.2.3>'.",
                                               "A fun, as 'fun lists:map/2'."};
 
-    if (!th_python_identifier_type)
-        th_python_identifier_type = (PyTypeObject *)PyType_FromSpec(&identifier_spec);
-    if (!th_python_identifier_type || PyModule_AddType(module, th_python_identifier_type) < 0)
+    if (!th_python_add_type(module, &th_python_identifier_type, &identifier_spec))
         return false;
     for (int i = 0; i < CLASSES; i++) {
         if (!classes[i])

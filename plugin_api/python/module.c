@@ -23,12 +23,13 @@ static PyObject *parse(PyObject *module, PyObject *argument)
     return value;
 }
 
-static PyObject *text_of_term(ERL_NIF_TERM term)
+static PyObject *text_of_term(ErlNifEnv *env, ERL_NIF_TERM term)
 {
     char *text = tracehost_term_to_text(term);
     PyObject *made = text ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace")
                           : th_python_raise(TRACEHOST_FAILED);
 
+    (void)env;
     tracehost_free(text);
     return made;
 }
@@ -45,32 +46,30 @@ static PyObject *external_of_term(ErlNifEnv *env, ERL_NIF_TERM term)
     return made;
 }
 
-static PyObject *format(PyObject *module, PyObject *value)
+/* Returns what MAKE makes of the term of VALUE. */
+static PyObject *of_encoded(PyObject *value, PyObject *(*make)(ErlNifEnv *env, ERL_NIF_TERM term))
 {
     ErlNifEnv *env = enif_alloc_env();
     ERL_NIF_TERM term;
     PyObject *made;
 
-    (void)module;
     if (!env)
         return PyErr_NoMemory();
-    made = th_python_encode(env, value, &term) ? text_of_term(term) : NULL;
+    made = th_python_encode(env, value, &term) ? make(env, term) : NULL;
     enif_free_env(env);
     return made;
 }
 
+static PyObject *format(PyObject *module, PyObject *value)
+{
+    (void)module;
+    return of_encoded(value, text_of_term);
+}
+
 static PyObject *encode(PyObject *module, PyObject *value)
 {
-    ErlNifEnv *env = enif_alloc_env();
-    ERL_NIF_TERM term;
-    PyObject *made;
-
     (void)module;
-    if (!env)
-        return PyErr_NoMemory();
-    made = th_python_encode(env, value, &term) ? external_of_term(env, term) : NULL;
-    enif_free_env(env);
-    return made;
+    return of_encoded(value, external_of_term);
 }
 
 static PyObject *decode(PyObject *module, PyObject *argument)
@@ -124,6 +123,13 @@ static PyMethodDef functions[] = {
      "line of stdout."},
     {0},
 };
+
+bool th_python_add_type(PyObject *module, PyTypeObject **type, PyType_Spec *spec)
+{
+    if (!*type)
+        *type = (PyTypeObject *)PyType_FromSpec(spec);
+    return *type && PyModule_AddType(module, *type) == 0;
+}
 
 /* The library keeps one host, and the module its types and caches, for the whole process. */
 static bool is_main_interpreter(void)

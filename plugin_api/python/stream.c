@@ -297,7 +297,5 @@ static PyType_Spec spec = {
 
 bool th_python_add_stream(PyObject *module)
 {
-    if (!stream_type)
-        stream_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return stream_type && PyModule_AddType(module, stream_type) == 0;
+    return th_python_add_type(module, &stream_type, &spec);
 }

@@ -52,9 +52,7 @@ static PyObject *get_time(PyObject *object, void *closure)
     struct trace_event *event = (struct trace_event *)object;
 
     (void)closure;
-    if (event->time_kind == TRACEHOST_TIME_NONE)
-        Py_RETURN_NONE;
-    return PyLong_FromLongLong(event->time);
+    return th_python_time(event->time_kind, event->time);
 }
 
 static PyObject *get_time_kind(PyObject *object, void *closure)
@@ -291,7 +289,5 @@ static PyType_Spec spec = {
 
 bool th_python_add_tracer(PyObject *module)
 {
-    if (!event_type)
-        event_type = (PyTypeObject *)PyType_FromSpec(&spec);
-    return event_type && PyModule_AddType(module, event_type) == 0;
+    return th_python_add_type(module, &event_type, &spec);
 }
