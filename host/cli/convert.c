@@ -83,10 +83,10 @@ static bool is_another(const char *name, const char *output)
     return false;
 }
 
-/* Writes STREAM, which is not open, to OUTPUT (NULL: stdout), in FORMAT. Returns the exit status. */
-static int rewrite(struct th_stream stream, const char *output, enum th_format format)
+/* Writes STREAM, which is not open, to OUTPUT (NULL: stdout), as HOW says; the stream tells the node.
+ * Returns the exit status. */
+static int rewrite(struct th_stream stream, const char *output, struct th_writer_options how)
 {
-    struct th_writer_options how = {.format = format};
     const bool to_file = output && strcmp(output, "-") != 0;
     struct th_event event = {0};
     struct th_writer *writer;
@@ -132,6 +132,7 @@ struct convert {
     struct th_stream_options stream;
     struct th_control_session_options sessions; /* for running nodes */
     const char *to;                             /* NULL: the suffix of OUT decides */
+    uint64_t level;                             /* of compression; 0: the usual one */
     const char *in, *out;
 };
 
@@ -139,12 +140,16 @@ struct convert {
 static const struct th_argument arguments[] = {
     TH_WORD("IN", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, in)),
     TH_WORD("OUT", FILE, TH_ARGUMENT_NEEDED, TH_INTO(struct convert, out)),
-    TH_OPTION(
-        "to", "FORMAT", TEXT, OUTPUT,
-        "jsonl or trace (default: by the suffix of OUT, which is .jsonl, .json, .trace, .log or "
-        ".dat)",
-        .how = TH_ARGUMENT_OTHERS, .words = TH_WORDS("jsonl", "trace"),
-        TH_INTO(struct convert, to)),
+    TH_OPTION("to", "FORMAT", TEXT, OUTPUT,
+              "jsonl or trace, also as jsonl.gz, trace.zst and so on (default: by the suffix of "
+              "OUT, which "
+              "is .jsonl, .json, .trace, .log or .dat, and .gz or .zst behind it)",
+              .how = TH_ARGUMENT_OTHERS,
+              .words = TH_WORDS("jsonl", "trace", "jsonl.gz", "trace.gz", "jsonl.zst", "trace.zst"),
+              TH_INTO(struct convert, to)),
+    TH_OPTION("level", "N", NUMBER, OUTPUT,
+              "Compress by level N: 1 to 9 for .gz (default: 6), 1 to 19 for .zst (default: 1)",
+              TH_INTO(struct convert, level)),
     {0},
 };
 
@@ -162,7 +167,8 @@ static const struct th_argument_set sets[] = {
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Converts a recorded stream between trace-port format and JSON lines.\n"
+    .before = "Converts a recorded stream between trace-port format and JSON lines, plain or "
+              "compressed.\n"
               "IN and OUT are files, or - for stdin and stdout. IN may be node:NAME@HOST, a "
               "running node, or tcp://HOST:PORT, its trace port.",
     .after = "Nothing is lost by the conversion; tracehost-jsonl(5) describes the JSON. A running "
@@ -182,11 +188,69 @@ static const struct {
 };
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
+static const struct {
+    const char *suffix;
+    enum th_compression compression;
+} compressions[] = {{".gz", TH_COMPRESSION_GZIP}, {".zst", TH_COMPRESSION_ZSTD}};
+enum { COMPRESSIONS = sizeof compressions / sizeof compressions[0] };
+
+/* Takes the suffix of a compression from NAME, which has *LENGTH characters. */
+static enum th_compression take_compression(const char *name, size_t *length)
+{
+    for (size_t i = 0; i < COMPRESSIONS; i++) {
+        size_t suffix = strlen(compressions[i].suffix);
+        if (*length > suffix &&
+            memcmp(name + *length - suffix, compressions[i].suffix, suffix) == 0) {
+            *length -= suffix;
+            return compressions[i].compression;
+        }
+    }
+    return TH_COMPRESSION_NONE;
+}
+
+/* Sets HOW's format and compression. Errors: TH_USAGE. */
+static enum th_status find_format(const struct convert *convert, struct th_writer_options *how)
+{
+    const char *name = convert->to ? convert->to : convert->out, *dot;
+    size_t length = strlen(name), out_length = strlen(convert->out), i = 0;
+    int most;
+
+    how->compression = take_compression(name, &length);
+    dot = convert->to ? NULL : memrchr(name, '.', length);
+    if (dot) {
+        length -= (size_t)(dot + 1 - name);
+        name = dot + 1;
+    }
+    while (i < FORMATS &&
+           (strlen(formats[i].name) != length || memcmp(formats[i].name, name, length) != 0))
+        i++;
+    if (i == FORMATS && convert->to)
+        return th_error_raise(TH_USAGE,
+                              "there is no format '%s': the formats are jsonl and trace, plain or "
+                              "with .gz or .zst behind",
+                              convert->to);
+    if (i == FORMATS)
+        return th_error_raise(TH_USAGE,
+                              "the output's format is not known from the name '%s': give "
+                              "--to=jsonl or --to=trace",
+                              convert->out);
+    how->format = formats[i].format;
+    if (!how->compression)
+        how->compression = take_compression(convert->out, &out_length);
+    most = th_replay_pack_level_most(how->compression);
+    if (convert->level > (uint64_t)most)
+        return th_error_raise(TH_USAGE,
+                              most ? "--level is at most %d for this compression"
+                                   : "--level needs an output with .gz or .zst",
+                              most);
+    how->level = (int)convert->level;
+    return TH_OK;
+}
+
 int th_cli_command_convert(int argc, char **argv)
 {
     struct convert convert = {0};
-    const char *name, *dot;
-    size_t i = 0;
+    struct th_writer_options how = {.format = TH_FORMAT_TRACE_PORT};
 
     th_control_session_options_init(&convert.sessions, false);
     th_cli_command_parse(&usage, argc, argv, &convert);
@@ -194,25 +258,12 @@ int th_cli_command_convert(int argc, char **argv)
     th_control_session_options_free(&convert.sessions);
     if (convert.stream.max_records.set && !is_another(convert.in, convert.out))
         return th_cli_command_fail("convert");
-    dot = strrchr(convert.out, '.');
-    name = convert.to ? convert.to : dot ? dot + 1 : "";
-    while (i < FORMATS && strcmp(formats[i].name, name) != 0)
-        i++;
-    if (i == FORMATS) {
-        if (convert.to)
-            th_error_raise(TH_USAGE, "there is no format '%s': the formats are jsonl and trace",
-                           convert.to);
-        else
-            th_error_raise(TH_USAGE,
-                           "the output's format is not known from the name '%s': give --to=jsonl "
-                           "or --to=trace",
-                           convert.out);
+    if (find_format(&convert, &how) != TH_OK)
         return th_cli_command_fail("convert");
-    }
     th_cli_interrupt_install();
     return rewrite(
         (struct th_stream){.command = "convert", .name = convert.in, .options = &convert.stream},
-        convert.out, formats[i].format);
+        convert.out, how);
 }
 
 /* --- dump ------------------------------------------------------------------------------------- */
@@ -418,7 +469,7 @@ int th_cli_command_dump(int argc, char **argv)
     th_cli_interrupt_install();
     th_cli_stream_take(&stream, &dump.streams);
     if (dump.format == DUMP_JSONL)
-        return rewrite(stream, dump.output, TH_FORMAT_JSONL);
+        return rewrite(stream, dump.output, (struct th_writer_options){.format = TH_FORMAT_JSONL});
     status = dump.format == DUMP_TERM ? TH_OK : begin_rows(&dump, &stream);
     if (status == TH_OK)
         status = th_cli_stream_open(&stream);

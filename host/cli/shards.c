@@ -113,7 +113,11 @@ static enum th_status check_stream(const char *name, uint64_t *size)
         return TH_OK;
     }
     info = th_replay_reader_info(reader);
-    if (strcmp(info->format, "trace-port") != 0)
+    if (info->compressed)
+        status =
+            th_error_raise(TH_USAGE, "--shards needs a plain file, which can be read at several "
+                                     "places: decompress the file");
+    else if (strcmp(info->format, "trace-port") != 0)
         status = th_error_raise(TH_USAGE, "--shards needs a trace-port file: convert the JSON "
                                           "lines with tracehost convert");
     else if (strcmp(info->file, info->name) != 0 || info->note)

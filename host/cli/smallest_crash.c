@@ -41,9 +41,10 @@ static void keep_record(void *context, const struct th_reader *reader, const str
     struct keeping *keeping = context;
     size_t most = keeping->minimize->replay->stream.max_memory;
     const struct th_reader_info *info = th_replay_reader_info(reader);
-    const struct th_writer_options how = {strcmp(info->format, "jsonl") == 0 ? TH_FORMAT_JSONL
-                                                                             : TH_FORMAT_TRACE_PORT,
-                                          info->node, info->utf8_atoms};
+    const struct th_writer_options how = {
+        .format = strcmp(info->format, "jsonl") == 0 ? TH_FORMAT_JSONL : TH_FORMAT_TRACE_PORT,
+        .here = info->node,
+        .utf8_atoms = info->utf8_atoms};
     struct th_buffer head = {0};
     size_t size;
     const unsigned char *raw = th_replay_reader_raw(reader, event, &size);

@@ -1,5 +1,7 @@
 #include "replay_internal.h"
 
+#include "unpack.h"
+
 #include "host/base/memory.h"
 #include "host/term/clock.h"
 
@@ -47,6 +49,7 @@ void th_replay_input_close(struct th_input *input)
         close(input->fd);
     if (input->spool)
         th_replay_spool_close(input->spool);
+    th_replay_unpack_end(input->unpack);
     th_free(input->name);
     th_free(input->data);
     *input = (struct th_input){.fd = -1, .ended = true};
@@ -111,6 +114,8 @@ static bool wait_for_input(struct th_input *input, int limit)
             return false;
         if (input->spool && th_replay_spool_is_ready(input->spool, input->offset + input->end))
             return true;
+        if (input->unpack && th_replay_unpack_is_ready(input->unpack))
+            return true;
         if (rounds > 0 && input->waiting)
             input->waiting(input->context);
         patience = input->waiting && rounds == 0   ? 0 /* available bytes need no wait */
@@ -136,6 +141,8 @@ static ssize_t read_input(const struct th_input *input, size_t size)
     if (input->spool)
         return th_replay_spool_read(input->spool, input->fd, to, size, input->offset + input->end,
                                     th_replay_input_position(input));
+    if (input->unpack)
+        return th_replay_unpack_read(input->unpack, input->fd, to, size);
     return read(input->fd, to, size);
 }
 
@@ -164,6 +171,25 @@ void th_replay_input_fill(struct th_input *input, size_t wanted)
     }
 }
 
+void th_replay_input_begin(struct th_input *input)
+{
+    th_replay_input_fill(input, 1);
+    if (input->spool || input->end == 0 || !th_replay_unpack_begins(input->data, input->end))
+        return;
+    th_replay_input_fill(input, TH_UNPACK_SHOWN);
+    if (input->end < TH_UNPACK_SHOWN || !th_replay_unpack_begins(input->data, input->end))
+        return;
+    input->unpack = th_replay_unpack_begin(input->data, input->end);
+    if (!input->unpack) {
+        input->error = ENOMEM;
+        input->ended = true;
+    } else if (!input->stopped) {
+        input->ended = false;
+    }
+    input->end = 0;
+    th_replay_input_fill(input, 1);
+}
+
 bool th_replay_input_await(struct th_input *input, int milliseconds)
 {
     return input->ended || th_replay_input_there(input) > 0 ||
@@ -172,7 +198,9 @@ bool th_replay_input_await(struct th_input *input, int milliseconds)
 
 const char *th_replay_input_fault(const struct th_input *input)
 {
-    const char *fault = input->spool ? th_replay_spool_fault(input->spool) : NULL;
+    const char *fault = input->spool    ? th_replay_spool_fault(input->spool)
+                        : input->unpack ? th_replay_unpack_fault(input->unpack)
+                                        : NULL;
 
     return fault ? fault : strerror(input->error);
 }

@@ -1,6 +1,7 @@
 #include "reader.h"
 
 #include "replay_internal.h"
+#include "unpack.h"
 
 #include "host/base/memory.h"
 #include "host/base/shared.h"
@@ -15,10 +16,6 @@ static const struct {
     size_t size;
     const char *what;
 } magics[] = {
-    {"\x1F\x8B", 2,
-     "compressed with gzip; decompress it, or use a pipe: gunzip -c FILE | tracehost ... -"},
-    {"\x28\xB5\x2F\xFD", 4,
-     "compressed with zstd; decompress it, or use a pipe: unzstd -c FILE | tracehost ... -"},
     {"\xFD"
      "7zXZ",
      5, "compressed with xz; decompress it, or use a pipe: unxz -c FILE | tracehost ... -"},
@@ -39,7 +36,7 @@ static enum th_status find_stream_format(struct th_reader *reader)
     const unsigned char *p;
     size_t there;
 
-    th_replay_input_fill(input, 1);
+    th_replay_input_begin(input);
     p = th_replay_input_bytes(input);
     there = th_replay_input_there(input);
     if (input->error)
@@ -148,6 +145,10 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
                 info->size += (uint64_t)about.st_size;
         listen_to_options(made);
         status = find_stream_format(made);
+        if (made->input.unpack) {
+            info->compressed = th_replay_unpack_format(made->input.unpack);
+            info->size = 0; /* that of the plain bytes is not known */
+        }
     }
 
     th_memory_begin(SIZE_MAX);
@@ -270,6 +271,7 @@ static enum th_status next_file(struct th_reader *reader)
         return th_error_context("cannot read %s of the wrap set", reader->info.file);
     }
     listen_to_options(reader);
+    th_replay_input_begin(&reader->input);
     return TH_OK;
 }
 

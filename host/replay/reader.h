@@ -3,8 +3,9 @@
  *
  * A stream is a trace-port file (of dbg:trace_port(file, ...)), a wrap set of such files, JSON
  * lines, or a connection to a running node's trace port (dbg:trace_port(ip, ...), see
- * connection.c). The content decides the format. Files are read, not mapped; memory does not grow
- * with the stream.
+ * connection.c). Files and pipes may be compressed with gzip or zstd (unpack.h): positions and sizes
+ * are those of the plain bytes. The content decides the format. Files are read, not mapped; memory
+ * does not grow with the stream.
  * Thread: one at a time uses a reader.
  */
 #ifndef TH_READER_H
@@ -181,8 +182,10 @@ struct th_reader_info {
     uint64_t malformed;      /* calls that returned TH_MALFORMED */
     uint64_t damages;        /* calls that returned TH_PARTIAL */
     uint64_t bytes;          /* read so far */
-    uint64_t size;           /* of all files, when they were opened; 0: unknown (a pipe, ...) */
-    uint64_t late;           /* events of merged streams that came after later ones */
+    /* All files' bytes, when they were opened; 0: unknown (a pipe, a compressed file, ...). */
+    uint64_t size;
+    const char *compressed; /* "gzip", "zstd"; NULL: the stream is plain */
+    uint64_t late;          /* events of merged streams that came after later ones */
     uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
     bool live;        /* a connection: the user normally ends such a stream */
     /* Incremented when the following records may be of another node than those before, perhaps with

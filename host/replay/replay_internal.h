@@ -31,6 +31,7 @@ struct th_input {
     int error;                     /* errno of the read that ended the input; 0: end of the file */
     char *name;                    /* for messages */
     struct th_spool_stream *spool; /* FD is a file that another process fills; NULL: it is not */
+    struct th_unpack *unpack; /* FD is compressed; positions are those of the plain bytes. NULL */
 
     /* May be NULL. Read during a wait for bytes, twice a second and at each signal: other than 0
      * ends the input. Relaxed, as no other data depends on the flag. */
@@ -47,6 +48,10 @@ enum th_status th_replay_input_open(struct th_input *input, const char *name);
 
 /* The same for an open file descriptor. Owner: the input closes FD, except stdin. */
 void th_replay_input_attach(struct th_input *input, int fd, const char *name);
+
+/* Waits for the first bytes of INPUT. If they are those of a compressed stream, INPUT has the plain
+ * bytes from then on. Order: before any byte is taken; not needed for a stream that is plain. */
+void th_replay_input_begin(struct th_input *input);
 
 /* Closes the input, which is then at its end. An input of zeros is allowed. */
 void th_replay_input_close(struct th_input *input);

@@ -2,6 +2,8 @@
 #include "spool.h"
 
 #include "replay_internal.h"
+#include "spool_source.h"
+#include "unpack.h"
 
 #include "host/base/memory.h"
 #include "host/base/output.h"
@@ -171,17 +173,24 @@ static void give_bytes_back(struct th_spool_stream *stream)
         atomic_store(&stream->given, before);
 }
 
-/* Copies what FD has, ROOM bytes at most. Returns false at the end of the stream. */
-static bool copy_bytes(struct th_spool_stream *stream, int fd, uint64_t room)
+/* Copies what SOURCE has, ROOM bytes at most. Returns false at the end of the stream. */
+static bool copy_bytes(struct th_spool_stream *stream, struct th_spool_source *source,
+                       uint64_t room)
 {
-    static char data[READ_BYTES];
+    static unsigned char data[READ_BYTES];
     uint64_t bytes = atomic_load_explicit(&stream->bytes, memory_order_relaxed); /* own word */
-    ssize_t size = read(fd, data, room < sizeof data ? room : sizeof data), done = 0, written = 0;
+    ssize_t size =
+        th_replay_spool_source_read(source, data, room < sizeof data ? room : sizeof data);
+    ssize_t done = 0, written = 0;
 
     if (size < 0 && (errno == EINTR || errno == EAGAIN))
         return true;
     if (size < 0)
         stream->error = errno;
+    if (size < 0 && source->unpack && th_replay_unpack_fault(source->unpack)) {
+        th_error_raise(TH_PARTIAL, "%s", th_replay_unpack_fault(source->unpack));
+        th_error_save(&stream->chain);
+    }
     while (done < size && written >= 0) {
         written = pwrite(stream->fd, data + done, (size_t)(size - done), (off_t)bytes + done);
         done += written > 0 ? written : 0;
@@ -198,65 +207,44 @@ static bool copy_bytes(struct th_spool_stream *stream, int fd, uint64_t room)
     return size > 0 && written >= 0;
 }
 
-static enum th_status open_source(const char *name, int *fd, struct th_node_feeder **feeder)
-{
-    struct th_tcp_address address;
-    struct th_input input;
-    enum th_status status;
-
-    *feeder = NULL;
-    if (th_replay_node_is_name(name))
-        return th_replay_node_open(name, spool.node, NULL, feeder, fd);
-    if (!th_replay_tcp_is_address(name)) {
-        status = th_replay_input_open(&input, name);
-        *fd = input.fd;
-        th_free(input.name);
-        return status;
-    }
-    status = th_replay_tcp_parse(name, &address);
-    if (status == TH_OK)
-        status = th_replay_tcp_connect(&address, NULL, TH_TCP_CONNECT_MS, fd);
-    th_replay_tcp_free(&address);
-    return status;
-}
-
 /* Reads STREAM while a reader needs it. */
 static void spool_stream(struct th_spool_stream *stream)
 {
-    struct th_node_feeder *feeder;
+    struct th_spool_source source;
     uint64_t read;
-    struct stat about;
     bool opened, flows = true;
-    int fd;
 
     while ((read = find_slowest(stream, &opened).read) != UINT64_MAX && !opened)
         wait_for_bell(-1);
     if (read == UINT64_MAX)
         return;
-    if (open_source(stream->name, &fd, &feeder) != TH_OK) {
+    if (th_replay_spool_source_open(stream->name, spool.node, &source) != TH_OK) {
         th_error_save(&stream->chain);
         publish_state(stream, STREAM_REFUSED);
         return;
     }
-    if (fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
-        stream->size = (uint64_t)about.st_size;
+    stream->size = th_replay_spool_source_size(source.fd);
     publish_state(stream, STREAM_OPEN);
     while (flows && (read = find_slowest(stream, &opened).read) != UINT64_MAX) {
         uint64_t limit = read + spool.limits.ahead; /* lower again if a reader begins again */
         uint64_t bytes = atomic_load_explicit(&stream->bytes, memory_order_relaxed); /* own word */
         uint64_t room = limit > bytes ? limit - bytes : 0;
-        if (wait_for_bell(room > 0 ? fd : -1))
-            flows = copy_bytes(stream, fd, room);
+        bool ready = source.unpack && th_replay_unpack_is_ready(source.unpack);
+        if (room > 0 && (ready || wait_for_bell(source.fd)))
+            flows = copy_bytes(stream, &source, room);
+        else if (room == 0)
+            wait_for_bell(-1);
         give_bytes_back(stream);
     }
-    if (!flows && feeder && th_replay_node_end(feeder) != TH_OK) {
+    if (!flows && source.feeder && th_replay_node_end(source.feeder) != TH_OK) {
         stream->error = EPIPE;
         th_error_save(&stream->chain);
     }
-    if (fd > STDIN_FILENO)
-        close(fd);
+    if (source.fd > STDIN_FILENO)
+        close(source.fd);
+    th_replay_unpack_end(source.unpack);
     publish_state(stream, STREAM_ENDED);
-    th_replay_node_close(feeder);
+    th_replay_node_close(source.feeder);
 }
 
 /* Leaves the output to the readers, and stdin if it is no stream. */

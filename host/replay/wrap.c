@@ -198,6 +198,7 @@ static bool measure_file(const char *name, uint64_t *size, uint64_t *last)
         th_error_clear();
         return false;
     }
+    th_replay_input_begin(&input);
     while (whole && th_replay_input_have(&input, TH_PORT_HEAD)) {
         const unsigned char *p = th_replay_input_bytes(&input);
         size_t bytes = TH_PORT_HEAD + (p[0] == TH_PORT_MESSAGE ? th_etf_get32(p + 1) : 0);
@@ -206,7 +207,7 @@ static bool measure_file(const char *name, uint64_t *size, uint64_t *last)
             *last = bytes;
     }
     *size = th_replay_input_position(&input);
-    whole = whole && th_replay_input_there(&input) == 0;
+    whole = whole && th_replay_input_there(&input) == 0 && !input.error;
     th_replay_input_close(&input);
     return whole;
 }
@@ -246,6 +247,7 @@ static bool may_be_of_dbg(const char *name)
         th_error_clear();
         return false;
     }
+    th_replay_input_begin(&input);
     th_replay_input_fill(&input, BEGINNING);
     if (th_replay_input_have(&input, TH_PORT_HEAD)) {
         const unsigned char *p = th_replay_input_bytes(&input);

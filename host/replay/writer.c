@@ -17,6 +17,8 @@ struct th_writer {
     struct th_writer_options options;
     struct th_output out;
     struct th_buffer buffer; /* not yet written to `out` */
+    struct th_pack *pack;    /* NULL: the file is plain */
+    struct th_buffer packed; /* for flush_writer() */
     uint64_t plain;          /* calls with facts that the format cannot contain */
 };
 
@@ -32,7 +34,13 @@ enum th_status th_replay_writer_open(const char *file, const struct th_writer_op
     struct th_writer *made = th_alloc_zero(sizeof *made);
 
     *writer = NULL;
+    if (options->compression &&
+        th_replay_pack_begin(options->compression, options->level, &made->pack) != TH_OK) {
+        th_free(made);
+        return TH_FAILED;
+    }
     if (th_output_open(&made->out, file) != TH_OK) {
+        th_replay_pack_free(made->pack);
         th_free(made);
         return TH_FAILED;
     }
@@ -42,11 +50,19 @@ enum th_status th_replay_writer_open(const char *file, const struct th_writer_op
     return TH_OK;
 }
 
-static enum th_status flush_writer(struct th_writer *writer)
+static enum th_status flush_writer(struct th_writer *writer, enum th_pack_how how)
 {
-    struct th_buffer *buffer = &writer->buffer;
-    enum th_status status = th_output_write(&writer->out, buffer->data, buffer->size);
+    struct th_buffer *buffer = &writer->buffer, *packed = &writer->packed;
+    enum th_status status;
 
+    if (!writer->pack) {
+        status = th_output_write(&writer->out, buffer->data, buffer->size);
+    } else {
+        packed->size = 0;
+        status = th_replay_pack_add(writer->pack, buffer->data, buffer->size, how, packed);
+        if (status == TH_OK)
+            status = th_output_write(&writer->out, packed->data, packed->size);
+    }
     buffer->size = 0;
     return status;
 }
@@ -121,7 +137,8 @@ enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *e
     if (status == TH_OK && writer->options.format == TH_FORMAT_TRACE_PORT &&
         event->kind != TH_EVENT_DROP)
         writer->plain += has_more_facts(event);
-    return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush_writer(writer) : status;
+    return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush_writer(writer, TH_PACK_MORE)
+                                                              : status;
 }
 
 uint64_t th_replay_writer_plain(const struct th_writer *writer)
@@ -131,7 +148,7 @@ uint64_t th_replay_writer_plain(const struct th_writer *writer)
 
 enum th_status th_replay_writer_flush(struct th_writer *writer)
 {
-    enum th_status status = flush_writer(writer);
+    enum th_status status = flush_writer(writer, TH_PACK_FLUSH);
 
     return status == TH_OK ? th_output_flush(&writer->out) : status;
 }
@@ -139,12 +156,14 @@ enum th_status th_replay_writer_flush(struct th_writer *writer)
 static void free_writer(struct th_writer *writer)
 {
     th_buffer_free(&writer->buffer);
+    th_buffer_free(&writer->packed);
+    th_replay_pack_free(writer->pack);
     th_free(writer);
 }
 
 enum th_status th_replay_writer_commit(struct th_writer *writer)
 {
-    enum th_status status = flush_writer(writer);
+    enum th_status status = flush_writer(writer, TH_PACK_END);
 
     if (status == TH_OK)
         status = th_output_commit(&writer->out);

@@ -2,6 +2,8 @@
 #ifndef TH_WRITER_H
 #define TH_WRITER_H
 
+#include "pack.h"
+
 #include "host/term/etf.h"
 
 struct th_buffer;
@@ -15,6 +17,8 @@ struct th_writer_options {
      * written and read again is identical byte by byte, if it is encoded as Erlang nodes do. */
     struct th_etf_node here; /* the recorded node: its identifiers are written as local ones */
     bool utf8_atoms;
+    enum th_compression compression;
+    int level; /* of compression; 0: th_replay_pack_level() */
 };
 
 struct th_writer;

@@ -75,8 +75,8 @@ mkdir "$work/bin"
 for tool in python3 sh env scons; do ln -s "$(command -v $tool)" "$work/bin/$tool"; done
 bare_scons() { PATH=$work/bin CC=gcc dry_scons "$@"; }
 refused 'C compiler gcc' bare_scons
-refused 'On Debian: apt-get install gcc pkgconf libjansson-dev liburcu-dev libelf-dev libdw-dev libedit-dev zlib1g-dev' bare_scons
-refused 'zlib1g-dev systemtap-sdt-dev libcmocka-dev' bare_scons test
+refused 'On Debian: apt-get install gcc pkgconf libjansson-dev liburcu-dev libelf-dev libdw-dev libedit-dev zlib1g-dev libzstd-dev' bare_scons
+refused 'zlib1g-dev libzstd-dev systemtap-sdt-dev libcmocka-dev' bare_scons test
 refused 'libclang-rt-dev' bare_scons fuzz
 
 if [ -e "$work/options" ]; then

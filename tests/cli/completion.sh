@@ -177,7 +177,11 @@ tracehost match --kind=s =>
     send
 tracehost convert --to= =>
     jsonl
+    jsonl.gz
+    jsonl.zst
     trace
+    trace.gz
+    trace.zst
 tracehost dump --max-events= =>
 tracehost dump --nothing= =>
 tracehost dump --scheduler-id= =>

@@ -507,14 +507,14 @@ tracehost dump: cannot read WORK/file
   column 6: string or '}' expected near 'trace'
 -- status 3
 EOF
-zipped() {
-    gzip -c "$calls" >"$work/calls.gz"
-    "$tracehost" replay "$work/calls.gz"
+archived() {
+    xz -c "$calls" >"$work/calls.xz"
+    "$tracehost" replay "$work/calls.xz"
 }
-expect 'a compressed file is refused' zipped <<'EOF'
+expect 'a file compressed with xz is refused' archived <<'EOF'
 -- stderr
-tracehost replay: cannot read WORK/calls.gz
-  the input is compressed with gzip; decompress it, or use a pipe: gunzip -c FILE | tracehost ... -
+tracehost replay: cannot read WORK/calls.xz
+  the input is compressed with xz; decompress it, or use a pipe: unxz -c FILE | tracehost ... -
 -- status 3
 EOF
 unreadable() {

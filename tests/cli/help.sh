@@ -41,8 +41,9 @@ done
 expect 'replay --help' cat "$work/replay" <<'EOF'
 Usage: tracehost replay [OPTION...] STREAM...
 Plays recorded event streams into tracers; several nodes are merged by time.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
-node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
+compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
+tcp://HOST:PORT, the trace port of a node.
 
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
@@ -104,8 +105,9 @@ expect 'report --help' cat "$work/report" <<'EOF'
 Usage: tracehost report [OPTION...] STREAM...
 Makes an HTML page of recorded event streams, which are parts of one recording,
 or of several nodes.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
-node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
+compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
+tcp://HOST:PORT, the trace port of a node.
 
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
@@ -152,8 +154,9 @@ EOF
 expect 'dump --help' cat "$work/dump" <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM...
 Prints every record of recorded streams. Several are merged by time.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
-node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
+compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
+tcp://HOST:PORT, the trace port of a node.
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -196,7 +199,8 @@ Examples:
 EOF
 expect 'convert --help' cat "$work/convert" <<'EOF'
 Usage: tracehost convert [OPTION...] IN OUT
-Converts a recorded stream between trace-port format and JSON lines.
+Converts a recorded stream between trace-port format and JSON lines, plain or
+compressed.
 IN and OUT are files, or - for stdin and stdout. IN may be node:NAME@HOST, a
 running node, or tcp://HOST:PORT, its trace port.
 
@@ -218,8 +222,12 @@ Patterns (options apply to the -p before them):
       --caller-line      Add the caller, and file and line if they are known
 
 Output:
-      --to=FORMAT        jsonl or trace (default: by the suffix of OUT, which
-                         is .jsonl, .json, .trace, .log or .dat)
+      --to=FORMAT        jsonl or trace, also as jsonl.gz, trace.zst and so on
+                         (default: by the suffix of OUT, which is .jsonl,
+                         .json, .trace, .log or .dat, and .gz or .zst behind
+                         it)
+      --level=N          Compress by level N: 1 to 9 for .gz (default: 6), 1 to
+                         19 for .zst (default: 1)
 
 Limits and exit status:
       --allow-partial    Exit with 0, not 4, for damaged or truncated streams
@@ -239,8 +247,9 @@ expect 'info --help' cat "$work/info" <<'EOF'
 Usage: tracehost info [OPTION...] STREAM...
 Counts the records of streams: by tag, by tracee and by called function.
 Several are merged by time.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
-node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
+compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
+tcp://HOST:PORT, the trace port of a node.
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -356,8 +365,9 @@ expect '--help fits 80 columns and 60 lines; --help=all has all options' \
 expect 'dump --help=all' "$tracehost" dump --help=all <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM...
 Prints every record of recorded streams. Several are merged by time.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin,
-node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
+compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
+tcp://HOST:PORT, the trace port of a node.
 
 Input:
       --reconnect[=T]    If the connection of tcp://HOST:PORT ends, try for the

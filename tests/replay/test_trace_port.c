@@ -464,7 +464,7 @@ static void files_of_other_formats_are_refused(void **state)
         size_t size;
         const char *why;
     } cases[] = {
-        {"\x1F\x8B\x08", 3, "the input is compressed with gzip"},
+        {"BZh91", 5, "the input is compressed with bzip2"},
         {"\x7F"
          "ELF\2",
          5, "the input is a program or shared object (ELF), not a recording"},

@@ -43,7 +43,8 @@ static int end(void **state)
 static void rewrite(struct th_reader *reader, const char *file, enum th_format format)
 {
     const struct th_reader_info *info = th_replay_reader_info(reader);
-    struct th_writer_options options = {format, info->node, info->utf8_atoms};
+    struct th_writer_options options = {
+        .format = format, .here = info->node, .utf8_atoms = info->utf8_atoms};
     struct th_event event = {0};
     struct th_writer *writer;
     th_env env;
