@@ -15,10 +15,9 @@ struct th_mfa;
 struct th_event;
 
 /* Texts for help. */
-#define TH_STREAM_HELP                                                                          \
-    "STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also compressed with " \
-    "gzip or zstd, - for stdin, node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace " \
-    "port of a node."
+#define TH_STREAM_HELP                                                                 \
+    "STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst), " \
+    "- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT."
 #define TH_STREAM_MORE_HELP                                                                        \
     "A wrap set may also be named by its first file. node:NAME@HOST traces what -p and --flags "   \
     "ask "                                                                                         \

@@ -41,9 +41,8 @@ done
 expect 'replay --help' cat "$work/replay" <<'EOF'
 Usage: tracehost replay [OPTION...] STREAM...
 Plays recorded event streams into tracers; several nodes are merged by time.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
-compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
-tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
+- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
 
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
@@ -105,9 +104,8 @@ expect 'report --help' cat "$work/report" <<'EOF'
 Usage: tracehost report [OPTION...] STREAM...
 Makes an HTML page of recorded event streams, which are parts of one recording,
 or of several nodes.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
-compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
-tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
+- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
 
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
@@ -154,9 +152,8 @@ EOF
 expect 'dump --help' cat "$work/dump" <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM...
 Prints every record of recorded streams. Several are merged by time.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
-compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
-tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
+- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -247,9 +244,8 @@ expect 'info --help' cat "$work/info" <<'EOF'
 Usage: tracehost info [OPTION...] STREAM...
 Counts the records of streams: by tag, by tracee and by called function.
 Several are merged by time.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
-compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
-tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
+- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -365,9 +361,8 @@ expect '--help fits 80 columns and 60 lines; --help=all has all options' \
 expect 'dump --help=all' "$tracehost" dump --help=all <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM...
 Prints every record of recorded streams. Several are merged by time.
-STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, each also
-compressed with gzip or zstd, - for stdin, node:NAME@HOST, a running node, or
-tcp://HOST:PORT, the trace port of a node.
+STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
+- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
 
 Input:
       --reconnect[=T]    If the connection of tcp://HOST:PORT ends, try for the

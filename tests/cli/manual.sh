@@ -55,7 +55,7 @@ tracehost-ran.1: there is no such command
 tracehost-replay.1: lacks --stats
 tracehost-replay.1: of --ports=LIST it says "The same for ports", --help "Likewise for ports"
 tracehost-report.1: has the options in another order or other groups
-tracehost-info.1: DESCRIPTION does not begin with "Counts the records of streams: by tag, by tracee and by called function. Several are merged by time. STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines, - for stdin, node:NAME@HOST, a running node, or tcp://HOST:PORT, the trace port of a node."
+tracehost-info.1: DESCRIPTION does not begin with "Counts the records of streams: by tag, by tracee and by called function. Several are merged by time. STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst), - for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT."
 tracehost-info.1: lacks "tracehost info --top=5 samples/recordings/s04_genserver_pingpong.trace"
 tracehost-match.1: lacks "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a"
 tracehost-dump.1: there is no tracehost-infos(1)
