@@ -11,11 +11,14 @@
 #include "host/replay/reader.h"
 #include "host/replay/spool.h"
 #include "host/replay/writer.h"
+#include "host/term/clock.h"
 #include "host/term/text.h"
 #include "host/trace/event.h"
 #include "host/trace/note.h"
 
 #include <string.h>
+
+#define PASS_ON_NS INT64_C(2000000000)
 
 /* --- Rewriting a stream ----------------------------------------------------------------------- */
 
@@ -73,6 +76,19 @@ static void pass_on(void *writer)
         th_error_clear(); /* the next write fails again */
 }
 
+/* The same for a file of a running node, in which a program that is killed is to leave what it has recorded:
+ * not at each wait, as a frame of a packed recording ends then. */
+static void pass_on_at_times(void *writer)
+{
+    static int64_t latest;
+    int64_t now = th_clock_real_monotonic();
+
+    if (now - latest < PASS_ON_NS)
+        return;
+    latest = now;
+    pass_on(writer);
+}
+
 /* Returns false, with an error, if OUTPUT (NULL: stdout) is a file that the stream NAME is read from. */
 static bool is_another(const char *name, const char *output)
 {
@@ -103,7 +119,7 @@ static int rewrite(struct th_stream stream, const char *output, struct th_writer
         th_replay_reader_close(stream.reader);
         return th_cli_interrupt_status(th_cli_command_fail(stream.command));
     }
-    stream.idle = to_file ? NULL : pass_on;
+    stream.idle = !to_file ? pass_on : stream.live ? pass_on_at_times : NULL;
     stream.idle_context = writer;
     written = !some || convert_add_all(&stream, writer, &event, &how.here);
     status = th_cli_stream_close(&stream);
@@ -133,6 +149,7 @@ struct convert {
     struct th_control_session_options sessions; /* for running nodes */
     const char *to;                             /* NULL: the suffix of OUT decides */
     uint64_t level;                             /* of compression; 0: the usual one */
+    uint64_t index;                             /* bytes of a frame; 0: no index */
     const char *in, *out;
 };
 
@@ -147,6 +164,11 @@ static const struct th_argument arguments[] = {
               .how = TH_ARGUMENT_OTHERS,
               .words = TH_WORDS("jsonl", "trace", "jsonl.gz", "trace.gz", "jsonl.zst", "trace.zst"),
               TH_INTO(struct convert, to)),
+    TH_OPTION("index", "BYTES", BYTES, OUTPUT,
+              "Make OUT, a .trace.zst, a packed recording, of which commands read only the frames "
+              "that they need; of BYTES each (default: 1MiB)",
+              .how = TH_ARGUMENT_OPTIONAL, .otherwise = "1MiB", .least = 1, .most = 1 << 28,
+              .wanted = "at most 256MiB", TH_INTO(struct convert, index)),
     TH_OPTION("level", "N", NUMBER, OUTPUT,
               "Compress by level N: 1 to 9 for .gz (default: 6), 1 to 19 for .zst (default: 1)",
               TH_INTO(struct convert, level)),
@@ -244,6 +266,10 @@ static enum th_status find_format(const struct convert *convert, struct th_write
                                    : "--level needs an output with .gz or .zst",
                               most);
     how->level = (int)convert->level;
+    how->frame = convert->index;
+    if (how->frame &&
+        (how->format != TH_FORMAT_TRACE_PORT || how->compression != TH_COMPRESSION_ZSTD))
+        return th_error_raise(TH_USAGE, "--index needs an output in the format trace.zst");
     return TH_OK;
 }
 

@@ -220,7 +220,7 @@ static void tell_unplayed(const struct th_replaying *replay, const struct th_pla
     if (played->untimed)
         th_warn("events without a time, played despite --from and --to: %llu",
                 (unsigned long long)played->untimed);
-    if (played->played || !times->known)
+    if (played->played || played->passed_inside || !times->known)
         return;
     th_warn("no event is %s; there are events from %s to %s",
             !to->set     ? "at --from or after"
@@ -242,6 +242,9 @@ static void show_stats(const struct th_replaying *replay, const struct th_tracin
         bool always;
     } rows[] = {
         {played->records, "records read", true},
+        {played->passed, "records passed over by the index, as no tracer can get them", false},
+        {played->frames, "frames of packed recordings", false},
+        {played->frames_read, "frames that were read", played->frames > 0},
         {played->played, "events played", true},
         {played->skipped, "events outside of --from and --to", true},
         {played->untimed, "events without a time, played despite --from and --to", false},
@@ -374,7 +377,7 @@ static void warn_at_end(struct th_replaying *replay, struct th_tracing *tracing,
     if (replay->opened && !sessions->items[sessions->count - 1].follows)
         th_control_sessions_report_unmet(tracing);
     th_crash_next_place();
-    if (played->played)
+    if (played->played || played->passed_inside)
         th_control_session_options_report_unmatched(sessions, tracing);
     th_crash_next_place();
 }

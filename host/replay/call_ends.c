@@ -3,7 +3,7 @@
 #include "host/base/memory.h"
 
 /* A word on a stack is the user's, and a bit of this module. */
-enum { BEGINS_FRAME = 1, OWN_BITS = 1 };
+enum { BEGINS_FRAME = 1 };
 enum { THE_SESSION = 1 }; /* of struct th_stack_sessions */
 
 struct th_call_ends *th_replay_call_ends_begin(const struct th_call_ends_options *options)
@@ -92,7 +92,8 @@ void th_replay_call_ends_want(struct th_call_ends *ends, struct th_call_ends_pro
                               uint64_t word)
 {
     th_recorded_want(&ends->execution, &process->stack,
-                     word << OWN_BITS | (begins_frame(process) ? BEGINS_FRAME : 0), THE_SESSION);
+                     word << TH_CALL_ENDS_OWN_BITS | (begins_frame(process) ? BEGINS_FRAME : 0),
+                     THE_SESSION);
 }
 
 static uint64_t call_ends_ended(void *context, enum th_ending ending, const struct th_mfa *function,
@@ -103,7 +104,8 @@ static uint64_t call_ends_ended(void *context, enum th_ending ending, const stru
     (void)function;
     if (word & BEGINS_FRAME && ends->leaving->depth)
         ends->leaving->depth--;
-    return ends->options.ended(ends->options.context, ending, word >> OWN_BITS, word & BEGINS_FRAME)
+    return ends->options.ended(ends->options.context, ending, word >> TH_CALL_ENDS_OWN_BITS,
+                               word & BEGINS_FRAME)
                ? THE_SESSION
                : 0;
 }

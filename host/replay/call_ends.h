@@ -17,7 +17,7 @@
 #include "host/base/hash.h"
 #include "host/trace/recorded/execution.h"
 
-enum { TH_CALL_ENDS_MOST = 1 << 22, TH_CALL_ENDS_WORD_BITS = 63 };
+enum { TH_CALL_ENDS_MOST = 1 << 22, TH_CALL_ENDS_WORD_BITS = 63, TH_CALL_ENDS_OWN_BITS = 1 };
 
 struct th_call_ends_options {
     struct th_execution_options execution; /* all_frames 0: TH_CALL_ENDS_MOST */
@@ -54,6 +54,12 @@ enum th_status th_replay_call_ends_enter(struct th_call_ends *ends, struct th_ev
 /* Gives the last call of PROCESS the WORD, not 0, of TH_CALL_ENDS_WORD_BITS bits. */
 void th_replay_call_ends_want(struct th_call_ends *ends, struct th_call_ends_process *process,
                               uint64_t word);
+
+/* Returns the word of the call in FRAME, an entry of a stack of these; 0: it has none. */
+static inline uint64_t th_replay_call_ends_word(const struct th_frame *frame)
+{
+    return frame->word >> TH_CALL_ENDS_OWN_BITS;
+}
 
 /* Ends the calls that EVENT, a return_from, exception_from or return_to, ends. *PROCESS as above.
  * Errors: TH_MALFORMED if EVENT is damaged. */

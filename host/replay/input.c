@@ -43,6 +43,22 @@ void th_replay_input_attach(struct th_input *input, int fd, const char *name)
     *input = (struct th_input){.fd = fd, .name = th_strdup(name)};
 }
 
+unsigned char *th_replay_input_replace(struct th_input *input, uint64_t position, size_t size)
+{
+    unsigned char *data = input->data;
+
+    if (size > input->capacity || !data)
+        data = th_may_realloc(input->data, size + TH_INPUT_SLACK);
+    if (!data)
+        return NULL;
+    input->data = data;
+    input->capacity = size > input->capacity ? size : input->capacity;
+    input->offset = position;
+    input->begin = 0;
+    input->end = size;
+    return data;
+}
+
 void th_replay_input_close(struct th_input *input)
 {
     if (input->fd > STDIN_FILENO)

@@ -11,6 +11,7 @@
 #include "host/self/self.h"
 #include "host/trace/note.h"
 #include "host/trace/recorded/recordings.h"
+#include "host/trace/selection.h"
 #include "host/trace/session.h"
 #include "host/trace/share.h"
 
@@ -85,6 +86,20 @@ static inline void note_time(struct th_player *player, const struct th_event *ev
     *origin = (struct origin){true, player->options->part ? zero : event->time.ns};
 }
 
+/* Notes that an event at NS is not played. */
+static void extend_skipped(struct th_player *player, const struct origin *origin, int64_t ns)
+{
+    for (int relative = 0; relative < 2; relative++) {
+        struct th_time_span *extent = &player->counts->skipped_times[relative];
+        int64_t time = on_scale(&(struct th_time_bound){.relative = relative}, origin, ns);
+        if (!extent->known || time < extent->first)
+            extent->first = time;
+        if (!extent->known || time > extent->last)
+            extent->last = time;
+        extent->known = true;
+    }
+}
+
 /* Returns true if the event is between from and to, or has no time. *STATUS becomes TH_MALFORMED if
  * its time is damaged. Inline, as there are two callers. */
 static inline __attribute__((always_inline)) bool
@@ -110,15 +125,7 @@ is_inside(struct th_player *player, struct th_event *event, enum th_status *stat
     if ((!from->set || on_scale(from, origin, ns) >= from->ns) &&
         (!to->set || on_scale(to, origin, ns) <= to->ns))
         return true;
-    for (int relative = 0; relative < 2; relative++) {
-        struct th_time_span *extent = &player->counts->skipped_times[relative];
-        int64_t time = on_scale(&(struct th_time_bound){.relative = relative}, origin, ns);
-        if (!extent->known || time < extent->first)
-            extent->first = time;
-        if (!extent->known || time > extent->last)
-            extent->last = time;
-        extent->known = true;
-    }
+    extend_skipped(player, origin, ns);
     return false;
 }
 
@@ -475,6 +482,40 @@ void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
 
 /* --- One record at a time --------------------------------------------------------------------- */
 
+/* Lets the reader of a packed recording pass over what no session can get. */
+static void select_records(struct th_player *player)
+{
+    const struct th_player_options *options = player->options;
+    struct th_reader_selection selection = {.from = options->from, .to = options->to};
+    struct th_reader_passed passed;
+    struct th_trace_selection wanted;
+    bool first = player->counts->records == 0;
+
+    if (!th_replay_reader_info(player->reader)->frames || th_trace_is_shared(player->tracing) ||
+        options->stays || options->verify || options->probes || options->max_records.set ||
+        options->begin_at || options->is_left_out || player->filter ||
+        (!first && options->part && (options->from.relative || options->to.relative)))
+        return;
+    th_trace_select(player->tracing, &wanted);
+    selection.stacks = wanted.stacks;
+    selection.tracees = wanted.tracees;
+    selection.tracee_count = wanted.tracee_count;
+    selection.met = wanted.met;
+    selection.is_wanted = wanted.functions ? th_trace_selects_function : NULL;
+    selection.context = &wanted;
+    th_replay_reader_select(player->reader, &selection, &passed);
+    player->counts->passed_inside += passed.inside;
+    th_trace_selection_saw(&wanted, passed.tags);
+    for (int clock = 0; clock < TH_CLOCKS && (options->from.set || options->to.set); clock++) {
+        const struct origin zero = {true, passed.clocks[clock].zero};
+        if (!passed.clocks[clock].known)
+            continue;
+        extend_skipped(player, &zero, passed.clocks[clock].least);
+        extend_skipped(player, &zero, passed.clocks[clock].greatest);
+    }
+    th_trace_selection_free(&wanted);
+}
+
 struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_reader *reader,
                                          const struct th_player_options *options,
                                          struct th_player_counts *counts)
@@ -494,6 +535,7 @@ struct th_player *th_replay_player_begin(struct th_tracing *tracing, struct th_r
         player->filter =
             th_replay_call_filter_begin(&options->calls, &options->max_records, &counts->calls);
     th_trace_new_world(tracing);
+    select_records(player);
     player->recording = th_recorded_streams_begin(th_replay_reader_info(reader)->name);
     th_env_init(&player->env, TH_ENV_PLAIN);
     th_self.played = &player->event;
@@ -521,11 +563,23 @@ enum th_status th_replay_player_skim(struct th_player *player, struct th_event *
     return TH_OK;
 }
 
+/* Counts the frames of a packed recording, and the records that were not read. */
+static void count_frames(struct th_player *player)
+{
+    const struct th_reader_info *info = th_replay_reader_info(player->reader);
+
+    player->counts->frames += info->frames;
+    player->counts->frames_read += info->frames_read;
+    if (info->frames && !player->options->begin_at)
+        player->counts->passed += info->records - player->read - info->frame_losses;
+}
+
 void th_replay_player_end(struct th_player *player)
 {
     if (!player)
         return;
     end_world(player);
+    count_frames(player);
     th_replay_past_end(player->past);
     th_replay_call_filter_end(player->filter);
     th_env_release(&player->env);

@@ -6,6 +6,7 @@
 #define TH_PLAYER_H
 
 #include "call_filter.h"
+#include "reader.h"
 
 #include "host/base/error.h"
 
@@ -17,13 +18,9 @@ struct th_event;
 struct th_recording;
 
 struct th_player_options {
-    struct th_limit max_records; /* records of the stream */
-    struct th_limit max_events;  /* limit of th_player_counts.told */
-    struct th_time_bound {
-        bool set;
-        bool relative; /* to the stream's first time by the same clock */
-        int64_t ns;
-    } from, to;                          /* both included; events outside still change the world */
+    struct th_limit max_records;         /* records of the stream */
+    struct th_limit max_events;          /* limit of th_player_counts.told */
+    struct th_time_bound from, to;       /* both included; events outside still change the world */
     struct th_call_filter_options calls; /* which calls are played, with their ends */
     /* NULL, or called once for the number of each event: if it returns true, the event still changes
      * the world, but nothing else. */
@@ -50,12 +47,16 @@ struct th_player_options {
 
 /* Counts of records. The player adds to them: several streams add up. */
 struct th_player_counts {
-    uint64_t records;     /* read, drops included */
-    uint64_t played;      /* delivered to the sessions */
-    uint64_t told;        /* played events for which a tracer's trace callback was called */
-    uint64_t skipped;     /* outside of from and to */
-    uint64_t untimed;     /* played events without a time, while from or to is set */
-    struct th_time_span { /* times of skipped events */
+    uint64_t records; /* read, drops included */
+    uint64_t played;  /* delivered to the sessions */
+    uint64_t told;    /* played events for which a tracer's trace callback was called */
+    uint64_t skipped; /* outside of from and to */
+    /* In packed recordings: records that were not read, as no session can get them; frames, and those that
+     * were read. */
+    uint64_t passed, frames, frames_read;
+    uint64_t passed_inside; /* records of frames that were not read though from and to match */
+    uint64_t untimed;       /* played events without a time, while from or to is set */
+    struct th_time_span {   /* times of skipped events */
         bool known;
         int64_t first, last; /* nanoseconds */
     } skipped_times[2];      /* [0]: by the clock; [1]: relative, as bounds may be */

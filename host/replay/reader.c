@@ -1,5 +1,6 @@
 #include "reader.h"
 
+#include "packed/packed.h"
 #include "replay_internal.h"
 #include "unpack.h"
 
@@ -94,6 +95,52 @@ static enum th_status open_node(struct th_reader *reader)
     return status;
 }
 
+/* Goes to the next records of a packed recording. TH_END: there are none. */
+static enum th_status next_packed(struct th_reader *reader)
+{
+    struct th_reader_info *info = &reader->info;
+    struct th_packed_counts counts;
+    uint64_t number = info->records + 1;
+    enum th_status status = th_replay_packed_next(reader->packed, &reader->input, &number);
+
+    counts = th_replay_packed_counts(reader->packed);
+    info->records = number - 1;
+    info->frames_read = counts.read;
+    info->frame_bytes = counts.bytes;
+    info->frame_losses = counts.lost;
+    return status;
+}
+
+/* Finds out whether the input is a packed recording, and begins it. */
+static void begin_packed(struct th_reader *reader)
+{
+    struct th_reader_info *info = &reader->info;
+    const char *why;
+
+    th_replay_packed_open(reader->input.fd, &reader->packed, &why);
+    if (why && !reader->set.note)
+        info->note = reader->set.note = th_printf("%s: %s", info->file, why);
+    if (!reader->packed)
+        return;
+    info->frames = th_replay_packed_counts(reader->packed).frames;
+    reader->input.ended = true;
+    if (next_packed(reader) != TH_OK) {
+        th_error_clear(); /* comes again */
+        th_replay_packed_rewind(reader->packed);
+    }
+}
+
+void th_replay_reader_select(struct th_reader *reader, const struct th_reader_selection *selection,
+                             struct th_reader_passed *passed)
+{
+    if (passed)
+        *passed = (struct th_reader_passed){0};
+    if (reader->packed) {
+        th_replay_packed_select(reader->packed, selection, passed);
+        th_replay_reader_skip_file(reader);
+    }
+}
+
 /* Opens FD; if FD is below 0, NAME. */
 static enum th_status open_reader(const char *name, int fd, const struct th_reader_options *options,
                                   struct th_reader **reader)
@@ -137,6 +184,8 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
     if (status == TH_END)
         status = TH_OK; /* stopped */
     if (status == TH_OK && !made->connection) {
+        if (!made->spool && made->set.count == 1)
+            begin_packed(made);
         if (!made->spool && made->set.count == 1 && fstat(made->input.fd, &about) == 0 &&
             S_ISREG(about.st_mode))
             info->size = (uint64_t)about.st_size;
@@ -145,7 +194,10 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
                 info->size += (uint64_t)about.st_size;
         listen_to_options(made);
         status = find_stream_format(made);
-        if (made->input.unpack) {
+        if (made->packed) {
+            info->compressed = "zstd";
+            info->size = th_replay_packed_size(made->packed);
+        } else if (made->input.unpack) {
             info->compressed = th_replay_unpack_format(made->input.unpack);
             info->size = 0; /* that of the plain bytes is not known */
         }
@@ -257,6 +309,8 @@ enum th_status th_replay_reader_take_spooled(struct th_reader *reader)
 /* Continues with the next file, or a new connection. TH_END: there is none. */
 static enum th_status next_file(struct th_reader *reader)
 {
+    if (reader->packed)
+        return next_packed(reader);
     if (reader->connection)
         return th_replay_connection_again(reader);
     if (reader->feeder && !reader->input.stopped && th_replay_node_end(reader->feeder) != TH_OK)
@@ -319,6 +373,7 @@ enum th_status th_replay_reader_next(struct th_reader *reader, struct th_event *
     status = reader->format->next(reader, event);
     while (__builtin_expect(status == TH_END, 0)) {
         status = next_file(reader);
+        event->number = info->records + 1; /* a packed recording may have passed over some */
         if (status != TH_OK) {
             th_memory_begin(SIZE_MAX);
             break;
@@ -384,6 +439,7 @@ void th_replay_reader_close(struct th_reader *reader)
     th_replay_wrap_free(&reader->set);
     th_replay_connection_free(reader->connection);
     th_replay_merge_free(reader->merge);
+    th_replay_packed_close(reader->packed);
     th_free(reader->name);
     th_shared_free(reader);
 }

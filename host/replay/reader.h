@@ -127,6 +127,43 @@ bool th_replay_reader_reads_once(const char *name, size_t *files);
  * names. FILE "-" stands for the file to which stdout is redirected. */
 bool th_replay_reader_would_read(const char *name, const char *file);
 
+/* A wish for some records of a stream. The zero of each member: no condition. */
+struct th_reader_selection {
+    struct th_time_bound {
+        bool set;
+        bool relative; /* to the stream's first time by the same clock */
+        int64_t ns;
+    } from, to;             /* both included; events without a time are wanted */
+    uint64_t tags;          /* bits by enum th_tracer_tag */
+    const th_term *tracees; /* pids and ports of the recorded node */
+    size_t tracee_count;
+    bool *met; /* by tracee: gets true if the stream has the tracee; NULL: nobody asks */
+    /* Returns whether calls of FUNCTION, and their ends, are wanted. Of use if `tags` has no others. */
+    bool (*is_wanted)(void *context, const struct th_mfa *function);
+    void *context;
+    bool stacks; /* also the calls that are open when a wanted event comes: callers matter */
+};
+
+/* The frames that a reader passes over. */
+struct th_reader_passed {
+    uint64_t inside; /* records in those whose times match */
+    uint64_t tags;   /* of these frames; bits by enum th_tracer_tag */
+    struct {         /* by enum th_time_clock */
+        bool known;
+        int64_t least, greatest, zero; /* zero: the first time of the stream */
+    } clocks[3];
+};
+
+/*
+ * Lets a packed recording (packed/packed.h) pass over records that SELECTION does not want; other
+ * streams have all. The records that still come, in their order and with their numbers: the wanted
+ * ones; those that change what others mean (spawns, names, links, exits, drops, the first time of a
+ * clock); some others. PASSED may be NULL.
+ * Order: before the first record is taken.
+ */
+void th_replay_reader_select(struct th_reader *reader, const struct th_reader_selection *selection,
+                             struct th_reader_passed *passed);
+
 /*
  * Reads the next event, which is valid until the next call.
  *   TH_OK         *EVENT is the event
@@ -185,7 +222,10 @@ struct th_reader_info {
     /* All files' bytes, when they were opened; 0: unknown (a pipe, a compressed file, ...). */
     uint64_t size;
     const char *compressed; /* "gzip", "zstd"; NULL: the stream is plain */
-    uint64_t late;          /* events of merged streams that came after later ones */
+    /* A packed recording's frames; those that were read, and their bytes in the file; records of
+     * damaged ones. */
+    uint64_t frames, frames_read, frame_bytes, frame_losses;
+    uint64_t late;    /* events of merged streams that came after later ones */
     uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
     bool live;        /* a connection: the user normally ends such a stream */
     /* Incremented when the following records may be of another node than those before, perhaps with

@@ -53,6 +53,10 @@ void th_replay_input_attach(struct th_input *input, int fd, const char *name);
  * bytes from then on. Order: before any byte is taken; not needed for a stream that is plain. */
 void th_replay_input_begin(struct th_input *input);
 
+/* Returns room for SIZE bytes, which become all bytes of INPUT, the first one at POSITION; what
+ * INPUT had is gone. NULL if there is no memory. */
+unsigned char *th_replay_input_replace(struct th_input *input, uint64_t position, size_t size);
+
 /* Closes the input, which is then at its end. An input of zeros is allowed. */
 void th_replay_input_close(struct th_input *input);
 
@@ -234,6 +238,7 @@ struct th_reader {
     struct th_node_feeder *feeder;    /* of a running node; NULL: none */
     struct th_spool_stream *spool;    /* NULL: this process reads the stream itself */
     struct th_merge *merge;           /* of th_replay_reader_merge(); NULL: one stream */
+    struct th_packed_file *packed;    /* the file has an index; NULL: none is used */
 };
 
 /* Returns the number of the current or next record, for messages. */

@@ -1,6 +1,7 @@
 #include "writer.h"
 
 #include "json_lines.h"
+#include "packed/packed.h"
 #include "replay_internal.h"
 
 #include "host/base/buffer.h"
@@ -16,9 +17,10 @@ enum { FLUSH_AT = 256 * 1024 };
 struct th_writer {
     struct th_writer_options options;
     struct th_output out;
-    struct th_buffer buffer; /* not yet written to `out` */
-    struct th_pack *pack;    /* NULL: the file is plain */
-    struct th_buffer packed; /* for flush_writer() */
+    struct th_buffer buffer;         /* not yet written to `out` */
+    struct th_pack *pack;            /* NULL: the file is plain */
+    struct th_packed_writer *packer; /* NULL: the file has no index */
+    struct th_buffer packed; /* what `pack` or `packer` has made; not yet written to `out` */
     uint64_t plain;          /* calls with facts that the format cannot contain */
 };
 
@@ -28,20 +30,33 @@ void th_replay_writer_encode_head(struct th_buffer *out, const struct th_writer_
         th_replay_json_write_header(out, &options->here, options->utf8_atoms);
 }
 
+static void free_writer(struct th_writer *writer)
+{
+    th_buffer_free(&writer->buffer);
+    th_buffer_free(&writer->packed);
+    th_replay_pack_free(writer->pack);
+    th_replay_packed_writer_end(writer->packer);
+    th_free(writer);
+}
+
+static enum th_status begin_pack(struct th_writer *writer, const struct th_writer_options *options)
+{
+    if (options->frame)
+        return th_replay_packed_writer_begin(options->frame, options->level, &writer->packer,
+                                             &writer->packed);
+    if (options->compression)
+        return th_replay_pack_begin(options->compression, options->level, &writer->pack);
+    return TH_OK;
+}
+
 enum th_status th_replay_writer_open(const char *file, const struct th_writer_options *options,
                                      struct th_writer **writer)
 {
     struct th_writer *made = th_alloc_zero(sizeof *made);
 
     *writer = NULL;
-    if (options->compression &&
-        th_replay_pack_begin(options->compression, options->level, &made->pack) != TH_OK) {
-        th_free(made);
-        return TH_FAILED;
-    }
-    if (th_output_open(&made->out, file) != TH_OK) {
-        th_replay_pack_free(made->pack);
-        th_free(made);
+    if (begin_pack(made, options) != TH_OK || th_output_open(&made->out, file) != TH_OK) {
+        free_writer(made);
         return TH_FAILED;
     }
     made->options = *options;
@@ -55,15 +70,21 @@ static enum th_status flush_writer(struct th_writer *writer, enum th_pack_how ho
     struct th_buffer *buffer = &writer->buffer, *packed = &writer->packed;
     enum th_status status;
 
-    if (!writer->pack) {
+    if (!writer->pack && !writer->packer) {
         status = th_output_write(&writer->out, buffer->data, buffer->size);
-    } else {
-        packed->size = 0;
-        status = th_replay_pack_add(writer->pack, buffer->data, buffer->size, how, packed);
-        if (status == TH_OK)
-            status = th_output_write(&writer->out, packed->data, packed->size);
+        buffer->size = 0;
+        return status;
     }
-    buffer->size = 0;
+    if (writer->pack)
+        status = th_replay_pack_add(writer->pack, buffer->data, buffer->size, how, packed);
+    else if (how == TH_PACK_END)
+        status = th_replay_packed_writer_finish(writer->packer, packed);
+    else
+        status =
+            how == TH_PACK_FLUSH ? th_replay_packed_writer_flush(writer->packer, packed) : TH_OK;
+    if (status == TH_OK)
+        status = th_output_write(&writer->out, packed->data, packed->size);
+    buffer->size = packed->size = 0;
     return status;
 }
 
@@ -137,8 +158,14 @@ enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *e
     if (status == TH_OK && writer->options.format == TH_FORMAT_TRACE_PORT &&
         event->kind != TH_EVENT_DROP)
         writer->plain += has_more_facts(event);
-    return status == TH_OK && writer->buffer.size >= FLUSH_AT ? flush_writer(writer, TH_PACK_MORE)
-                                                              : status;
+    if (status == TH_OK && writer->packer) {
+        status = th_replay_packed_writer_add(writer->packer, event, env, writer->buffer.data,
+                                             writer->buffer.size, &writer->packed);
+        writer->buffer.size = 0;
+    }
+    return status == TH_OK && writer->buffer.size + writer->packed.size >= FLUSH_AT
+               ? flush_writer(writer, TH_PACK_MORE)
+               : status;
 }
 
 uint64_t th_replay_writer_plain(const struct th_writer *writer)
@@ -151,14 +178,6 @@ enum th_status th_replay_writer_flush(struct th_writer *writer)
     enum th_status status = flush_writer(writer, TH_PACK_FLUSH);
 
     return status == TH_OK ? th_output_flush(&writer->out) : status;
-}
-
-static void free_writer(struct th_writer *writer)
-{
-    th_buffer_free(&writer->buffer);
-    th_buffer_free(&writer->packed);
-    th_replay_pack_free(writer->pack);
-    th_free(writer);
 }
 
 enum th_status th_replay_writer_commit(struct th_writer *writer)

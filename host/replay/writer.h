@@ -19,6 +19,9 @@ struct th_writer_options {
     bool utf8_atoms;
     enum th_compression compression;
     int level; /* of compression; 0: th_replay_pack_level() */
+    /* A packed recording (packed/packed.h), in trace-port format and compressed with zstd, whose frames end
+     * with the first record from this number of bytes on; 0: none. */
+    size_t frame;
 };
 
 struct th_writer;

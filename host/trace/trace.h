@@ -17,6 +17,7 @@
  *   callback_series.h  calls of callbacks without events, to measure them
  *   tags.h             names of tags and flags
  *   share.h            shares of a recording, each played by a process of its own
+ *   selection.h        the recorded events that sessions can get, for readers that pass over others
  *
  * Thread: a tracing belongs to the thread that made it, until th_trace_share(). From then on any
  * thread controls sessions and raises live events, one thread replays, and an event with all its
@@ -34,6 +35,7 @@
 #include "named_tracer.h"
 #include "note.h"
 #include "pattern.h"
+#include "selection.h"
 #include "session.h"
 #include "share.h"
 #include "tags.h"

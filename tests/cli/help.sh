@@ -223,6 +223,9 @@ Output:
                          (default: by the suffix of OUT, which is .jsonl,
                          .json, .trace, .log or .dat, and .gz or .zst behind
                          it)
+      --index[=BYTES]    Make OUT, a .trace.zst, a packed recording, of which
+                         commands read only the frames that they need; of BYTES
+                         each (default: 1MiB)
       --level=N          Compress by level N: 1 to 9 for .gz (default: 6), 1 to
                          19 for .zst (default: 1)
 

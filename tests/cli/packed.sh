@@ -1,0 +1,121 @@
+#!/bin/sh
+# Tests packed recordings: what convert --index writes, what a replay reads of it, and what is left of damaged ones.
+. tests/cli/lib/assertions.sh
+
+long=$recordings/s09_collections_return.trace
+"$tracehost" convert --index=4KiB "$long" "$work/long.trace.zst"
+
+plain_again() {
+    for trace in "$recordings"/s[01]*.trace; do
+        for size in 500 1MiB; do
+            "$tracehost" convert --index=$size "$trace" "$work/x.trace.zst" && zstd -qdc "$work/x.trace.zst" | cmp - "$trace" &&
+                "$tracehost" convert "$work/x.trace.zst" "$work/x.trace" && cmp "$work/x.trace" "$trace" || return 1
+        done
+    done
+}
+check 'zstd -d and convert give the plain file back' plain_again
+listed() {
+    zstd -l "$work/long.trace.zst" 2>&1 | awk 'NR == 2 { print $1, "frames,", $2, "skippable" }'
+}
+expect 'zstd -l lists mark, index and seek table as skippable' listed <<'OUT'
+34 frames, 3 skippable
+OUT
+stats() {
+    "$tracehost" replay -t count --stats "$@" 2>&1 >/dev/null | grep 'records\? read\|passed over\|frames'
+}
+narrowed() {
+    "$tracehost" convert --index=1KiB "$recordings/s15_kitchen_sink.trace" "$work/sink.trace.zst"
+    stats "$work/sink.trace.zst"
+    stats --from=10ms --to=11ms "$work/sink.trace.zst"
+}
+expect 'a replay reads only frames that have what is wanted, and --stats tells how many' narrowed <<'OUT'
+         377  records read
+          50  frames of packed recordings
+          50  frames that were read
+          54  records read
+         323  records passed over by the index, as no tracer can get them
+          50  frames of packed recordings
+           1  frames that were read
+OUT
+wrong_outputs() {
+    "$tracehost" convert --index "$long" "$work/x.trace"
+    "$tracehost" convert --index "$long" "$work/x.jsonl.zst"
+    "$tracehost" convert --index "$long" "$work/x.trace.gz"
+    "$tracehost" convert --index=1GiB "$long" "$work/x.trace.zst"
+}
+expect 'an index needs .trace.zst' wrong_outputs <<'OUT'
+-- stderr
+tracehost convert: --index needs an output in the format trace.zst
+tracehost convert: --index needs an output in the format trace.zst
+tracehost convert: --index needs an output in the format trace.zst
+tracehost convert: --index must be at most 256MiB, not '1GiB'
+Try `tracehost convert --help' or `tracehost convert --usage' for more
+information.
+-- status 2
+OUT
+
+# As a recorder leaves it that is killed.
+torn() {
+    "$tracehost" convert --index=1KiB "$long" "$work/whole.trace.zst"
+    head -c 30000 "$work/whole.trace.zst" >"$work/torn.trace.zst"
+    "$tracehost" convert --to=trace "$work/torn.trace.zst" - >"$work/records" 2>"$work/complaints"
+    echo "status $?"
+    cmp -n "$(wc -c <"$work/records")" "$work/records" "$long" && [ "$(wc -c <"$work/records")" -gt 60000 ] && echo 'most records are there'
+    sed "s|$work|WORK|" "$work/complaints" | tail -n 2
+}
+expect 'a file without an end has the records of all whole frames' torn <<'OUT'
+status 4
+most records are there
+  cannot read the input: the compressed data (zstd) are cut off
+tracehost convert: WORK/torn.trace.zst: recovered 530 records
+OUT
+wrong_index() {
+    cp "$work/long.trace.zst" "$work/wrong.trace.zst"
+    python3 - "$work/wrong.trace.zst" <<'PY'
+import sys
+with open(sys.argv[1], 'r+b') as file:
+    data = file.read()
+    file.seek(data.find(b'\x51\x2a\x4d\x18') + 60)
+    file.write(b'?????')
+PY
+    "$tracehost" replay -t text --from=1us "$work/wrong.trace.zst" >"$work/got" 2>"$work/complaints"
+    echo "status $?"
+    sed "s|$work|WORK|" "$work/complaints"
+    "$tracehost" replay -t text --from=1us "$long" | cmp - "$work/got"
+}
+expect 'a damaged index is not used, with a warning' wrong_index <<'OUT'
+status 0
+tracehost replay: WORK/wrong.trace.zst: its index is damaged: the file is read from its beginning
+OUT
+bad_frame() {
+    python3 - "$work/long.trace.zst" "$work/bad.trace.zst" <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+at = data.find(b'\x28\xb5\x2f\xfd', data.find(b'\x28\xb5\x2f\xfd') + 1)
+data[at + 40] ^= 1
+open(sys.argv[2], 'wb').write(data)
+PY
+    "$tracehost" convert --to=trace "$work/bad.trace.zst" - 2>"$work/complaints" >"$work/got"
+    echo "status $?"
+    sed "s|$work|WORK|" "$work/complaints"
+}
+expect 'a damaged frame is lost, the others are not' bad_frame <<'OUT'
+status 4
+tracehost convert: WORK/bad.trace.zst: records 34 to 60 at byte 4227 are lost
+  the compressed data (zstd) are damaged: Data corruption detected
+tracehost convert: WORK/bad.trace.zst: recovered 766 records
+OUT
+
+# The comparisons with plain recordings. SEED, COUNT: more of them.
+sum() {
+    "$@" >"$work/compared"
+    grep -v '^seed' "$work/compared" | tail -n 20
+    tail -n 1 "$work/compared" | grep -q ' 0 failed$'
+}
+case $BUILD_DIR in
+*asan | *tsan) check 'packed recordings are replayed as plain ones' sum env COUNT=1 python3 tests/cli/packed_compare same "$long" ;;
+*) check 'packed recordings are replayed as plain ones' sum env COUNT="${COUNT:-1}" python3 tests/cli/packed_compare same ;;
+esac
+check 'damaged packed recordings give no wrong answer' sum python3 tests/cli/packed_compare damaged "${DAMAGES:-10}"
+
+finish
