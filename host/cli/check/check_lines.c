@@ -102,7 +102,7 @@ static void find_counts(struct gcov *gcov, char *folder)
 /* Runs WORDS, whose report goes into the file REPORT. Returns 0, or an error as of errno; -1: it failed. */
 static int run_gcov(char *const words[], const char *report)
 {
-    enum { MODE = 0600 };
+    enum { MODE = 0600, NOT_FOUND = 127 }; /* NOT_FOUND: posix_spawnp() found no program after it had forked */
     posix_spawn_file_actions_t actions;
     int error, status;
     pid_t child;
@@ -118,6 +118,8 @@ static int run_gcov(char *const words[], const char *report)
         return error;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+        return ENOENT;
     return status == 0 ? 0 : -1;
 }
 
