@@ -10,8 +10,10 @@ source=tests/cli/check_command/planted.c
 expected=tests/cli/check_command/expected
 bugs=$(bugs_in $source)
 case $BUILD_DIR in
-*/asan | */tsan) bugs=$(echo "$bugs" | grep -v race_ | awk 'NR % 9 == 1') ;;
+*/asan | */tsan) few=yes ;;
+*) few=${EMULATOR:-} ;;
 esac
+if [ -n "$few" ]; then bugs=$(echo "$bugs" | grep -v race_ | awk 'NR % 9 == 1'); fi
 
 # --- planted bugs ---
 
