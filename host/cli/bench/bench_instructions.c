@@ -73,10 +73,11 @@ static void free_words(struct words *words)
     th_free(words->items);
 }
 
-/* Runs WORDS without input and output, and waits for the end. */
+/* Runs WORDS without input and output, and waits for the end. The status of a child that found no
+ * program is NOT_FOUND. */
 static enum th_status run_valgrind(char *const words[])
 {
-    enum { NOT_FOUND = 127 }; /* the child's status if posix_spawnp() finds no program after it has forked */
+    enum { NOT_FOUND = 127 };
     posix_spawn_file_actions_t actions;
     int error, status;
     pid_t child;
