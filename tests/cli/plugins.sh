@@ -89,8 +89,13 @@ static ERL_NIF_TERM plain(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
     return enif_make_int(env, argc);
 }
 
-#define ROOM(bytes) __attribute__((patchable_function_entry(bytes, 8), aligned(16)))
-static ROOM(12) ERL_NIF_TERM narrow(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
+/* Eight bytes before the entry and four there. */
+#ifdef __aarch64__
+#define ROOM __attribute__((patchable_function_entry(3, 2), aligned(16)))
+#else
+#define ROOM __attribute__((patchable_function_entry(12, 8), aligned(16)))
+#endif
+static ROOM ERL_NIF_TERM narrow(ErlNifEnv *env, int argc, const ERL_NIF_TERM argv[])
 {
     return enif_make_int(env, argc);
 }
