@@ -56,11 +56,13 @@ checked() {
 # answers: prints the answer of each node, with its release.
 answers() {
     for erl in erl "$SOURCE_DIR/build/otp27/bin/erl"; do
-        [ "$erl" = erl ] || [ -x "$erl" ] || continue
+        [ "$erl" = erl ] || { [ -x "$erl" ] && [ -z "${EMULATOR:-}" ]; } || continue
         (cd "$work" && ERL_CRASH_DUMP_SECONDS=0 timeout 60 "$erl" -noinput -boot no_dot_erlang -eval 'planted:main().')
         echo
     done
 }
+
+[ -z "${EMULATOR:-}" ] || skip 'OTP 27 refuses what check says' 'OTP 27 is of this machine'
 
 # Each node gives the answer that is expected, whose release is left out.
 all_say() {

@@ -5,6 +5,7 @@
 # bug for as long as that.
 . tests/cli/lib/assertions.sh
 . tests/cli/check_command/planted_bugs.sh
+needs_machine 'check finds the bugs of NIF libraries, and no others' 'it reports calls that take a second: in an emulator, correct ones do'
 
 source=tests/cli/check_command/planted_plugin.c
 expected=tests/cli/check_command/expected_plugin

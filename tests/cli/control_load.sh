@@ -5,6 +5,7 @@
 . tests/cli/lib/control_hosts.sh
 
 party=$BUILD_DIR/tests/plugins/party.so
+[ -z "${EMULATOR:-}" ] || : "${STRESS_CHANGES:=20}"
 rounds=${STRESS_CHANGES:-100}
 
 # under_load: starts a host with four processes that call party:loop/1 without end.

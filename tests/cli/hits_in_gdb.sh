@@ -2,6 +2,7 @@
 # Tests that a debugger at th_breakpoint_hit() stops at each hit in a debug build. In other builds the common path of
 # a hit is inlined (host/breakpoint/fast_hit.h).
 . tests/cli/lib/compiled_plugins.sh
+needs_machine 'gdb stops at each hit' 'it would see the emulator'
 
 # LeakSanitizer cannot trace a process that gdb traces.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests that a replay prints what a plain replay prints, although workers are killed at records that a seed decides: of
 # the processes that play shares one of two, two of three, three of seven; and three tracers that are isolated beside all
-# those that can be merged. There are ten seeds, with sanitizers three, or $WORKER_SEEDS. WORKERS=all in the environment kills shares of each
+# those that can be merged. There are ten seeds, with sanitizers three, in an emulator one, or $WORKER_SEEDS. WORKERS=all in the environment kills shares of each
 # tracer with each seed, not of one tracer with each, and replays each recording with each seed, not a third of them.
 . tests/cli/lib/assertions.sh
 . tests/cli/isolate/tracers.sh
@@ -83,8 +83,9 @@ some_survive() {
 }
 
 set -- $all
-case ${BUILD_DIR:-} in
-*/asan | */tsan) : "${WORKER_SEEDS:=3}" ;;
+case ${BUILD_DIR:-}:${EMULATOR:-} in
+*:?*) : "${WORKER_SEEDS:=1}" ;;
+*/asan: | */tsan:) : "${WORKER_SEEDS:=3}" ;;
 esac
 for seed in $(seq "${WORKER_SEEDS:-10}"); do
     for tracer in $(if [ "${WORKERS:-}" = all ]; then echo $all; else echo "$1"; fi); do

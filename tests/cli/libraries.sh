@@ -156,10 +156,10 @@ tracehost replay: WORK/short.so was refused
 EOF
 cp "$samples/first_tracer.so" "$work/other.so"
 printf '\363' | dd of="$work/other.so" bs=1 seek=18 conv=notrunc 2>"$work/dd"
-expect 'a library for another machine is refused' replay "$work/other.so" <<'EOF'
+expect 'a library for another machine is refused' replay "$work/other.so" <<EOF
 -- stderr
 tracehost replay: WORK/other.so was refused
-  the file was compiled for RISC-V; this host runs on x86-64
+  the file was compiled for RISC-V; this host runs on $(machine)
 -- status 5
 EOF
 
@@ -354,7 +354,7 @@ listed() {
     cp "$work/text.so" "$work/other.so" "$work/enough.so" "$work/misfit.so" "$work/list"
     TRACEHOST_PATH=/nowhere "$tracehost" tracers -L "$work/list"
 }
-expect 'tracers lists libraries that are found, refused or shadowed' listed <<'EOF'
+expect 'tracers lists libraries that are found, refused or shadowed' listed <<EOF
 chrome               NIF library    built in         BUILD/lib/tracehost/tracers/chrome.so
 count                NIF library    built in         BUILD/lib/tracehost/tracers/count.so
 coverage             NIF library    built in         BUILD/lib/tracehost/tracers/coverage.so
@@ -365,7 +365,7 @@ jsonl                NIF library    built in         BUILD/lib/tracehost/tracers
 misfit               NIF library    -L               WORK/list/misfit.so
 msg                  NIF library    built in         BUILD/lib/tracehost/tracers/msg.so
 other                refused        -L               WORK/list/other.so
-    the file was compiled for RISC-V; this host runs on x86-64
+    the file was compiled for RISC-V; this host runs on $(machine)
 otlp                 NIF library    built in         BUILD/lib/tracehost/tracers/otlp.so
 perfetto             NIF library    built in         BUILD/lib/tracehost/tracers/perfetto.so
 report               NIF library    built in         BUILD/lib/tracehost/tracers/report.so
@@ -381,7 +381,7 @@ usdt                 NIF library    built in         BUILD/lib/tracehost/tracers
 
 looked in:
   WORK/list (-L)
-  /nowhere ($TRACEHOST_PATH), which does not exist
+  /nowhere (\$TRACEHOST_PATH), which does not exist
   BUILD/lib/tracehost/tracers (built in)
 EOF
 expect 'tracers shows the slots, settings and imports of a built-in tracer' "$tracehost" tracers count <<'EOF'
@@ -493,10 +493,10 @@ remarks
   trace_spawn/5 is never called: there is no such callback
   trace_call/4 is never called: the callback is trace_call/5
 EOF
-expect 'tracers shows why a library is refused' "$tracehost" tracers -L "$work" other <<'EOF'
+expect 'tracers shows why a library is refused' "$tracehost" tracers -L "$work" other <<EOF
 -- stderr
 tracehost tracers: WORK/other.so was refused
-  the file was compiled for RISC-V; this host runs on x86-64
+  the file was compiled for RISC-V; this host runs on $(machine)
 -- status 5
 EOF
 expect 'tracers refuses an unknown name' "$tracehost" tracers nothing <<'EOF'

@@ -26,10 +26,11 @@ for name, make, middle in (
         file.write(make(small) + middle + make(small))
 EOF
 
-# bounded COMMAND...: runs the command with 100 MB of memory, which would not be enough without --max-memory.
+# bounded COMMAND...: runs the command with 100 MB of memory, which would not be enough without --max-memory. A sanitizer
+# or an emulator needs more.
 bounded() {
-    case $BUILD_DIR in
-    *asan | *tsan) "$tracehost" "$@" ;;
+    case $BUILD_DIR:${EMULATOR:-} in
+    *asan: | *tsan: | *:?*) "$tracehost" "$@" ;;
     *) (ulimit -v 120000 && MALLOC_ARENA_MAX=1 "$tracehost" "$@") ;;
     esac
 }

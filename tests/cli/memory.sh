@@ -2,6 +2,7 @@
 # Tests that memory does not grow with the stream: fifty copies of a recording take no more than one, and 32 MiB
 # suffice.
 . tests/cli/lib/assertions.sh
+needs_machine 'memory does not grow' 'the memory of a process is that of the emulator, too'
 
 recording=$recordings/s11_mnesia_arity.trace
 for i in 0 1 2 3 4 5 6 7 8 9; do

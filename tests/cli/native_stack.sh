@@ -2,6 +2,7 @@
 # Tests stacks of a traced run as gdb and perf see them from outside: each call of fib's down/1 goes through a
 # breakpoint whose handler calls the body. tests/breakpoint/native_stack.sh tests single instructions.
 . tests/cli/lib/compiled_plugins.sh
+needs_machine 'gdb and perf show stacks of a traced run' 'they would see the emulator'
 
 # LeakSanitizer fails under gdb. perf keeps a cache below HOME.
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0" HOME="$work"

@@ -93,8 +93,8 @@ node_plugin() {
 
 # checked_tracer: `make check`, and the same without random events.
 checked_tracer() {
-    case $BUILD_DIR in
-    */release) in_folder tracer check >"$work/out" && grep -q '^0 findings; ' "$work/out" || return ;;
+    case $BUILD_DIR:${EMULATOR:-} in # in an emulator, calls are too slow for its limits of time
+    */release:) in_folder tracer check >"$work/out" && grep -q '^0 findings; ' "$work/out" || return ;;
     esac
     (cd "$work/folder/some_tracer" && "$tracehost" check --seed=1 --for=0s ./some_tracer.so events.jsonl)
 }

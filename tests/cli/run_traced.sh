@@ -119,13 +119,13 @@ expect 'the end of the run kills processes without an exit event' run --flags=pr
 1
 ok
 EOF
-expect 'the end by --duration delivers no exit event' sorted --duration=100ms --flags=procs "$party" 'party:spawns(1, party, server, []), party:server()' <<'EOF'
+expect 'the end by --duration delivers no exit event' sorted --duration=2s --flags=procs "$party" 'party:spawns(1, party, server, []), party:server()' <<'EOF'
 <0.1.4096> spawn <0.2.4096> as party:server()
 <0.1.4096> link <0.2.4096>
 <0.2.4096> spawned by <0.1.4096> as party:server()
 <0.2.4096> getting_linked <0.1.4096>
 -- stderr
-tracehost run: stopped after 0.1 s (--duration)
+tracehost run: stopped after 2 s (--duration)
 EOF
 
 # --- patterns ---

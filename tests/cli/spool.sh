@@ -47,7 +47,9 @@ equal() {
     cmp "$work/plain" "$work/stdout" && diff "$work/plain_stderr" "$work/stderr"
 }
 tracers='-t text -t msg -t jsonl -t count -t coverage -t trace_port -t sequence'
-for file in "$recordings"/*.trace; do
+streams=$(ls "$recordings"/*.trace)
+[ -z "${EMULATOR:-}" ] || streams=$(echo "$streams" | awk 'NR % 8 == 1') # an emulator is slow
+for file in $streams; do
     title=$(basename "$file" .trace)
     for way in pipe tcp; do
         check "$title: $way" equal $way "$file" $tracers --stats

@@ -46,6 +46,7 @@ tracehost replay: return frames not kept: 99001
 -- status 4
 EOF
 
+needs_machine 'a million return requests of three million calls fit in 96 MiB' 'the addresses of a process are those of the emulator, too'
 case $BUILD_DIR in
 *release) ;;
 *)

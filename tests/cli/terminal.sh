@@ -10,6 +10,7 @@ has_terminals || {
 calls=$recordings/s01_seed_local_caller.trace
 many=$recordings/s04_genserver_pingpong.trace
 terminal=tests/cli/lib/watch_terminal.py
+[ -z "${EMULATOR:-}" ] && late=1.2 || late=8 # a program starts slowly in an emulator
 
 # --- progress ---
 
@@ -19,7 +20,7 @@ figures() {
         s|\([^\\]*records, N/s\\e\[K\\r\)\1*|\1|'
 }
 waiting() {
-    $terminal 1.2 "$tracehost" dump "$recordings/s22_killed_vm.trace" | grep -v '^{trace' | figures
+    $terminal $late "$tracehost" dump "$recordings/s22_killed_vm.trace" | grep -v '^{trace' | figures
 }
 expect 'progress is erased before a message' waiting <<'EOF'
 ...ecordings/s22_killed_vm.trace: N% of 0.1 MB, N records, N/s\e[K\r\r\e[Ktracehost dump: samples/recordings/s22_killed_vm.trace: record 1157 at byte 131019 is truncated
@@ -64,21 +65,21 @@ expect 'no progress is shown once tracers print' printed <<'EOF'
 -- status 1
 EOF
 narrow() {
-    WIDTH=40 $terminal 1.2 "$tracehost" dump --allow-partial "$recordings/s22_killed_vm.trace" | grep -v '^{trace' |
+    WIDTH=40 $terminal $late "$tracehost" dump --allow-partial "$recordings/s22_killed_vm.trace" | grep -v '^{trace' |
         sed 's/\\e\[K\\r.*//' | awk '{ print (length($0) < 40 ? "fits" : "does not fit") ": " $0 }' | figures | head -n 1
 }
 expect 'progress is cut to the width of the terminal' narrow <<'EOF'
 fits: N% of 0.1 MB, N records, N/s
 EOF
 never() {
-    $terminal 1.2 "$tracehost" dump --progress=never --allow-partial "$recordings/s22_killed_vm.trace" | grep -c 'records, '
+    $terminal $late "$tracehost" dump --progress=never --allow-partial "$recordings/s22_killed_vm.trace" | grep -c 'records, '
 }
 expect '--progress=never shows no progress' never <<'EOF'
 0
 -- status 1
 EOF
 drawn_on() {
-    RAW=1 $terminal 1.2 "$tracehost" dump --allow-partial "$recordings/s22_killed_vm.trace" | grep -c 'records, '
+    RAW=1 $terminal $late "$tracehost" dump --allow-partial "$recordings/s22_killed_vm.trace" | grep -c 'records, '
 }
 expect 'no progress is shown on a terminal in raw mode' drawn_on <<'EOF'
 0

@@ -73,9 +73,11 @@ static void free_words(struct words *words)
     th_free(words->items);
 }
 
-/* Runs WORDS without input and output, and waits for the end. */
+/* Runs WORDS without input and output, and waits for the end. The status of a child that found no
+ * program is NOT_FOUND. */
 static enum th_status run_valgrind(char *const words[])
 {
+    enum { NOT_FOUND = 127 };
     posix_spawn_file_actions_t actions;
     int error, status;
     pid_t child;
@@ -85,12 +87,12 @@ static enum th_status run_valgrind(char *const words[])
         posix_spawn_file_actions_addopen(&actions, i, "/dev/null", O_RDWR, 0);
     error = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (error == ENOENT)
+    while (!error && waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (error == ENOENT || (!error && WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND))
         return th_error_raise(TH_FAILED, "valgrind is not installed");
     if (error)
         return th_error_raise(TH_FAILED, "valgrind cannot be run: %s", strerror(error));
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
     if (WIFSIGNALED(status))
         return th_error_raise(TH_FAILED, "valgrind was ended by signal %d", WTERMSIG(status));
     if (WEXITSTATUS(status) != 0)

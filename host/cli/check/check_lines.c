@@ -99,10 +99,11 @@ static void find_counts(struct gcov *gcov, char *folder)
         fts_close(tree);
 }
 
-/* Runs WORDS, whose report goes into the file REPORT. Returns 0, or an error as of errno; -1: it failed. */
+/* Runs WORDS, whose report goes into the file REPORT. Returns 0, or an error as of errno; -1: it failed.
+ * The status of a child that found no program is NOT_FOUND. */
 static int run_gcov(char *const words[], const char *report)
 {
-    enum { MODE = 0600 };
+    enum { MODE = 0600, NOT_FOUND = 127 };
     posix_spawn_file_actions_t actions;
     int error, status;
     pid_t child;
@@ -118,6 +119,8 @@ static int run_gcov(char *const words[], const char *report)
         return error;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND)
+        return ENOENT;
     return status == 0 ? 0 : -1;
 }
 

@@ -359,11 +359,12 @@ enum th_status th_check_plugin_run_calls(struct th_check_plugin *p,
 {
     const bool again = !setting->fails && !setting->rounds && !setting->threads;
     struct th_check_calls left = {0};
-    size_t died;
-    enum th_status status;
+    enum th_status status = TH_OK;
+    size_t died = 0;
 
     leave_out(p, calls, 0, &left);
-    status = run_once(p, setting, &left, &died);
+    if (left.count > 0)
+        status = run_once(p, setting, &left, &died);
     for (unsigned deaths = 1;
          died && again && deaths < MOST_DEATHS && status == TH_OK && !th_cli_interrupt_came();
          deaths++) {

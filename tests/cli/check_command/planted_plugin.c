@@ -33,6 +33,7 @@ enum planted {
     crash_at_wrong_resource,
     crash_after_close,
     crash_when_killed,
+    crash_in_destructor,
     crash_in_upgrade,
     crash_in_threads,
     crash_exits,
@@ -49,7 +50,11 @@ struct file {
     int place;
 };
 
-static ErlNifResourceType *file_type, *folder_type;
+struct work {
+    int step;
+};
+
+static ErlNifResourceType *file_type, *folder_type, *work_type;
 static ErlNifMutex *mutex;
 static ErlNifEnv *own, *kept_env;
 static ERL_NIF_TERM kept;
@@ -237,6 +242,13 @@ NIF(name)
     int size = enif_get_atom(env, argv[0], text, sizeof text, ERL_NIF_LATIN1);
 
     (void)argc;
+    if (!size && IS(crash_in_destructor)) {
+        struct work *work = enif_alloc_resource(work_type, sizeof *work);
+        if (work) {
+            work->step = 1;
+            enif_release_resource(work);
+        }
+    }
     if (!size)
         return enif_make_badarg(env);
     if (IS(crash_at_long_atom) && size > 200)
@@ -272,19 +284,13 @@ NIF(keep)
 
 /* --- Time and threads ------------------------------------------------------------------------- */
 
-struct work {
-    int step;
-};
-
-static ErlNifResourceType *work_type;
-
 /* A destructor that expects a finished work. */
 static void end_work(ErlNifEnv *env, void *object)
 {
     const struct work *work = object;
 
     (void)env;
-    if (IS(crash_when_killed) && work->step > 0)
+    if ((IS(crash_when_killed) || IS(crash_in_destructor)) && work->step > 0)
         abort();
 }
 

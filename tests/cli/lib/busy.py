@@ -18,13 +18,6 @@ def look_at(processes):
     return found
 
 
-def is_busy(*processes):
-    """True if a thread of PROCESSES runs or could run. A thread may wake another one between the looks at both. So all
-    are looked at twice, and none may have switched meanwhile."""
-    before = look_at(processes)
-    return any(state in 'RD' for state, _ in before.values()) or look_at(processes) != before
-
-
 def family(process):
     """Returns PROCESS and all its descendants."""
     parents = {}
@@ -39,3 +32,13 @@ def family(process):
     for one in found:
         found += parents.get(one, [])
     return found
+
+
+def is_busy(process, *others):
+    """True if a thread of PROCESS, of its descendants or of OTHERS runs or could run. A thread may wake another one between
+    the looks at both, so all are looked at twice, and none may have switched meanwhile. A process may start another one
+    after its descendants were found, so they are found twice."""
+    found = family(process)
+    before = look_at([*found, *others])
+    return (any(state in 'RD' for state, _ in before.values()) or look_at([*found, *others]) != before or
+            family(process) != found)

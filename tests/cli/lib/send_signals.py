@@ -4,7 +4,7 @@
   send_signals.py SIGNAL[,SIGNAL...] FILE BYTES COMMAND...
 
 The command's stdin gets the first BYTES of FILE ("endless": FILE again and again). The signals are sent when the
-command has read all and waits, or after 0.3 s of endless input. If the command continues after the signals, its input
+command has read all and waits, or has read 1 MiB of endless input. If the command continues after the signals, its input
 ends. The exit status is the command's, 128 + N if signal N has ended it."""
 
 import array
@@ -14,9 +14,10 @@ import subprocess
 import sys
 import termios
 import threading
-import time
 
 from worker import worker_of
+
+PIPE_BYTES = 0x10000
 
 signals, file, amount, *command = sys.argv[1:]
 with open(file, 'rb') as data:
@@ -34,9 +35,10 @@ def sleeps():
 
 
 def feed():
+    global fed
     try:
         while process.poll() is None:
-            pipe.write(data)
+            fed += pipe.write(data)
     except BrokenPipeError:
         pass
 
@@ -51,8 +53,10 @@ def wait(seconds):
 
 
 if amount == 'endless':
+    fed = 0
     threading.Thread(target=feed, daemon=True).start()
-    time.sleep(0.3)
+    while fed < PIPE_BYTES + 0x100000 and not wait(0.01):
+        pass
 else:
     pipe.write(data[:int(amount)])
     pipe.flush()

@@ -4,11 +4,11 @@
   show_screen.py TEXT COMMAND...
 
 TEXT has \\n, \\t, and other characters as \\ooo; at `\\!` a shell runs $MEANWHILE. After each line, tab, Ctrl-C and
-Ctrl-Z, and before `\\!`, the script waits until the command is quiet and neither the command nor the process $HOST has
-anything to do. In the end the terminal hangs up. The screen is that of a terminal with carriage return, new line,
-backspace, the bell, and the sequences ESC[nA, nC, nD, nG, K, nP, n@, 4h, 4l, H and 2J; any other sequence is shown as
-\\e... A cursor that is not at the end of the last line is shown as |. The last line is the command's exit status,
-if the command has ended by itself."""
+Ctrl-Z, and before `\\!`, the script waits until the command is quiet and neither the command, its descendants nor the
+process $HOST have anything to do. In the end the terminal hangs up. The screen is that of a terminal with carriage
+return, new line, backspace, the bell, and the sequences ESC[nA, nC, nD, nG, K, nP, n@, 4h, 4l, H and 2J; any other
+sequence is shown as \\e... A cursor that is not at the end of the last line is shown as |. The last line is the
+command's exit status, if the command has ended by itself."""
 
 import fcntl
 import os

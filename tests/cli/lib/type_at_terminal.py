@@ -17,7 +17,7 @@ import sys
 
 sys.dont_write_bytecode = True
 
-from busy import family, is_busy
+from busy import is_busy
 
 QUIET = 0.3  # seconds without output
 
@@ -32,7 +32,7 @@ shown = b''
 def look():
     """Reads output until the command is quiet and idle; returns false if the terminal was closed."""
     global shown
-    while (ready := select.select([ours], [], [], QUIET)[0]) or is_busy(*family(process.pid)):
+    while (ready := select.select([ours], [], [], QUIET)[0]) or is_busy(process.pid):
         if not ready:
             continue
         try:
