@@ -363,6 +363,7 @@ int main(void)
         cmocka_unit_test(each_kind_accepts_the_same_functions_as_in_a_beam),
     };
 
+    beam_of_machine();
     if (system("command -v escript >/dev/null") != 0) {
         puts("no escript (Debian: erlang-base)");
         return 77;
