@@ -3,7 +3,8 @@
 # The host counts as many calls as that library, and so does the tracer `count` under global trace.
 . tests/cli/lib/assertions.sh
 
-jiffy=$(ls /usr/lib/erlang/lib/jiffy-*/priv/jiffy.so 2>/dev/null)
+root=$(erl -noshell -eval 'io:put_chars(code:root_dir()), halt().')
+jiffy=$(ls "${root:-/usr/lib/erlang}"/lib/jiffy-*/priv/jiffy.so 2>/dev/null)
 [ -n "$jiffy" ] || { echo 'no jiffy.so (Debian: erlang-jiffy)'; exit 77; }
 
 for name in counted documents; do

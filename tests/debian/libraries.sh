@@ -24,7 +24,11 @@ compare() {
 
 # Sanitizers do not go together with valgrind.
 memcheck=
-case $BUILD_DIR in
+case ${EMULATOR:+emulated/}$BUILD_DIR in
+emulated/*)
+    echo '# skipped: the results under valgrind: it runs programs of this machine'
+    skipped=1
+    ;;
 */release | */debug)
     memcheck="valgrind -q --leak-check=full --error-exitcode=9 --suppressions=tests/debian/memcheck.supp"
     ;;

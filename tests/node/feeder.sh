@@ -3,6 +3,7 @@
 # message compared; records come through the pipe whole; and all ways to end. feeder/fake_node.py is for
 # peers that are no nodes. Long because: one node, one epmd and one network are made once for all ends.
 . tests/cli/lib/assertions.sh
+nodes_of_machine
 
 object=$BUILD_DIR/lib/tracehost/tracehost_node.so
 driver=$BUILD_DIR/tests/node/serve_node

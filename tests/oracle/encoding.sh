@@ -1,6 +1,7 @@
 #!/bin/sh
 # Compares terms as Erlang text in both encodings with `erl +pc latin1` and ~0p, and with `erl +pc unicode` and ~0tp.
 . tests/cli/lib/assertions.sh
+nodes_of_machine
 
 terms=$PWD/tests/oracle/encoding.txt
 library=$BUILD_DIR/tests/plugins/sins.so

@@ -2,6 +2,7 @@
 # Compares expressions in tracehost call with erl_eval of a real BEAM: the results are the same. Expressions whose
 # results differ after OTP 25 are listed below, and in the table "OTP 27" of tracehost(7).
 . tests/cli/lib/assertions.sh
+nodes_of_machine
 
 library=$BUILD_DIR/samples/counter.so
 script=tests/oracle/expressions.escript

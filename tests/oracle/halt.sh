@@ -4,6 +4,7 @@
 # lines about unloading, which are the last ones, are compared separately.
 . tests/cli/lib/assertions.sh
 . tests/cli/lib/control_hosts.sh
+needs_machine 'callbacks at the end of a node' 'OTP 27 is of this machine, and loads no library of the other one'
 
 code=tests/oracle/halt
 PATH=$SOURCE_DIR/build/otp27/bin:$PATH

@@ -2,6 +2,7 @@
 # Tests real nodes that send to a trace port: received and dropped messages are as many as the nodes counted. One node
 # is killed, one is reconnected to, one continues in the middle of a message.
 . tests/cli/lib/assertions.sh
+nodes_of_machine
 
 command -v escript >/dev/null || { echo 'no escript (Debian: erlang-base)'; exit 77; }
 erl -noinput -boot no_dot_erlang -eval 'halt(case code:which(dbg) of non_existing -> 1; _ -> 0 end)' ||

@@ -2,6 +2,7 @@
 # Compares stacks computed from a BEAM's recording with `return_to`, in which only some functions are traced, with the
 # true stacks.
 . tests/cli/lib/assertions.sh
+nodes_of_machine
 
 command -v erlc >/dev/null || { echo 'no erl (Debian: erlang-base)'; exit 77; }
 erlc -o "$work" tests/oracle/stacks/stacks.erl || exit 1

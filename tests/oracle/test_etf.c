@@ -157,6 +157,7 @@ int main(void)
         cmocka_unit_test(damaged_terms_are_refused_where_the_beam_refuses_them),
     };
 
+    beam_of_machine();
     if (system("command -v erl >/dev/null && command -v erlc >/dev/null") != 0) {
         puts("erl is not installed: external terms are not compared with a real BEAM");
         return 77;

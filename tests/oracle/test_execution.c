@@ -5,6 +5,7 @@
  */
 #include "host/trace/trace.h"
 #include "tests/support/assertions.h"
+#include "tests/support/beam.h"
 #include "tests/support/retraced.h"
 
 #include "host/base/base.h"
@@ -93,6 +94,7 @@ int main(void)
         cmocka_unit_test(local_events_of_random_programs_equal_those_of_a_beam),
     };
 
+    beam_of_machine();
     if (system("command -v escript >/dev/null") != 0) {
         puts("escript is not installed: executions are not compared with a real BEAM");
         return 77;

@@ -4,6 +4,7 @@
  */
 #include "host/term/term.h"
 #include "tests/support/assertions.h"
+#include "tests/support/beam.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -212,6 +213,7 @@ int main(void)
         cmocka_unit_test(copies_are_identical),
     };
 
+    beam_of_machine();
     if (system("command -v erl >/dev/null && command -v erlc >/dev/null") != 0) {
         puts("erl is not installed: order and hashes are not compared with a real BEAM");
         return 77;

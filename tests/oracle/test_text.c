@@ -139,6 +139,7 @@ int main(void)
         cmocka_unit_test(constants_are_read_as_the_beam_reads_them),
     };
 
+    beam_of_machine();
     if (system("command -v escript >/dev/null") != 0) {
         puts("escript is not installed (Debian: erlang-base)");
         return 77;

@@ -7,6 +7,7 @@ if ! command -v rustc >/dev/null; then
     skip 'the crate of samples/rust' 'no rustc here'
     finish
 fi
+needs_machine 'the crate of samples/rust' 'Rust has no library for the other machine here'
 case $BUILD_DIR in
 */release | */debug) ;;
 *)

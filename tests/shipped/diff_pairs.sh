@@ -7,8 +7,8 @@
 pairs=tests/shipped/diff_pairs.py
 seeds=${DIFF_SEEDS:-60}
 records=${DIFF_RECORDS:-20000}
-case $BUILD_DIR in
-*asan | *tsan) seeds=${DIFF_SEEDS:-12} ;;
+case ${EMULATOR:+emulated}$BUILD_DIR in
+*asan | *tsan | emulated*) seeds=${DIFF_SEEDS:-12} ;;
 esac
 
 check "planted differences are shown first, and no others are found ($seeds seeds)" \

@@ -505,7 +505,9 @@ all_sums() {
     done
 }
 check 'sums equal those of time in all recordings' all_sums
-if [ -d "$large" ]; then
+if [ -n "${EMULATOR:-}" ]; then
+    skip 'sums of large recordings' 'they take minutes in an emulator'
+elif [ -d "$large" ]; then
     for stream in "$large"/*.trace; do
         check "sums equal those of time: ${stream##*/}" sums "$stream"
     done

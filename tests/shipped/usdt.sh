@@ -42,7 +42,9 @@ in_gdb() {
     grep -q 'exited normally' "$work/gdb" || tail "$work/gdb"
 }
 
-if ! command -v gdb >/dev/null; then
+if [ -n "${EMULATOR:-}" ]; then
+    skip 'each event fires its probe' 'gdb would see the emulator'
+elif ! command -v gdb >/dev/null; then
     skip 'each event fires its probe' 'gdb is not installed'
 elif ! gdb -q -nx -batch -ex 'python print(1)' 2>/dev/null | grep -q 1; then
     skip 'each event fires its probe' 'this gdb has no Python'

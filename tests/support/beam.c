@@ -1,11 +1,28 @@
 #include "beam.h"
 
 #include "assertions.h"
+#include "host/base/base.h"
 
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
+
+void beam_of_machine(void)
+{
+    static const char folder[] = "/tools/beam:"; /* of tests/cross/make-tools */
+    const char *path = getenv("PATH"), *found = path ? strstr(path, folder) : NULL, *start = found;
+    char *without;
+
+    if (!found)
+        return;
+    while (start > path && start[-1] != ':')
+        start--;
+    without = th_printf("%.*s%s", (int)(start - path), path, found + strlen(folder));
+    setenv("PATH", without, true);
+    th_free(without);
+}
 
 bool beam_is_later(void)
 {

@@ -8,6 +8,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* In an emulator, makes this machine's BEAM, which is faster, the first in PATH. The BEAM loads nothing that was
+ * compiled for the emulated machine. */
+void beam_of_machine(void);
+
 /* True if the BEAM is OTP 26 or later. */
 bool beam_is_later(void);
 

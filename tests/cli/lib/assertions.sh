@@ -47,6 +47,12 @@ machine() {
     esac
 }
 
+# nodes_of_machine: the rest of the test has nodes of this machine, which are faster than those of an emulator. Nothing that
+# is compiled for the emulated machine loads into them.
+nodes_of_machine() {
+    [ -z "${EMULATOR:-}" ] || PATH=$(echo "$PATH" | sed 's|[^:]*/tools/beam:||')
+}
+
 # until_so COMMAND...: repeats the command until it succeeds, for 20 seconds, in an emulator for 200.
 until_so() {
     tries=${EMULATOR:+1800}

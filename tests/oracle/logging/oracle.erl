@@ -36,8 +36,14 @@ patterns([Functions | Arguments]) ->
 nodes(Arguments) ->
     Setup = setup(Arguments),
     finish(run("", Setup#{form => "live"}, node_cases:live()) ++
-           run(", by a trace port", Setup#{form => "live", via => "port"}, node_cases:live()) ++
+           by_port(os:getenv("EMULATOR", ""), Setup#{form => "live", via => "port"}) ++
            run(", recorded", Setup#{form => "recorded"}, node_cases:recorded())).
+
+by_port("", Setup) ->
+    run(", by a trace port", Setup, node_cases:live());
+by_port(_, _) ->
+    io:put_chars("# skipped: the same cases by a trace port: they take minutes in an emulator\n"),
+    [].
 
 %% A node of its own runs the specifications that display terms. Its output is for a terminal, as line ends show.
 display(Arguments) ->
