@@ -26,6 +26,7 @@ check "rows of damaged copies are those of the records that dump reads ($damage 
 for trace in s10_seq_trace s13_procs s04_genserver_pingpong; do
     "$tracehost" convert "$recordings/$trace.trace" "$work/$trace.jsonl" || fail "conversion of $trace"
 done
+check 'messages that are equal, names, aliases, losses, and identifiers that are used again' compare --made=20 --conditions=10
 check 'recordings in JSON lines have the same tables' compare --conditions=20 --damage="$damage" "$work"/*.jsonl
 
 # A comparison that finds nothing may be broken.
