@@ -59,7 +59,7 @@ static const struct th_usage usage = {
         "Without a statement, statements are read from a prompt, or from stdin; .help lists the "
         "commands of the prompt.",
     .examples = "  tracehost sql samples/recordings/s13_procs.trace 'select * from events'\n"
-                "  tracehost sql --format=csv samples/recordings/s06_ports.trace 'values (1)'",
+                "  tracehost sql -e 'select * from calls' samples/recordings/s08_gc.trace",
     .words = "RECORDING... [SQL]",
 };
 
