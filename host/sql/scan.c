@@ -128,6 +128,6 @@ enum th_status th_sql_scan_next(struct th_sql_cursor *cursor)
         else if (th_sql_window_may_take(&cursor->scan, &cursor->event) && is_taken(cursor))
             return TH_OK;
         if (th_memory_refused)
-            return TH_FAILED;
+            return th_error_raise(TH_FAILED, "the system refuses memory");
     }
 }

@@ -461,6 +461,7 @@ static int begin_rows_of_plan(sqlite3_vtab_cursor *base, int unused, const char 
     }
     cursor->recording = 0;
     cursor->at_end = cursor->over = false;
+    th_memory_refused = false;
     return next_row(base);
 }
 

@@ -100,6 +100,22 @@ tracehost sql: there is no command .open; .help lists them
 -- status 1
 EOF
 
+# plan CONDITION: prints how the rows of events are found: the columns, then a pair of characters for each constraint.
+plan() {
+    sql --format=csv $s13 "explain query plan select record from events where $1" | sed -n 's/.*,"*\([A-Z].*\)/\1/p'
+}
+plans() {
+    plan "tracee = '<0.1.0>' and tag in ('send', 'call') and module = 'm' and function = 'f' and arity = 1"
+    plan 'time between 1 and 2 and record > 3 order by record'
+    plan "tracee = '<0.1.0>' collate nocase and term = 'x' order by record desc"
+}
+expect 'conditions are handed down to the scan, and records are in order' plans <<'EOF'
+SCAN events VIRTUAL TABLE INDEX 0:3e2:4=5i6=7=8=
+SCAN events VIRTUAL TABLE INDEX 0:6:2>3]3[
+SCAN events VIRTUAL TABLE INDEX 0:2022:
+USE TEMP B-TREE FOR ORDER BY
+EOF
+
 # --- errors
 
 expect 'no recording' sql <<'EOF'
