@@ -19,6 +19,7 @@ static const struct th_command commands[] = {
     {"replay", "play recorded event streams into tracers", th_cli_command_replay},
     {"report", "make an HTML page from recorded event streams", th_cli_command_report},
     {"diff", "compare the calls of two recordings", th_cli_command_diff},
+    {"sql", "query recordings in SQL", th_cli_command_sql},
     {"info", "count the records of a stream", th_cli_command_info},
     {"dump", "print every record of a stream as Erlang text or JSON lines", th_cli_command_dump},
     {"convert", "convert a stream between trace-port format and JSON lines",

@@ -183,7 +183,7 @@ int th_cli_stream_open(struct th_stream *stream)
 /* Prints the damage on one line, with the causes below. */
 void th_cli_stream_complain(struct th_stream *stream)
 {
-    const char *file = th_replay_reader_info(stream->reader)->file;
+    const char *file = stream->reader ? th_replay_reader_info(stream->reader)->file : NULL;
 
     if (stream->skipped + stream->damages < TOLD) {
         th_cli_command_flush();

@@ -23,6 +23,7 @@ struct th_command {
 int th_cli_command_replay(int argc, char **argv);
 int th_cli_command_report(int argc, char **argv);
 int th_cli_command_diff(int argc, char **argv);
+int th_cli_command_sql(int argc, char **argv);
 int th_cli_command_dump(int argc, char **argv);
 int th_cli_command_convert(int argc, char **argv);
 int th_cli_command_info(int argc, char **argv);

@@ -72,6 +72,23 @@ char *th_library_search_beside(const char *name)
     return folder;
 }
 
+enum th_status th_library_beside_symbol(const char *name, const char *without, const char *symbol,
+                                        enum th_status status, void **found)
+{
+    char *path = th_library_search_beside(name);
+    void *object = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+
+    *found = object ? dlsym(object, symbol) : NULL;
+    if (*found)
+        status = TH_OK;
+    else if (path && access(path, F_OK) != 0)
+        th_error_raise(status, "there is no file %s: %s", path, without);
+    else
+        th_error_raise(status, "%s", path ? dlerror() : "the place of the program is unknown");
+    th_free(path);
+    return status;
+}
+
 char *th_library_search_built_in_folder(enum th_search_kind kind)
 {
     return th_library_search_beside(th_library_search_kind_text(kind));

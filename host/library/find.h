@@ -50,6 +50,12 @@ char *th_library_search_built_in_folder(enum th_search_kind kind);
  * program that is loaded on demand. The file need not exist. Owner and errors likewise. */
 char *th_library_search_beside(const char *name);
 
+/* Finds SYMBOL in the shared object NAME of that folder, which is opened and stays open. WITHOUT: why there
+ * may be no such file, for messages.
+ * Errors: STATUS with the cause. */
+enum th_status th_library_beside_symbol(const char *name, const char *without, const char *symbol,
+                                        enum th_status status, void **found);
+
 /* Returns the text for ORIGIN in messages: "-L", "$TRACEHOST_PATH" or "built in". */
 const char *th_library_search_origin_text(enum th_search_origin origin);
 

@@ -7,7 +7,8 @@
 
 /*
  * A call's word: its time, packed, while the call is open; then ENDED with the nanoseconds, or with
- * WITHOUT and an enum th_call_duration. The word 0 is that of a call that is not followed.
+ * WITHOUT and an enum th_call_duration. The word 0 is that of a call that is not followed. If calls
+ * are followed, a free place has the next free place, 0 at the end.
  */
 enum { CLOCK_BITS = 2 };
 static const int64_t middle = INT64_C(1) << 59; /* nanoseconds, 18 years */
@@ -15,6 +16,7 @@ static const uint64_t ENDED = UINT64_C(1) << 63, WITHOUT = UINT64_C(1) << 62;
 
 struct th_call_durations {
     struct th_call_ends *ends;
+    struct th_call_durations_follow follow;
     struct th_call_durations_counts counts;
     struct duration_zero {
         bool known;
@@ -22,6 +24,9 @@ struct th_call_durations {
     } zeros[TH_CLOCKS];
     uint64_t *words; /* of the calls */
     size_t count, capacity;
+    size_t free_place;                   /* the first one; 0: none */
+    size_t latest;                       /* place of the latest call; 0: none */
+    struct th_call_ends_process *caller; /* its process; NULL: unknown */
 
     /* The current record. */
     uint64_t now;     /* its time, packed */
@@ -69,6 +74,12 @@ static void end_call(struct th_call_durations *durations, uint64_t number,
 
     if (kind == TH_DURATION_KNOWN && ns < 0)
         kind = TH_DURATION_UNTIMED;
+    if (durations->follow.ended) {
+        *word = durations->free_place;
+        durations->free_place = number;
+        durations->follow.ended(durations->follow.context, (uint32_t)number, kind, ns);
+        return;
+    }
     *word = ENDED | (kind == TH_DURATION_KNOWN ? (uint64_t)ns : WITHOUT | kind);
 }
 
@@ -89,15 +100,21 @@ static bool duration_ended(void *context, enum th_ending ending, uint64_t number
     return false;
 }
 
-static enum th_status note_new_call(struct th_call_durations *durations, struct th_event *event,
-                                    th_env *env)
+/* Finds the place of a new call, in *NUMBER; 0: there is none. Errors: TH_FAILED without memory. */
+static enum th_status new_place(struct th_call_durations *durations, size_t *number)
 {
-    struct th_call_ends_process *process = NULL;
-    enum th_status status;
+    size_t capacity = durations->capacity ? 2 * durations->capacity : 1024;
     uint64_t *words;
 
+    *number = durations->free_place;
+    if (*number) {
+        durations->free_place = durations->words[*number - 1];
+        durations->words[*number - 1] = 0;
+        return TH_OK;
+    }
+    if (durations->follow.ended && durations->count == TH_CALL_ENDS_MOST)
+        return TH_OK;
     if (durations->count == durations->capacity) {
-        size_t capacity = durations->capacity ? 2 * durations->capacity : 1024;
         words = th_may_realloc(durations->words, capacity * sizeof *words);
         if (!words)
             return TH_FAILED;
@@ -105,12 +122,41 @@ static enum th_status note_new_call(struct th_call_durations *durations, struct 
         durations->capacity = capacity;
     }
     durations->words[durations->count++] = 0;
-    status = th_replay_call_ends_enter(durations->ends, event, env, &process);
-    if (status != TH_OK || !process)
-        return status;
-    durations->words[durations->count - 1] = durations->now;
-    th_replay_call_ends_want(durations->ends, process, durations->count);
+    *number = durations->count;
     return TH_OK;
+}
+
+static enum th_status note_new_call(struct th_call_durations *durations, struct th_event *event,
+                                    th_env *env)
+{
+    enum th_status status;
+
+    durations->latest = 0;
+    durations->caller = NULL;
+    if (!durations->follow.ended && (status = new_place(durations, &durations->latest)) != TH_OK)
+        return status;
+    status = th_replay_call_ends_enter(durations->ends, event, env, &durations->caller);
+    if (status != TH_OK || !durations->caller)
+        return status;
+    if (durations->follow.ended && (status = new_place(durations, &durations->latest)) != TH_OK)
+        return status;
+    durations->counts.forgotten += !durations->latest;
+    if (!durations->latest)
+        return TH_OK;
+    durations->words[durations->latest - 1] = durations->now;
+    th_replay_call_ends_want(durations->ends, durations->caller, durations->latest);
+    return TH_OK;
+}
+
+struct th_call_followed th_replay_call_durations_latest(struct th_call_durations *durations)
+{
+    struct th_call_followed latest = {.place = (uint32_t)durations->latest};
+
+    if (!durations->caller)
+        return latest;
+    latest.depth = durations->caller->depth;
+    latest.caller = th_recorded_caller(&durations->ends->execution, &durations->caller->stack);
+    return latest;
 }
 
 static enum th_status note_call_end(struct th_call_durations *durations, struct th_event *event)
@@ -160,17 +206,26 @@ th_replay_call_durations_counts(const struct th_call_durations *durations)
 {
     struct th_call_durations_counts counts = durations->counts;
 
-    counts.forgotten = th_recorded_counts(&durations->ends->execution).not_kept;
+    counts.forgotten += th_recorded_counts(&durations->ends->execution).not_kept;
     return counts;
+}
+
+struct th_call_durations *
+th_replay_call_durations_follow(const struct th_call_durations_follow *follow)
+{
+    struct th_call_durations *durations = th_alloc_zero(sizeof *durations);
+
+    durations->follow = *follow;
+    durations->ends = th_replay_call_ends_begin(
+        &(struct th_call_ends_options){.recorded_callers = follow->recorded_callers,
+                                       .ended = duration_ended,
+                                       .context = durations});
+    return durations;
 }
 
 struct th_call_durations *th_replay_call_durations_begin(void)
 {
-    struct th_call_durations *durations = th_alloc_zero(sizeof *durations);
-
-    durations->ends = th_replay_call_ends_begin(
-        &(struct th_call_ends_options){.ended = duration_ended, .context = durations});
-    return durations;
+    return th_replay_call_durations_follow(&(struct th_call_durations_follow){.ended = NULL});
 }
 
 void th_replay_call_durations_end(struct th_call_durations *durations)

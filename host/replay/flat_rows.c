@@ -96,16 +96,17 @@ static void set_term(struct th_flat_rows *rows, int column, th_term term)
     finish_cell(rows, column);
 }
 
-static bool has_control(const char *text, size_t bytes)
+bool th_replay_flat_is_plain(th_term atom)
 {
+    const struct th_atom_name *name = th_atom_name(atom);
     uint32_t c = 0;
 
-    for (size_t i = 0, step; i < bytes; i += step) {
-        step = th_utf8_get(text + i, bytes - i, &c);
+    for (size_t i = 0, step; i < name->bytes; i += step) {
+        step = th_utf8_get(name->text + i, name->bytes - i, &c);
         if (step == 0 || c < 0x20 || (c >= 0x7F && c < 0xA0))
-            return true;
+            return false;
     }
-    return false;
+    return true;
 }
 
 /* Programs get the name without quotes, unless a terminal would obey its characters. */
@@ -113,7 +114,7 @@ static void set_name(struct th_flat_rows *rows, int column, th_term atom)
 {
     const struct th_atom_name *name = th_atom_name(atom);
 
-    if (rows->format == TH_FLAT_TABLE || has_control(name->text, name->bytes)) {
+    if (rows->format == TH_FLAT_TABLE || !th_replay_flat_is_plain(atom)) {
         set_term(rows, column, atom);
         return;
     }
@@ -242,7 +243,7 @@ static enum th_status set_other(struct th_flat_rows *rows, const struct th_reade
 
 /* --- Formats ---------------------------------------------------------------------------------- */
 
-static void add_csv_cell(struct th_buffer *out, const char *text, size_t size, bool set)
+void th_replay_flat_csv_cell(struct th_buffer *out, const char *text, size_t size, bool set)
 {
     bool quoted = set && size == 0; /* an empty text, not an absent one */
 
@@ -271,27 +272,25 @@ static void add_json_cell(struct th_buffer *out, const struct flat_column *colum
         th_json_add_string(out, text, size);
 }
 
-/* Adds at most WIDTH characters, and blanks up to them, on the left side of numbers. */
-static void add_table_cell(struct th_buffer *out, const struct flat_column *column,
-                           const char *text, size_t size, bool pad)
+void th_replay_flat_table_cell(struct th_buffer *out, const char *text, size_t size, size_t width,
+                               bool right, bool pad)
 {
-    const bool right = column->type == NUMBER;
     size_t characters = 0, cut = size, bytes = 0, step;
     uint32_t c;
 
     for (; bytes < size; bytes += step ? step : 1, characters++) {
         step = th_utf8_get(text + bytes, size - bytes, &c);
-        if (characters + 3 == column->width)
+        if (characters + 3 == width)
             cut = bytes;
     }
-    if (characters <= column->width)
+    if (characters <= width)
         cut = size;
-    for (size_t i = characters; right && i < column->width; i++)
+    for (size_t i = characters; right && i < width; i++)
         th_buffer_add_byte(out, ' ');
     th_buffer_add(out, text, cut);
     if (cut < size)
         th_buffer_add_text(out, "...");
-    for (size_t i = characters; pad && !right && i < column->width; i++)
+    for (size_t i = characters; pad && !right && i < width; i++)
         th_buffer_add_byte(out, ' ');
 }
 
@@ -321,9 +320,10 @@ static void add_flat_row(const struct th_flat_rows *rows, struct th_buffer *out)
         if (rows->format == TH_FLAT_JSONL)
             add_json_cell(out, &columns[i], text, size, cell->set);
         else if (rows->format == TH_FLAT_CSV)
-            add_csv_cell(out, text, size, cell->set);
+            th_replay_flat_csv_cell(out, text, size, cell->set);
         else
-            add_table_cell(out, &columns[i], text, size, i < last);
+            th_replay_flat_table_cell(out, text, size, columns[i].width, columns[i].type == NUMBER,
+                                      i < last);
     }
     th_buffer_add_text(out, rows->format == TH_FLAT_JSONL ? "}\n" : "\n");
 }
@@ -336,19 +336,21 @@ void th_replay_flat_head(const struct th_flat_rows *rows, struct th_buffer *out)
         if (rows->format == TH_FLAT_CSV)
             th_buffer_add_text(out, columns[i].name);
         else
-            add_table_cell(out, &columns[i], columns[i].name, strlen(columns[i].name),
-                           i + 1 < FLAT_COLUMN_COUNT);
+            th_replay_flat_table_cell(out, columns[i].name, strlen(columns[i].name),
+                                      columns[i].width, columns[i].type == NUMBER,
+                                      i + 1 < FLAT_COLUMN_COUNT);
     }
     if (rows->format != TH_FLAT_JSONL)
         th_buffer_add_byte(out, '\n');
 }
 
-/* Decodes EVENT into ENV. Returns whether it is a trace message, and has no damage. */
-static bool is_sound_message(struct th_event *event, th_env *env)
+bool th_replay_flat_is_sound(struct th_event *event, th_env *env, bool brief)
 {
     struct th_caller function;
 
-    return event->kind <= TH_EVENT_SEQ_TRACE && th_trace_event_decode(event, env) == TH_OK &&
+    return event->kind <= TH_EVENT_SEQ_TRACE &&
+           (brief ? th_trace_event_brief(event, env) : th_trace_event_decode(event, env)) ==
+               TH_OK &&
            th_trace_event_time(event) == TH_OK &&
            (event->kind > TH_EVENT_TRACE_TS || !th_trace_tag_has_function(event->tag) ||
             th_recorded_end_function(event, &function));
@@ -356,7 +358,7 @@ static bool is_sound_message(struct th_event *event, th_env *env)
 
 enum th_status th_replay_flat_learn(struct th_flat_rows *rows, struct th_event *event, th_env *env)
 {
-    if (event->kind == TH_EVENT_DROP || is_sound_message(event, env))
+    if (event->kind == TH_EVENT_DROP || th_replay_flat_is_sound(event, env, false))
         return th_replay_call_durations_add(rows->durations, event, env);
     th_error_clear();
     return TH_OK;
@@ -367,7 +369,7 @@ enum th_status th_replay_flat_add(struct th_flat_rows *rows, const struct th_rea
 {
     rows->text.size = 0;
     memset(rows->cells, 0, sizeof rows->cells);
-    if (is_sound_message(event, env))
+    if (th_replay_flat_is_sound(event, env, false))
         set_message(rows, info, event, env);
     else if (set_other(rows, info, event, env) != TH_OK)
         return TH_MALFORMED;

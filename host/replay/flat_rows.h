@@ -41,6 +41,20 @@ void th_replay_flat_head(const struct th_flat_rows *rows, struct th_buffer *out)
 enum th_status th_replay_flat_add(struct th_flat_rows *rows, const struct th_reader_info *info,
                                   struct th_event *event, th_env *env, struct th_buffer *out);
 
+/* Append a cell. CSV: in quotes if necessary; SET is false for an absent value. Table: at most WIDTH characters, and
+ * blanks up to them on the left if RIGHT; else on the right if PAD. */
+void th_replay_flat_csv_cell(struct th_buffer *out, const char *text, size_t size, bool set);
+void th_replay_flat_table_cell(struct th_buffer *out, const char *text, size_t size, size_t width,
+                               bool right, bool pad);
+
+/* Returns whether EVENT is a trace message without damage. Its terms are decoded into ENV; if BRIEF, they
+ * are only checked. Errors: false with the cause. */
+bool th_replay_flat_is_sound(struct th_event *event, th_env *env, bool brief);
+
+/* Returns whether rows show the name of ATOM as it is: without quotes, as no terminal would obey its
+ * characters. */
+bool th_replay_flat_is_plain(th_term atom);
+
 struct th_flat_counts th_replay_flat_counts(const struct th_flat_rows *rows);
 void th_replay_flat_end(struct th_flat_rows *rows);
 

@@ -6,7 +6,6 @@
 #include "host/term/word.h"
 #include "host/trace/note.h"
 
-enum { DEPTH = 4 /* of a reference in a message: {'$gen_call', {From, [alias | Ref]}, Request} */ };
 static const int64_t window = 10 * INT64_C(1000000000);
 
 /* --- Readings --------------------------------------------------------------------------------- */
@@ -80,23 +79,6 @@ static int64_t greatest_of(const struct th_clock_greatest *greatest)
     return greatest->now > greatest->before ? greatest->now : greatest->before;
 }
 
-static bool has_reference(th_term term, int depth)
-{
-    if (th_is_ref(term))
-        return true;
-    if (depth == 0)
-        return false;
-    if (th_is_list(term))
-        return has_reference(th_cell(term)[0], depth - 1) ||
-               has_reference(th_cell(term)[1], depth - 1);
-    if (!th_is_tuple(term))
-        return false;
-    for (size_t i = 0; i < th_tuple_arity(term); i++)
-        if (has_reference(th_tuple_elements(term)[i], depth - 1))
-            return true;
-    return false;
-}
-
 /* Takes the bound that a message between hosts gives. FIRST is one of them, or the message is of no use.
  * Returns whether there is a bound. */
 static bool bound(const struct th_merge_message *message, const struct th_merge_clock *first)
@@ -130,7 +112,7 @@ bool th_replay_clock_meet(struct th_merge_clock *clock, struct th_merge_clock *f
         th_error_clear();
         return false;
     }
-    if (!has_reference(copy.term, DEPTH))
+    if (!th_trace_message_has_reference(copy.term))
         return false;
     hash = th_internal_hash(copy.term, 0) | 1;
     message = &messages[hash >> 1 & (TH_CLOCK_MESSAGES - 1)];

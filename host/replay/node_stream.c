@@ -13,7 +13,6 @@
 #include "host/base/buffer.h"
 #include "host/library/find.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,7 +22,6 @@
 #include <unistd.h>
 
 #define SCHEME "node:"
-#define OBJECT "tracehost_node.so"
 
 enum { LOOK_UP_MS = 500, LONGEST = 1 << 16, FIRST_HIGH = 64 };
 
@@ -50,22 +48,10 @@ const char *th_replay_node_of(const char *name)
 
 enum th_status th_replay_node_symbol(const char *name, void **found)
 {
-    char *path = th_library_search_beside(OBJECT);
-    void *object = path ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
-    enum th_status status = TH_OK;
+    enum th_status status =
+        th_library_beside_symbol("tracehost_node.so", "this tracehost was built without erlang-dev",
+                                 name, TH_MALFORMED, found);
 
-    *found = object ? dlsym(object, name) : NULL;
-    if (!*found && path && access(path, F_OK) != 0)
-        status = th_error_raise(TH_MALFORMED,
-                                "there is no file %s: this tracehost was built "
-                                "without erlang-dev",
-                                path);
-    else if (!*found)
-        status = th_error_raise(TH_MALFORMED, "%s",
-                                path ? dlerror()
-                                     : "the place of the program "
-                                       "is unknown");
-    th_free(path);
     return status == TH_OK ? TH_OK : th_error_context("running nodes cannot be traced");
 }
 

@@ -291,3 +291,31 @@ th_term th_trace_event_actor_from_info(th_term info)
     actor = e[0] == TH_AM(receive) ? e[3] : e[2];
     return th_is_pid(actor) || th_is_port(actor) ? actor : TH_NONE;
 }
+
+enum {
+    REFERENCE_DEPTH =
+        4 /* of a reference in a message: {'$gen_call', {From, [alias | Ref]}, Request} */
+};
+
+/* Returns whether TERM has a reference, down to DEPTH. */
+static bool has_reference(th_term term, int depth)
+{
+    if (th_is_ref(term))
+        return true;
+    if (depth == 0)
+        return false;
+    if (th_is_list(term))
+        return has_reference(th_cell(term)[0], depth - 1) ||
+               has_reference(th_cell(term)[1], depth - 1);
+    if (!th_is_tuple(term))
+        return false;
+    for (size_t i = 0; i < th_tuple_arity(term); i++)
+        if (has_reference(th_tuple_elements(term)[i], depth - 1))
+            return true;
+    return false;
+}
+
+bool th_trace_message_has_reference(th_term term)
+{
+    return has_reference(term, REFERENCE_DEPTH);
+}

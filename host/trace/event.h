@@ -221,6 +221,9 @@ bool th_trace_event_function_from_term(th_term t, struct th_mfa *function);
  * Current}, From, To, Message}, To of {'receive', ...}; TH_NONE if INFO has another shape. */
 th_term th_trace_event_actor_from_info(th_term info);
 
+/* Returns whether the message TERM has a reference: then there is no other message like it. */
+bool th_trace_message_has_reference(th_term term);
+
 /* True if the term of an event with this tag is a function. */
 bool th_trace_tag_has_function(enum th_tracer_tag tag);
 

@@ -149,6 +149,9 @@ GROUPS = (
         Row('replay/report/l1', 'report of l1, processor time', 's', '<= 0.1'),
         Row('json/l1', 'JSON lines of l1 into count', 'ns', 'ratio <= 1/8', 'Jansson'),
         Row('json/unseen', 'JSON lines with new terms into count', 'ns', 'ratio <= 1/5', 'Jansson')]),
+    ('sql', 'Queries of l1, processor time', [
+        Row('sql/calls', 'calls and durations by function, from calls', 's', 'ratio <= 2.5', 'time'),
+        Row('sql/functions', 'the same from functions', 's', 'ratio <= 1.25', 'time')]),
     ('python', 'The package for Python', [
         Row('python/one', 'records of l1, terms as values', 'thousand/s', '>= 1000'),
         Row('python/two', 'records of two threads, times those of one', '', '>= 1'),

@@ -11,6 +11,7 @@ Commands:
   replay    play recorded event streams into tracers
   report    make an HTML page from recorded event streams
   diff      compare the calls of two recordings
+  sql       query recordings in SQL
   info      count the records of a stream
   dump      print every record of a stream as Erlang text or JSON lines
   convert   convert a stream between trace-port format and JSON lines

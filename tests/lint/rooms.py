@@ -25,6 +25,7 @@ ORDER = [
     ['crash', 'check'],
     ['runtime'],
     ['nif', 'replay', 'probe'],
+    ['sql'],
     ['control'],
     ['embed'],
     ['cli'],
