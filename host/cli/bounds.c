@@ -4,7 +4,7 @@
 
 #include "host/base/log.h"
 
-static enum th_status take_bound(const struct th_argument *argument, const char *value, void *input)
+enum th_status th_cli_bound_take(const struct th_argument *argument, const char *value, void *input)
 {
     struct th_time_bound *bound = (struct th_time_bound *)((char *)input + argument->into);
 
@@ -34,8 +34,8 @@ enum th_status th_cli_bounds_check(void *input)
 
 const struct th_argument th_cli_bounds_arguments[] = {
     TH_OPTION("from", "T", TIME, INPUT, "Deliver events only from T on: 250ms, 1.5s or @CLOCK",
-              .take = take_bound, TH_INTO(struct th_player_options, from)),
-    TH_OPTION("to", "T", TIME, INPUT, "Deliver events only up to T", .take = take_bound,
+              .take = th_cli_bound_take, TH_INTO(struct th_player_options, from)),
+    TH_OPTION("to", "T", TIME, INPUT, "Deliver events only up to T", .take = th_cli_bound_take,
               TH_INTO(struct th_player_options, to)),
     TH_OPTION("min-duration", "T", TIME, INPUT, "Deliver only calls that lasted T, and their ends",
               TH_INTO(struct th_player_options, calls.least_ns)),

@@ -24,6 +24,7 @@ static const struct th_command commands[] = {
     {"dump", "print every record of a stream as Erlang text or JSON lines", th_cli_command_dump},
     {"convert", "convert a stream between trace-port format and JSON lines",
      th_cli_command_convert},
+    {"cut", "write a part of a recording", th_cli_command_cut},
     {"run", "run functions of NIF libraries under trace", th_cli_command_run},
     {"call", "call functions of NIF libraries", th_cli_command_call},
     {"new", "make a folder with a tracer or plugin to begin with", th_cli_command_new},

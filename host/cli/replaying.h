@@ -59,6 +59,11 @@ struct th_replaying {
 extern const struct th_argument th_cli_bounds_arguments[];
 enum th_status th_cli_bounds_check(void *input);
 
+/* Stores VALUE, "1.5s" or "@CLOCK", as a struct th_time_bound in ARGUMENT's member of INPUT. Errors:
+ * TH_USAGE. */
+enum th_status th_cli_bound_take(const struct th_argument *argument, const char *value,
+                                 void *input);
+
 /* Reports which CALLS --min-duration and --depth left out, and which were kept although they may have
  * been short: a line each, or a row of --stats. */
 void th_cli_bounds_tell(const struct th_replaying *replay,

@@ -103,6 +103,9 @@ struct th_pattern {
  * an arity any matches. False if TEXT is none of these. */
 bool th_trace_pattern_parse(const char *text, struct th_pattern *pattern);
 
+/* True if PATTERN matches functions of NAME. */
+bool th_trace_pattern_concerns(const struct th_pattern *pattern, const struct th_mfa *name);
+
 /* Appends PATTERN as text, with `_` for any name or arity; "on_load" if PATTERN is for all
  * functions that come later. */
 void th_trace_pattern_print(struct th_buffer *out, const struct th_pattern *pattern);

@@ -80,9 +80,6 @@ void th_trace_session_breakpoints_end(struct th_session *session);
  * GLOBAL at one instant, and the other way round, as at a single site.
  */
 
-/* True if PATTERN matches functions of NAME. */
-bool th_trace_pattern_concerns(const struct th_pattern *pattern, const struct th_mfa *name);
-
 /* Returns the kinds that SETTING clears besides those that it names, at a function that can have
  * all kinds. */
 uint32_t th_trace_pattern_excluded(const struct th_bp_setting *setting);

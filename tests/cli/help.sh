@@ -15,6 +15,7 @@ Commands:
   info      count the records of a stream
   dump      print every record of a stream as Erlang text or JSON lines
   convert   convert a stream between trace-port format and JSON lines
+  cut       write a part of a recording
   run       run functions of NIF libraries under trace
   call      call functions of NIF libraries
   new       make a folder with a tracer or plugin to begin with

@@ -165,7 +165,7 @@ tracehost convert: the output's format is not known from the name 'out': give --
 EOF
 expect 'convert to an unknown format is refused' "$tracehost" convert --to=xml a.trace out.jsonl <<'EOF'
 -- stderr
-tracehost convert: there is no format 'xml': the formats are jsonl and trace
+tracehost convert: there is no format 'xml': the formats are jsonl and trace, plain or with .gz or .zst behind
 -- status 2
 EOF
 expect 'tracehost tracers with two names is refused' "$tracehost" tracers text count <<'EOF'
