@@ -146,7 +146,7 @@ static enum th_status read_tracees(struct cut *cut, size_t *count)
     return TH_OK;
 }
 
-static enum th_status read_functions(struct cut *cut)
+static enum th_status read_patterns(struct cut *cut)
 {
     const struct th_texts *texts = &cut->function_texts;
 
@@ -201,7 +201,7 @@ static bool takes_tracee(const struct cut *cut, size_t count, const struct th_ev
 }
 
 /* Returns whether NS is inside of BOUND, which is the lower one if FROM. */
-static bool is_inside(const struct th_time_bound *bound, bool from, int64_t zero, int64_t ns)
+static bool is_within_bound(const struct th_time_bound *bound, bool from, int64_t zero, int64_t ns)
 {
     int64_t at = ns;
 
@@ -226,8 +226,8 @@ static enum th_status takes_time(struct cut *cut, struct th_event *event)
     clock = th_trace_time_clock(event->time.kind);
     if (!cut->zeros[clock].known)
         cut->zeros[clock] = (struct cut_zero){true, event->time.ns};
-    return is_inside(&cut->bounds.from, true, cut->zeros[clock].ns, event->time.ns) &&
-                   is_inside(&cut->bounds.to, false, cut->zeros[clock].ns, event->time.ns)
+    return is_within_bound(&cut->bounds.from, true, cut->zeros[clock].ns, event->time.ns) &&
+                   is_within_bound(&cut->bounds.to, false, cut->zeros[clock].ns, event->time.ns)
                ? TH_OK
                : TH_END;
 }
@@ -267,7 +267,7 @@ int th_cli_command_cut(int argc, char **argv)
     if (strcmp(cut.out, "-") == 0)
         cut.output.to = "trace";
     if (th_cli_rewrite_format(&cut.output, cut.out, &how) != TH_OK || read_numbers(&cut) != TH_OK ||
-        read_tracees(&cut, &cut.tracee_count) != TH_OK || read_functions(&cut) != TH_OK ||
+        read_tracees(&cut, &cut.tracee_count) != TH_OK || read_patterns(&cut) != TH_OK ||
         !th_cli_rewrite_is_another(cut.in, cut.out))
         return th_cli_command_fail("cut");
     selection = (struct th_reader_selection){
