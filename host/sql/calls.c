@@ -25,16 +25,19 @@
 enum { CALL_COLUMNS(TH_SQL_COLUMN_ENUM) CALL_COLUMN_COUNT };
 static const struct th_sql_column call_columns[] = {CALL_COLUMNS(TH_SQL_COLUMN_ROW)};
 
+/* An open call. There may be millions. */
 struct call {
-    uint64_t record; /* 0: none, in th_sql_calls_state.open */
-    struct th_event_time time;
+    uint64_t record; /* 0: none, in struct calls */
     struct th_mfa function;
+    struct th_event_time time;
     struct th_sql_tracee tracee;
     struct th_caller caller;
     uint32_t depth; /* 0: unknown */
     char *args;     /* text; NULL: none, or not asked for */
+};
 
-    /* The end. */
+struct call_row {
+    struct call call;
     const char *ended_by;
     uint64_t end_record; /* 0: not known; else the row leaves at this record */
     struct th_event_time ended;
@@ -47,16 +50,19 @@ struct calls {
     struct th_call_durations *durations;
     struct call *open; /* by place, from 1 */
     size_t capacity;
-    size_t shown;    /* rest(): number of places that were looked at */
-    struct call row; /* rest(): the row */
+    size_t shown;        /* rest(): number of places that were looked at */
+    struct call_row row; /* rest(): the row */
 };
 
-static void free_call(void *row)
+static void free_call(struct call *call)
 {
-    struct call *call = row;
-
     th_free(call->tracee.text);
     th_free(call->args);
+}
+
+static void free_call_row(void *row)
+{
+    free_call(&((struct call_row *)row)->call);
 }
 
 static const char *ended_by(const struct th_event *event, enum th_call_duration kind)
@@ -78,17 +84,19 @@ static void end_followed_call(void *context, uint32_t place, enum th_call_durati
     struct calls *calls = context;
     const struct th_event *event = &calls->cursor->event;
     struct call *call = place <= calls->capacity ? &calls->open[place - 1] : NULL;
+    struct call_row row;
 
     if (!call || !call->record)
         return;
-    call->ended_by = ended_by(event, kind);
+    row = (struct call_row){.call = *call,
+                            .ended_by = ended_by(event, kind),
+                            .timed = kind == TH_DURATION_KNOWN,
+                            .duration = ns};
     if (kind == TH_DURATION_KNOWN || kind == TH_DURATION_UNTIMED) {
-        call->end_record = event->number;
-        call->ended = event->time;
+        row.end_record = event->number;
+        row.ended = event->time;
     }
-    call->timed = kind == TH_DURATION_KNOWN;
-    call->duration = ns;
-    th_sql_queue(calls->cursor, call);
+    th_sql_queue(calls->cursor, &row);
     call->record = 0;
 }
 
@@ -113,7 +121,7 @@ static void end_calls_table(struct th_sql_cursor *cursor)
     for (size_t i = 0; i < calls->capacity; i++)
         if (calls->open[i].record)
             free_call(&calls->open[i]);
-    free_call(&calls->row);
+    free_call_row(&calls->row);
     th_replay_call_durations_end(calls->durations);
     th_free(calls->open);
     th_free(calls);
@@ -166,8 +174,7 @@ static enum th_status keep_call(struct th_sql_cursor *cursor)
         make_room(calls, followed.place);
         calls->open[followed.place - 1] = call;
     } else {
-        call.ended_by = "unknown";
-        th_sql_queue(cursor, &call);
+        th_sql_queue(cursor, &(struct call_row){.call = call, .ended_by = "unknown"});
     }
     return TH_OK;
 }
@@ -191,24 +198,23 @@ static const void *open_call(struct th_sql_cursor *cursor)
     if (calls->shown == 0)
         th_sql_scan_tell(cursor, "calls whose ends are not known, as too many were open",
                          th_replay_call_durations_counts(calls->durations).forgotten);
-    free_call(&calls->row);
-    calls->row = (struct call){0};
+    free_call_row(&calls->row);
+    calls->row = (struct call_row){.ended_by = "open"};
     while (calls->shown < calls->capacity && !calls->open[calls->shown].record)
         calls->shown++;
     if (calls->shown == calls->capacity)
         return NULL;
-    calls->row = calls->open[calls->shown];
-    calls->row.ended_by = "open";
+    calls->row.call = calls->open[calls->shown];
     calls->open[calls->shown++].record = 0;
     return &calls->row;
 }
 
 static void result_column(struct th_sql_cursor *cursor, sqlite3_context *context,
-                          const struct call *call)
+                          const struct call_row *row)
 {
     struct th_event *event = &cursor->event;
 
-    if (!call->end_record || event->tag == TH_TAG_return_to)
+    if (!row->end_record || event->tag == TH_TAG_return_to)
         return;
     if (th_trace_event_decode(event, &cursor->env) == TH_OK)
         th_sql_cell_term(cursor, context, event->extra);
@@ -218,7 +224,8 @@ static void result_column(struct th_sql_cursor *cursor, sqlite3_context *context
 
 static void call_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
 {
-    const struct call *call = cursor->row;
+    const struct call_row *row = cursor->row;
+    const struct call *call = &row->call;
 
     switch (column) {
     case COLUMN_recording:
@@ -256,38 +263,38 @@ static void call_column(struct th_sql_cursor *cursor, sqlite3_context *context, 
             sqlite3_result_int64(context, call->depth);
         break;
     case COLUMN_duration:
-        if (call->timed)
-            sqlite3_result_int64(context, call->duration);
+        if (row->timed)
+            sqlite3_result_int64(context, row->duration);
         break;
     case COLUMN_ended:
-        th_sql_cell_time(context, &call->ended);
+        th_sql_cell_time(context, &row->ended);
         break;
     case COLUMN_end_record:
-        if (call->end_record)
-            sqlite3_result_int64(context, (sqlite3_int64)call->end_record);
+        if (row->end_record)
+            sqlite3_result_int64(context, (sqlite3_int64)row->end_record);
         break;
     case COLUMN_ended_by:
-        th_sql_cell_constant(context, call->ended_by);
+        th_sql_cell_constant(context, row->ended_by);
         break;
     case COLUMN_result:
-        result_column(cursor, context, call);
+        result_column(cursor, context, row);
         break;
     }
 }
 
 static uint64_t call_number(const struct th_sql_cursor *cursor)
 {
-    return ((const struct call *)cursor->row)->record;
+    return ((const struct call_row *)cursor->row)->call.record;
 }
 
 const struct th_sql_table th_sql_calls = {.name = "calls",
                                           .columns = call_columns,
                                           .count = CALL_COLUMN_COUNT,
-                                          .row_size = sizeof(struct call),
+                                          .row_size = sizeof(struct call_row),
                                           .begin = begin_calls_table,
                                           .take = take_call,
                                           .rest = open_call,
                                           .end = end_calls_table,
-                                          .free_row = free_call,
+                                          .free_row = free_call_row,
                                           .number = call_number,
                                           .column = call_column};
