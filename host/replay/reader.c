@@ -101,8 +101,11 @@ static enum th_status next_packed(struct th_reader *reader)
     struct th_reader_info *info = &reader->info;
     struct th_packed_counts counts;
     uint64_t number = info->records + 1;
-    enum th_status status = th_replay_packed_next(reader->packed, &reader->input, &number);
+    enum th_status status;
 
+    th_memory_begin(SIZE_MAX); /* the limit is for one event, not for a frame */
+    status = th_replay_packed_next(reader->packed, &reader->input, &number);
+    th_memory_begin(reader->options.max_memory);
     counts = th_replay_packed_counts(reader->packed);
     info->records = number - 1;
     info->frames_read = counts.read;
@@ -117,7 +120,9 @@ static void begin_packed(struct th_reader *reader)
     struct th_reader_info *info = &reader->info;
     const char *why;
 
+    th_memory_begin(TH_READER_MEMORY); /* for the index */
     th_replay_packed_open(reader->input.fd, &reader->packed, &why);
+    th_memory_begin(reader->options.max_memory);
     if (why && !reader->set.note)
         info->note = reader->set.note = th_printf("%s: %s", info->file, why);
     if (!reader->packed)

@@ -1,6 +1,7 @@
 /* Reads the records of a recording that a cursor's scan takes. */
 #include "table.h"
 
+#include "host/base/memory.h"
 #include "host/trace/note.h"
 
 enum { LOOKS = 1024 }; /* records between looks at the flag that ends the statement */
@@ -15,6 +16,40 @@ enum th_status th_sql_scan_open(struct th_sql_cursor *cursor)
     cursor->over = false;
     cursor->event = (struct th_event){0};
     return th_replay_reader_open(options->recordings[cursor->recording], &how, &cursor->reader);
+}
+
+static bool is_wanted(void *context, const struct th_mfa *function)
+{
+    return th_sql_window_takes_function(context, function);
+}
+
+void th_sql_scan_select(struct th_sql_cursor *cursor)
+{
+    struct th_sql_window *scan = &cursor->scan;
+    const uint64_t all = (UINT64_C(1) << TH_TAG_COUNT) - 1, none = UINT64_C(1) << 63;
+    struct th_reader_selection selection = {.tags = scan->tags & all, .context = scan};
+    struct th_sql_set *tracees = &scan->tracees;
+    size_t position = 0, count = tracees->items.count + 1;
+    th_term *words = th_alloc(count * sizeof *words);
+    struct th_slot *slot;
+
+    if (scan->timed) {
+        selection.from = (struct th_time_bound){.set = true, .ns = scan->from_ns};
+        selection.to = (struct th_time_bound){.set = true, .ns = scan->to_ns};
+    }
+    selection.tags = selection.tags == all ? 0 : selection.tags ? selection.tags : none;
+    if (tracees->bounded && !tracees->open) {
+        selection.tracees = words;
+        if (tracees->only != TH_NONE)
+            words[selection.tracee_count++] = tracees->only;
+        while ((slot = th_hash_table_next(&tracees->items, &position)))
+            words[selection.tracee_count++] = slot->key;
+    }
+    if (scan->modules.bounded || scan->functions.bounded || scan->least_arity > 0 ||
+        scan->most_arity < INT64_MAX)
+        selection.is_wanted = is_wanted;
+    th_replay_reader_select(cursor->reader, &selection, NULL);
+    th_free(words);
 }
 
 /* Reports the damage in the thread's chain, and clears it. */

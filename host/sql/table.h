@@ -117,6 +117,10 @@ struct th_sql_cursor {
 /* Opens the recording CURSOR->recording. Errors: those of th_replay_reader_open(). */
 enum th_status th_sql_scan_open(struct th_sql_cursor *cursor);
 
+/* Lets the reader of a packed recording pass over what CURSOR->scan does not take. Order: before the first
+ * record. */
+void th_sql_scan_select(struct th_sql_cursor *cursor);
+
 /* Reads up to the next record that CURSOR->scan takes, and checks it; a damaged record is reported.
  * Errors: TH_END; TH_FAILED if the statement was interrupted, or without memory. */
 enum th_status th_sql_scan_next(struct th_sql_cursor *cursor);

@@ -383,6 +383,7 @@ static enum th_status next_recording(struct th_sql_cursor *cursor)
     cursor->scan = cursor->window;
     if (cursor->table->begin)
         cursor->table->begin(cursor);
+    th_sql_scan_select(cursor);
     return TH_OK;
 }
 

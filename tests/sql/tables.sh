@@ -27,6 +27,10 @@ for trace in s10_seq_trace s13_procs s04_genserver_pingpong; do
     "$tracehost" convert "$recordings/$trace.trace" "$work/$trace.jsonl" || fail "conversion of $trace"
 done
 check 'messages that are equal, names, aliases, losses, and identifiers that are used again' compare --made=20 --conditions=10
+for trace in s05_supervisor_restarts s10_seq_trace s13_procs s15_kitchen_sink s04_genserver_pingpong; do
+    "$tracehost" convert --index=700 "$recordings/$trace.trace" "$work/$trace.trace.zst" || fail "packing of $trace"
+done
+check 'packed recordings have the same tables' compare --page=$page --conditions=40 "$work"/*.trace.zst
 check 'recordings in JSON lines have the same tables' compare --conditions=20 --damage="$damage" "$work"/*.jsonl
 
 # A comparison that finds nothing may be broken.

@@ -84,21 +84,26 @@ static uint64_t size_by_headers(const struct entries *entries, uint64_t offset)
     return at <= entries->size ? at - offset : 0;
 }
 
-/* Returns the size in the file of the frame at OFFSET, and its first eight bytes in HEAD; 0: there is no whole
+/* Returns the size in the file of the frame at OFFSET, and its first eight bytes, or zeros, in HEAD; 0: there is no whole
  * frame. */
 static uint64_t next_entry(struct entries *entries, uint64_t offset, unsigned char head[8])
 {
-    uint64_t size;
+    const unsigned char *entry = entries->table.data + entries->at;
+    bool skippable = true;
+    uint64_t size = 0;
 
-    if (offset + 8 > entries->size || !read_packed(entries->fd, head, 8, offset))
-        return 0;
     if (entries->table.size) {
         if (entries->at >= entries->table.size)
             return 0;
-        size = th_replay_packed_get32(entries->table.data + entries->at);
+        size = th_replay_packed_get32(entry);
+        skippable = th_replay_packed_get32(entry + 4) == 0;
         entries->at += TH_PACKED_ENTRY;
-        return size;
     }
+    memset(head, 0, 8); /* a frame of records */
+    if (skippable && (offset + 8 > entries->size || !read_packed(entries->fd, head, 8, offset)))
+        return 0;
+    if (entries->table.size)
+        return size;
     if ((head[0] & 0xF0) == 0x50 && head[1] == 0x2A && head[2] == 0x4D && head[3] == 0x18) {
         size = TH_PACKED_SKIPPABLE_HEAD + (uint64_t)th_replay_packed_get32(head + 4);
         return head[0] != TH_PACKED_TABLE && size <= entries->size - offset ? size : 0;
@@ -288,7 +293,9 @@ static enum th_status enter_frame(struct th_packed_file *file)
     file->plain.size = 0;
     if (file->pick == file->pick_count || file->picks[file->pick].frame != file->at)
         return TH_OK;
-    status = unpack_frame(file, frame, th_buffer_reserve(&file->plain, frame->bytes));
+    status = th_buffer_try(&file->plain, frame->bytes)
+                 ? unpack_frame(file, frame, file->plain.data)
+                 : th_error_raise(TH_PARTIAL, "there is no memory to decompress a frame");
     file->plain.size = frame->bytes;
     if (status == TH_OK)
         return TH_OK;
@@ -381,7 +388,6 @@ enum th_status th_replay_packed_next(struct th_packed_file *file, struct th_inpu
                 return TH_OK;
             }
             input->end = 0;
-            file->pick = file->pick_count < file->pick ? file->pick_count : file->pick;
             enter_frame(file); /* the copies of its records that change the world are sound */
             return frame_is_lost(frame);
         }
