@@ -18,7 +18,7 @@ enum th_status th_sql_scan_open(struct th_sql_cursor *cursor)
     return th_replay_reader_open(options->recordings[cursor->recording], &how, &cursor->reader);
 }
 
-static bool is_wanted(void *context, const struct th_mfa *function)
+static bool window_wants(void *context, const struct th_mfa *function)
 {
     return th_sql_window_takes_function(context, function);
 }
@@ -47,7 +47,7 @@ void th_sql_scan_select(struct th_sql_cursor *cursor)
     }
     if (scan->modules.bounded || scan->functions.bounded || scan->least_arity > 0 ||
         scan->most_arity < INT64_MAX)
-        selection.is_wanted = is_wanted;
+        selection.is_wanted = window_wants;
     th_replay_reader_select(cursor->reader, &selection, NULL);
     th_free(words);
 }
