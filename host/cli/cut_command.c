@@ -80,7 +80,7 @@ static const struct th_usage usage = {
         "A record is written if all options choose it. " TH_TIME_HELP
         " Records without a time are in each span. Drops, which tell how many events the recorder "
         "lost, and notes of tracehost are always written.",
-    .examples = "  tracehost cut --from=10ms samples/recordings/s15_kitchen_sink.trace end.trace\n"
+    .examples = "  tracehost cut --to=1s samples/recordings/s13_procs.trace begin.trace\n"
                 "  tracehost cut --records=1..9 samples/recordings/s13_procs.trace - | wc -c",
 };
 
