@@ -255,38 +255,49 @@ static enum th_status cut_takes(void *context, struct th_event *event, th_env *e
     return status;
 }
 
-int th_cli_command_cut(int argc, char **argv)
+/* Writes the part. Returns the exit status. */
+static int run_cut(struct cut *cut)
 {
-    struct cut cut = {0};
     struct th_writer_options how = {.format = TH_FORMAT_TRACE_PORT};
     struct th_reader_selection selection = {0};
     int status;
 
-    th_cli_command_parse(&usage, argc, argv, &cut);
-    cut.output.by_name = true;
-    if (strcmp(cut.out, "-") == 0)
-        cut.output.to = "trace";
-    if (th_cli_rewrite_format(&cut.output, cut.out, &how) != TH_OK || read_numbers(&cut) != TH_OK ||
-        read_tracees(&cut, &cut.tracee_count) != TH_OK || read_patterns(&cut) != TH_OK ||
-        !th_cli_rewrite_is_another(cut.in, cut.out))
+    cut->output.by_name = true;
+    if (strcmp(cut->out, "-") == 0)
+        cut->output.to = "trace";
+    if (th_cli_rewrite_format(&cut->output, cut->out, &how) != TH_OK ||
+        read_numbers(cut) != TH_OK || read_tracees(cut, &cut->tracee_count) != TH_OK ||
+        read_patterns(cut) != TH_OK || !th_cli_rewrite_is_another(cut->in, cut->out))
         return th_cli_command_fail("cut");
     selection = (struct th_reader_selection){
-        .from = cut.bounds.from,
-        .to = cut.bounds.to,
-        .tracees = cut.tracees,
-        .tracee_count = cut.tracee_count,
-        .is_wanted = cut.function_texts.count ? is_function : NULL,
-        .context = &cut,
+        .from = cut->bounds.from,
+        .to = cut->bounds.to,
+        .tracees = cut->tracees,
+        .tracee_count = cut->tracee_count,
+        .is_wanted = cut->function_texts.count ? is_function : NULL,
+        .context = cut,
     };
     th_cli_interrupt_install();
-    status =
-        th_cli_rewrite((struct th_stream){.command = "cut", .name = cut.in, .options = &cut.stream},
-                       cut.out, how, &(struct th_rewrite_filter){cut_takes, &cut, &selection});
-    if (status == TH_OK && !cut.written)
-        th_warn("no record of %s is in the part", th_cli_stream_title(cut.in));
-    if (cut.untimed)
+    status = th_cli_rewrite(
+        (struct th_stream){.command = "cut", .name = cut->in, .options = &cut->stream}, cut->out,
+        how, &(struct th_rewrite_filter){cut_takes, cut, &selection});
+    if (status == TH_OK && !cut->written)
+        th_warn("no record of %s is in the part", th_cli_stream_title(cut->in));
+    if (cut->untimed)
         th_warn("records without a time, written despite --from and --to: %llu",
-                (unsigned long long)cut.untimed);
+                (unsigned long long)cut->untimed);
+    return status;
+}
+
+int th_cli_command_cut(int argc, char **argv)
+{
+    struct cut cut = {0};
+    int status;
+
+    th_cli_command_parse(&usage, argc, argv, &cut);
+    status = run_cut(&cut);
+    th_free(cut.tracee_texts.items);
+    th_free(cut.function_texts.items);
     th_free(cut.tracees);
     th_free(cut.functions);
     return status;

@@ -88,11 +88,11 @@ static uint64_t size_by_headers(const struct entries *entries, uint64_t offset)
  * frame. */
 static uint64_t next_entry(struct entries *entries, uint64_t offset, unsigned char head[8])
 {
-    const unsigned char *entry = entries->table.data + entries->at;
     bool skippable = true;
     uint64_t size = 0;
 
     if (entries->table.size) {
+        const unsigned char *entry = entries->table.data + entries->at;
         if (entries->at >= entries->table.size)
             return 0;
         size = th_replay_packed_get32(entry);
