@@ -200,18 +200,6 @@ static bool takes_tracee(const struct cut *cut, size_t count, const struct th_ev
     return count == 0;
 }
 
-/* Returns whether NS is inside of BOUND, which is the lower one if FROM. */
-static bool is_within_bound(const struct th_time_bound *bound, bool from, int64_t zero, int64_t ns)
-{
-    int64_t at = ns;
-
-    if (!bound->set)
-        return true;
-    if (bound->relative && __builtin_sub_overflow(ns, zero, &at))
-        at = ns < 0 ? INT64_MIN : INT64_MAX;
-    return from ? at >= bound->ns : at <= bound->ns;
-}
-
 static enum th_status takes_time(struct cut *cut, struct th_event *event)
 {
     enum th_status status = th_trace_event_time(event);
@@ -226,8 +214,8 @@ static enum th_status takes_time(struct cut *cut, struct th_event *event)
     clock = th_trace_time_clock(event->time.kind);
     if (!cut->zeros[clock].known)
         cut->zeros[clock] = (struct cut_zero){true, event->time.ns};
-    return is_within_bound(&cut->bounds.from, true, cut->zeros[clock].ns, event->time.ns) &&
-                   is_within_bound(&cut->bounds.to, false, cut->zeros[clock].ns, event->time.ns)
+    return th_replay_is_between(&cut->bounds.from, &cut->bounds.to, cut->zeros[clock].ns,
+                                event->time.ns, event->time.ns)
                ? TH_OK
                : TH_END;
 }

@@ -59,18 +59,6 @@ static __attribute__((cold)) enum th_status malformed(struct th_player *player)
     return TH_MALFORMED;
 }
 
-/* Converts NS to the scale of BOUND; saturates. */
-static int64_t on_scale(const struct th_time_bound *bound, const struct origin *origin, int64_t ns)
-{
-    int64_t since;
-
-    if (!bound->relative)
-        return ns;
-    if (!__builtin_sub_overflow(ns, origin->ns, &since))
-        return since;
-    return ns < 0 ? INT64_MIN : INT64_MAX;
-}
-
 /* Sets the clock's zero from its first record. */
 static inline void note_time(struct th_player *player, const struct th_event *event)
 {
@@ -91,7 +79,8 @@ static void extend_skipped(struct th_player *player, const struct origin *origin
 {
     for (int relative = 0; relative < 2; relative++) {
         struct th_time_span *extent = &player->counts->skipped_times[relative];
-        int64_t time = on_scale(&(struct th_time_bound){.relative = relative}, origin, ns);
+        int64_t time =
+            th_replay_on_scale(&(struct th_time_bound){.relative = relative}, origin->ns, ns);
         if (!extent->known || time < extent->first)
             extent->first = time;
         if (!extent->known || time > extent->last)
@@ -122,8 +111,7 @@ is_inside(struct th_player *player, struct th_event *event, enum th_status *stat
     ns = event->time.ns;
     note_time(player, event);
     origin = &player->origins[th_trace_time_clock(event->time.kind)];
-    if ((!from->set || on_scale(from, origin, ns) >= from->ns) &&
-        (!to->set || on_scale(to, origin, ns) <= to->ns))
+    if (th_replay_is_between(from, to, origin->ns, ns, ns))
         return true;
     extend_skipped(player, origin, ns);
     return false;

@@ -109,7 +109,6 @@ static enum th_status next_packed(struct th_reader *reader)
     counts = th_replay_packed_counts(reader->packed);
     info->records = number - 1;
     info->frames_read = counts.read;
-    info->frame_bytes = counts.bytes;
     info->frame_losses = counts.lost;
     return status;
 }

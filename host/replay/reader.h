@@ -127,15 +127,41 @@ bool th_replay_reader_reads_once(const char *name, size_t *files);
  * names. FILE "-" stands for the file to which stdout is redirected. */
 bool th_replay_reader_would_read(const char *name, const char *file);
 
+/* A bound of times. */
+struct th_time_bound {
+    bool set;
+    bool relative; /* to the stream's first time by the same clock */
+    int64_t ns;
+};
+
+/* Returns NS, a time of a clock whose first time is ZERO, on the scale of BOUND; saturates. */
+static inline int64_t th_replay_on_scale(const struct th_time_bound *bound, int64_t zero,
+                                         int64_t ns)
+{
+    int64_t since;
+
+    if (!bound->relative)
+        return ns;
+    if (!__builtin_sub_overflow(ns, zero, &since))
+        return since;
+    return ns < 0 ? INT64_MIN : INT64_MAX;
+}
+
+/* Returns whether a time from LEAST to GREATEST, of a clock whose first time is ZERO, can lie between FROM
+ * and TO, both included. */
+static inline bool th_replay_is_between(const struct th_time_bound *from,
+                                        const struct th_time_bound *to, int64_t zero, int64_t least,
+                                        int64_t greatest)
+{
+    return (!from->set || th_replay_on_scale(from, zero, greatest) >= from->ns) &&
+           (!to->set || th_replay_on_scale(to, zero, least) <= to->ns);
+}
+
 /* A wish for some records of a stream. The zero of each member: no condition. */
 struct th_reader_selection {
-    struct th_time_bound {
-        bool set;
-        bool relative; /* to the stream's first time by the same clock */
-        int64_t ns;
-    } from, to;             /* both included; events without a time are wanted */
-    uint64_t tags;          /* bits by enum th_tracer_tag */
-    const th_term *tracees; /* pids and ports of the recorded node */
+    struct th_time_bound from, to; /* both included; events without a time are wanted */
+    uint64_t tags;                 /* bits by enum th_tracer_tag */
+    const th_term *tracees;        /* pids and ports of the recorded node */
     size_t tracee_count;
     bool *met; /* by tracee: gets true if the stream has the tracee; NULL: nobody asks */
     /* Returns whether calls of FUNCTION, and their ends, are wanted. Of use if `tags` has no others. */
@@ -222,9 +248,8 @@ struct th_reader_info {
     /* All files' bytes, when they were opened; 0: unknown (a pipe, a compressed file, ...). */
     uint64_t size;
     const char *compressed; /* "gzip", "zstd"; NULL: the stream is plain */
-    /* A packed recording's frames; those that were read, and their bytes in the file; records of
-     * damaged ones. */
-    uint64_t frames, frames_read, frame_bytes, frame_losses;
+    /* A packed recording's frames; those that were read; records of damaged ones. */
+    uint64_t frames, frames_read, frame_losses;
     uint64_t late;    /* events of merged streams that came after later ones */
     uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
     bool live;        /* a connection: the user normally ends such a stream */

@@ -94,6 +94,7 @@ void th_trace_select(struct th_tracing *tracing, struct th_trace_selection *sele
     };
     bool tracees = true, functions = true, chosen = true;
     struct th_session *session;
+    uint64_t tags;
     size_t i = 0;
 
     *selection = (struct th_trace_selection){.tracing = tracing};
@@ -109,12 +110,12 @@ void th_trace_select(struct th_tracing *tracing, struct th_trace_selection *sele
     selection->met = th_alloc_zero(selection->tracee_count + 1);
     if (!chosen)
         return;
-    selection->tags = tags_of(atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) |
-                      atomic_load_explicit(&tracing->relevant, memory_order_relaxed);
+    tags = tags_of(atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) |
+           atomic_load_explicit(&tracing->relevant, memory_order_relaxed);
     if (selection->stacks)
-        selection->tags |= 1 << TH_TAG_call; /* sites may count calls of any tracee */
+        tags |= 1 << TH_TAG_call; /* sites may count calls of any tracee */
     selection->functions = selection->stacks;
-    selection->only_functions = functions && !(selection->tags & ~(uint64_t)CALLS);
+    selection->only_functions = functions && !(tags & ~(uint64_t)CALLS);
 }
 
 void th_trace_selection_free(struct th_trace_selection *selection)

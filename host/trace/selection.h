@@ -16,7 +16,6 @@ struct th_tracing;
 
 struct th_trace_selection {
     struct th_tracing *tracing;
-    uint64_t tags;    /* bits by enum th_tracer_tag; 0: all */
     th_term *tracees; /* pids and ports; 0 of them: all */
     bool *met;        /* by tracee: for the caller, see th_trace_selection_saw() */
     size_t tracee_count, tracee_capacity;

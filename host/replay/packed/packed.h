@@ -178,10 +178,9 @@ enum th_status th_replay_packed_next(struct th_packed_file *file, struct th_inpu
 /* Goes back to the first record; what was read is read again, damage with it. */
 void th_replay_packed_rewind(struct th_packed_file *file);
 
-/* Counts of frames, of those that were read, and of their bytes in the file; of records in damaged
- * ones. */
+/* Counts of frames, and of those that were read; of records in damaged ones. */
 struct th_packed_counts {
-    uint64_t frames, read, bytes, lost;
+    uint64_t frames, read, lost;
 };
 struct th_packed_counts th_replay_packed_counts(const struct th_packed_file *file);
 

@@ -25,18 +25,6 @@ struct need {
     size_t count, capacity;
 };
 
-/* Returns NS as it is, or since the first time of the clock. */
-static int64_t scaled(const struct th_time_bound *bound, int64_t zero, int64_t ns)
-{
-    int64_t since;
-
-    if (!bound->relative)
-        return ns;
-    if (!__builtin_sub_overflow(ns, zero, &since))
-        return since;
-    return ns < 0 ? INT64_MIN : INT64_MAX;
-}
-
 static bool times_match(const struct plan *plan, const struct th_packed_frame *frame)
 {
     const struct th_time_bound *from = &plan->selection->from, *to = &plan->selection->to;
@@ -46,8 +34,7 @@ static bool times_match(const struct plan *plan, const struct th_packed_frame *f
     for (int i = 0; i < TH_CLOCKS; i++) {
         const struct th_packed_times *times = &frame->times[i];
         int64_t zero = plan->file->index.zeros[i];
-        if (times->known && (!from->set || scaled(from, zero, times->greatest) >= from->ns) &&
-            (!to->set || scaled(to, zero, times->least) <= to->ns))
+        if (times->known && th_replay_is_between(from, to, zero, times->least, times->greatest))
             return true;
     }
     return false;

@@ -4,6 +4,7 @@
 #include "host/base/memory.h"
 #include "host/replay/replay_internal.h"
 #include "host/replay/unpack.h"
+#include "host/term/etf_tags.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -215,10 +216,16 @@ void th_replay_packed_rewind(struct th_packed_file *file)
 {
     file->at = file->pick = 0;
     file->inside = file->mistrusted = false;
-    file->counts.read = file->counts.bytes = file->counts.lost = 0;
+    file->counts.read = file->counts.lost = 0;
 }
 
 /* --- Frames and records ------------------------------------------------------------------------ */
+
+/* Returns the size of the record whose head is at DATA, in bytes. */
+static uint64_t size_of_record(const unsigned char *data)
+{
+    return TH_PORT_HEAD + (data[0] == TH_PORT_MESSAGE ? (uint64_t)th_etf_get32(data + 1) : 0);
+}
 
 /* Returns whether the SIZE bytes at DATA are COUNT whole records. */
 static bool are_records(const unsigned char *data, size_t size, uint64_t count)
@@ -229,10 +236,7 @@ static bool are_records(const unsigned char *data, size_t size, uint64_t count)
         uint64_t bytes;
         if (size - at < TH_PORT_HEAD)
             return false;
-        bytes = TH_PORT_HEAD + (data[at] == TH_PORT_MESSAGE
-                                    ? (uint64_t)data[at + 1] << 24 | data[at + 2] << 16 |
-                                          data[at + 3] << 8 | data[at + 4]
-                                    : 0);
+        bytes = size_of_record(data + at);
         if (bytes > size - at)
             return false;
         at += bytes;
@@ -256,7 +260,6 @@ static enum th_status unpack_frame(struct th_packed_file *file, const struct th_
         file->packed_size = frame->size;
     }
     file->counts.read++;
-    file->counts.bytes += frame->size;
     if (!read_packed(file->fd, file->packed, frame->size, frame->offset))
         return th_error_raise(TH_PARTIAL, "cannot read the frame: %s", strerror(errno));
     got = ZSTD_decompressDCtx(file->zstd, to, frame->bytes, file->packed, frame->size);
@@ -279,6 +282,18 @@ static enum th_status frame_is_lost(const struct th_packed_frame *frame)
                             (unsigned long long)frame->position);
 }
 
+/* Returns whether the next pick is of the frame at the place. */
+static bool has_pick(const struct th_packed_file *file)
+{
+    return file->pick < file->pick_count && file->picks[file->pick].frame == file->at;
+}
+
+static void drop_picks(struct th_packed_file *file)
+{
+    while (has_pick(file))
+        file->pick++;
+}
+
 /* Begins the frame at the place, of which single records are taken. */
 static enum th_status enter_frame(struct th_packed_file *file)
 {
@@ -291,7 +306,7 @@ static enum th_status enter_frame(struct th_packed_file *file)
         file->next.data = NULL;
     file->ordinal = file->place = 0;
     file->plain.size = 0;
-    if (file->pick == file->pick_count || file->picks[file->pick].frame != file->at)
+    if (!has_pick(file))
         return TH_OK;
     status = th_buffer_try(&file->plain, frame->bytes)
                  ? unpack_frame(file, frame, file->plain.data)
@@ -299,24 +314,15 @@ static enum th_status enter_frame(struct th_packed_file *file)
     file->plain.size = frame->bytes;
     if (status == TH_OK)
         return TH_OK;
-    while (file->pick < file->pick_count && file->picks[file->pick].frame == file->at)
-        file->pick++;
+    drop_picks(file);
     return frame_is_lost(frame);
-}
-
-static size_t size_of_record(const unsigned char *data)
-{
-    return TH_PORT_HEAD +
-           (data[0] == TH_PORT_MESSAGE
-                ? (size_t)data[1] << 24 | (size_t)data[2] << 16 | (size_t)data[3] << 8 | data[4]
-                : 0);
 }
 
 /* Takes the next single record of the frame at the place. False: none is left. */
 static bool next_single(struct th_packed_file *file, struct th_packed_record *record)
 {
     const struct th_packed_frame *frame = &file->index.frames[file->at];
-    bool picked = file->pick < file->pick_count && file->picks[file->pick].frame == file->at;
+    bool picked = has_pick(file);
     uint64_t ordinal = picked ? file->picks[file->pick].ordinal : UINT64_MAX;
 
     if (file->next.data && file->next.ordinal <= ordinal) {
@@ -379,8 +385,7 @@ enum th_status th_replay_packed_next(struct th_packed_file *file, struct th_inpu
             to = th_replay_input_replace(input, frame->position, frame->bytes);
             if (!to)
                 return th_error_raise(TH_FAILED, "there is no memory for a frame");
-            while (file->pick < file->pick_count && file->picks[file->pick].frame == file->at)
-                file->pick++;
+            drop_picks(file);
             *number = frame->first;
             status = unpack_frame(file, frame, to);
             if (status == TH_OK) {
