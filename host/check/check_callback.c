@@ -40,6 +40,10 @@ static void check_answer(th_term answer, th_term again)
 
 /* --- Time ------------------------------------------------------------------------------------- */
 
+/* A call that seems slow is repeated: other programs, and memory that was not in a cache, slow down some
+ * calls, but not all. */
+enum { ENOUGH = 32 };
+
 /* The least time of `enabled` for a tag. Used by one thread. */
 struct timed {
     int64_t least_ns;
@@ -48,6 +52,11 @@ struct timed {
 };
 
 static struct th_table times; /* struct timed, by slot and tag */
+
+static uint64_t time_key(unsigned slot, th_term tag)
+{
+    return tag << 8 | slot;
+}
 
 static int64_t processor_time(void)
 {
@@ -58,9 +67,17 @@ static int64_t processor_time(void)
     return now.tv_sec * SECOND + now.tv_nsec;
 }
 
+/* Returns whether `enabled` must be called again to know whether it is slow. */
+static bool seems_slow(unsigned slot, th_term tag)
+{
+    const struct timed *timed = th_hash_table_get(&times, time_key(slot, tag));
+
+    return timed && timed->least_ns >= how->slow_ns && timed->count < ENOUGH;
+}
+
 static void note_callback_time(unsigned slot, th_term tag, int64_t ns)
 {
-    uint64_t key = tag << 8 | slot;
+    uint64_t key = time_key(slot, tag);
     struct timed *timed = th_hash_table_get(&times, key);
 
     if (!timed) {
@@ -76,7 +93,7 @@ static void note_callback_time(unsigned slot, th_term tag, int64_t ns)
 
 void th_check_callbacks_report_slow(void)
 {
-    enum { US = 1000, ENOUGH = 2 };
+    enum { US = 1000 };
     size_t position = 0;
     struct th_slot *slot;
 
@@ -141,6 +158,8 @@ static th_term call_in(const th_env *like, unsigned slot, const th_term argv[])
         th_term raised = env->exception;
         env->exception = TH_NONE;
         again = how->effects ? run_callback(&call, function, asks) : answer;
+        while (how->slow_ns && seems_slow(slot, argv[0]))
+            run_callback(&call, function, asks);
         env->exception = raised;
         if (raised != TH_NONE || (answer != TH_NONE && th_is_immediate(answer)))
             check_answer(raised != TH_NONE ? TH_NONE : answer, again);

@@ -32,14 +32,14 @@ static size_t evaluate_rounds(struct th_call_session *session, const struct th_p
 static bool grows_for_long(struct th_call_session *session, const struct th_program *program,
                            uint64_t rounds, int64_t least)
 {
-    enum { SPANS = 100, LIMIT_S = 8 };
+    enum { LEAST_SPANS = 20, SPANS = 100, LIMIT_S = 8 };
     const int64_t until = th_clock_real_monotonic() + LIMIT_S * SECOND;
     int64_t used[SPANS];
     int count = 0;
 
     do
         used[count++] = (int64_t)evaluate_rounds(session, program, rounds);
-    while (count < SPANS && th_clock_real_monotonic() < until);
+    while (count < LEAST_SPANS || (count < SPANS && th_clock_real_monotonic() < until));
     return used[count - 1] - used[2 * count / 3] >=
            (count - 1 - 2 * count / 3) * (least - least / 4);
 }

@@ -172,14 +172,14 @@ static void drop_variables(struct th_check_calls *calls)
 }
 
 void th_check_call_search(struct th_check_call_result *result, const struct th_check_calls *calls,
-                          int64_t deadline_ns, const volatile int *stop)
+                          const volatile int *stop)
 {
     struct call_search search = {.result = result,
                                  .all = calls,
                                  .seek = {.found = &result->found,
                                           .trials = &result->trials,
                                           .limit_ns = &result->setting.limit_ns,
-                                          .deadline_ns = deadline_ns,
+                                          .most = TH_CHECK_SEARCH_TRIALS,
                                           .stop = stop,
                                           .run = run_calls}};
 

@@ -18,9 +18,9 @@ struct th_check_call_result {
 };
 
 /* Cuts CALLS for RESULT, whose `found` and `setting` are those of a trial of CALLS; fills the other
- * members. Begins no trial after DEADLINE_NS (th_clock_real_monotonic()) or once *STOP is not 0. */
+ * members. Begins no trial once *STOP is not 0, and at most TH_CHECK_SEARCH_TRIALS. */
 void th_check_call_search(struct th_check_call_result *result, const struct th_check_calls *calls,
-                          int64_t deadline_ns, const volatile int *stop);
+                          const volatile int *stop);
 
 /* Print the circumstances of SETTING in a word, and read them: "plain", "threads=4", "allocation=2",
  * "kill=1", "replace", "rounds=1000".

@@ -6,7 +6,6 @@
 #include "host/base/memory.h"
 #include "host/cli/interrupt.h"
 #include "host/term/atom.h"
-#include "host/term/clock.h"
 #include "host/term/make.h"
 #include "host/term/text.h"
 
@@ -16,10 +15,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const int64_t MS = 1000000, SECOND = 1000000000;
+static const int64_t MS = 1000000;
 
 enum {
-    SEARCH_S = 4,   /* seconds for the smallest list of a finding */
     MOST_DEATHS = 8 /* of one list, and of one function */
 };
 
@@ -325,8 +323,7 @@ static enum th_status run_once(struct th_check_plugin *p,
         if (th_check_known_has(&p->known, found[i].key))
             continue;
         p->known.keys[p->known.count++] = found[i].key;
-        th_check_call_search(&result, calls, th_clock_real_monotonic() + SEARCH_S * SECOND,
-                             &th_cli_interrupted);
+        th_check_call_search(&result, calls, &th_cli_interrupted);
         p->trials += result.trials;
         if (th_check_seek_holds(&result.found, result.confirmed)) {
             status = print_call_result(p, &result);

@@ -85,13 +85,13 @@ static void shrink_terms(struct search *search, const struct th_buffer *raw,
 }
 
 enum th_status th_check_search(struct th_check_result *result, const struct th_buffer *stream,
-                               int64_t deadline_ns, const volatile int *stop)
+                               const volatile int *stop)
 {
     struct search search = {.result = result,
                             .seek = {.found = &result->found,
                                      .trials = &result->trials,
                                      .limit_ns = &result->setting.limit_ns,
-                                     .deadline_ns = deadline_ns,
+                                     .most = TH_CHECK_SEARCH_TRIALS,
                                      .stop = stop,
                                      .run = run_stream}};
     struct th_buffer raw = {0};

@@ -22,10 +22,10 @@ struct th_check_result {
 };
 
 /* Cuts STREAM for RESULT, whose `found` and `setting` are those of a trial of STREAM; fills the other
- * members. Begins no trial after DEADLINE_NS (th_clock_real_monotonic()) or once *STOP is not 0.
+ * members. Begins no trial once *STOP is not 0, and at most TH_CHECK_SEARCH_TRIALS.
  * Errors: TH_FAILED if STREAM cannot be read, or trials cannot be made. */
 enum th_status th_check_search(struct th_check_result *result, const struct th_buffer *stream,
-                               int64_t deadline_ns, const volatile int *stop);
+                               const volatile int *stop);
 
 /* Reads the number behind WORD in TEXT, from 1 to MOST; 0: there is none. */
 uint64_t th_check_number_behind(const char *word, const char *text, uint64_t most);

@@ -1,7 +1,6 @@
 #include "check_seek.h"
 
 #include "host/base/error.h"
-#include "host/term/clock.h"
 
 static const int64_t PATIENCE = 1000000000; /* limit of a callback when a finding is confirmed */
 
@@ -10,7 +9,7 @@ bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t co
     const struct th_check_page *page;
     const struct th_check_found *found;
 
-    if (*seek->stop || th_clock_real_monotonic() > seek->deadline_ns) {
+    if (*seek->stop || *seek->trials >= seek->most) {
         seek->ended = true;
         return false;
     }
@@ -30,17 +29,18 @@ bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t co
 bool th_check_seek_again(struct th_check_seek *seek, const void *input, int times)
 {
     static const int never;
-    const int64_t limit = *seek->limit_ns, deadline = seek->deadline_ns;
+    const int64_t limit = *seek->limit_ns;
+    const uint64_t most = seek->most;
     const volatile int *stop = seek->stop;
     bool holds = true;
 
-    seek->deadline_ns = INT64_MAX;
+    seek->most = UINT64_MAX;
     seek->stop = &never;
     *seek->limit_ns = PATIENCE;
     for (int i = 0; i < times && holds; i++)
         holds = th_check_seek_meet(seek, input, 0, NULL);
     *seek->limit_ns = limit;
-    seek->deadline_ns = deadline;
+    seek->most = most;
     seek->stop = stop;
     return holds;
 }

@@ -8,11 +8,14 @@
 
 #include <stddef.h>
 
+/* Trials for the smallest input of a finding. Most need 15 to 50. */
+enum { TH_CHECK_SEARCH_TRIALS = 300 };
+
 struct th_check_seek {
     struct th_check_found *found; /* is sought by its key; becomes the one that was met last */
     uint64_t *trials;             /* counts */
     int64_t *limit_ns;            /* of a callback or call, a part of the circumstances */
-    int64_t deadline_ns;          /* no trial begins later (th_clock_real_monotonic()) */
+    uint64_t most;                /* no trial begins after as many: a busy machine finds the same */
     const volatile int *stop;     /* no trial begins once this is not 0 */
     bool ended;                   /* set when a trial was not made for these reasons */
     /* Runs a trial of INPUT. Returns its results; NULL with an error if there is no process. */
@@ -26,7 +29,7 @@ bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t co
                         size_t *needed);
 
 /* Returns whether the finding is met TIMES times in INPUT, with more patience for each callback or
- * call. Deadline and stop do not count. */
+ * call. Most and stop do not count. */
 bool th_check_seek_again(struct th_check_seek *seek, const void *input, int times);
 
 /* Returns whether a finding is worth to be shown: a function that takes long at some attempts alone

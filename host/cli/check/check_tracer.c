@@ -35,13 +35,12 @@
 
 #include <string.h>
 
-static const int64_t MS = 1000000, SECOND = 1000000000;
+static const int64_t MS = 1000000;
 
 enum {
     ALLOCATIONS = 32, /* that fail, each in a run of its own */
     THREADS = 4,      /* as a node with four schedulers */
     EVENTS = 400,     /* of a random stream */
-    SEARCH_S = 5,     /* seconds for the smallest stream of a finding */
 };
 
 /* States that another command or a node may give, for tracers that expect a state of their own. */
@@ -157,8 +156,7 @@ static enum th_status run(struct checking *c, const struct th_check_setting *set
         if (th_check_known_has(&c->known, found[i].key))
             continue;
         c->known.keys[c->known.count++] = found[i].key;
-        status = th_check_search(&result, stream, th_clock_real_monotonic() + SEARCH_S * SECOND,
-                                 &th_cli_interrupted);
+        status = th_check_search(&result, stream, &th_cli_interrupted);
         c->trials += result.trials;
         if (status == TH_OK && !th_check_seek_holds(&result.found, result.confirmed))
             c->known.count--;
