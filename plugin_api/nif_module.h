@@ -325,6 +325,11 @@ TH_MODULE_API char *th_output_buffer(int descriptor, size_t size);
  * Since: 3; see th_host_present(). */
 TH_MODULE_API void th_output_buffer_written(char *buffer, const char *data, size_t size, int torn);
 
+/** The output to the descriptor of BUFFER consists of gzip members (RFC 1952): the host writes the rest
+ * of BUFFER as a member, too.
+ * Since: 3; see th_host_present(). */
+TH_MODULE_API void th_output_buffer_gzip(char *buffer);
+
 /** Ends BUFFER, which may be NULL.
  * Since: 3; see th_host_present(). */
 TH_MODULE_API void th_output_buffer_end(char *buffer);

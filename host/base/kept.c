@@ -6,13 +6,16 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdio_ext.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 struct th_kept {
     size_t size;
     bool torn; /* see th_kept_written() */
+    bool gzip; /* see th_kept_gzip() */
     char data[];
 };
 
@@ -55,6 +58,11 @@ void th_kept_written(char *buffer, const char *data, size_t size, bool torn)
         memset(buffer + (data - buffer), TH_KEPT_FREE, size);
 }
 
+void th_kept_gzip(char *buffer)
+{
+    kept_of(buffer)->gzip = true;
+}
+
 /* Writes SIZE bytes, and notes in BUFFER, unless NULL, which are written. Returns their number, with
  * errno if it is less. */
 static size_t write_whole(int descriptor, const char *data, size_t size, char *buffer)
@@ -77,6 +85,28 @@ static bool is_free(char byte)
     return (unsigned char)byte == TH_KEPT_FREE;
 }
 
+/* Writes SIZE bytes as a gzip member. False if it could not be written whole. */
+static bool write_gzip(int descriptor, const char *data, size_t size)
+{
+    enum { GZIP = 16, MEMORY = 8 };
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
+    bool done;
+    size_t most;
+    char *member;
+
+    if (deflateInit2(&stream, 1, Z_DEFLATED, GZIP + MAX_WBITS, MEMORY, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    most = deflateBound(&stream, size);
+    member = malloc(most);
+    stream.next_out = (Bytef *)member;
+    stream.avail_out = member ? (uInt)most : 0;
+    done = member && deflate(&stream, Z_FINISH) == Z_STREAM_END &&
+           write_whole(descriptor, member, stream.total_out, NULL) == stream.total_out;
+    free(member);
+    deflateEnd(&stream);
+    return done;
+}
+
 /* Free bytes at the beginning were written before the others. */
 size_t th_kept_rescue(const struct th_kept *kept, int descriptor)
 {
@@ -86,8 +116,10 @@ size_t th_kept_rescue(const struct th_kept *kept, int descriptor)
         end--;
     while (begin < end && is_free(kept->data[begin]))
         begin++;
-    if (kept->torn)
+    if (kept->torn || begin == end)
         return end - begin;
+    if (kept->gzip)
+        return write_gzip(descriptor, kept->data + begin, end - begin) ? 0 : end - begin;
     return end - begin - write_whole(descriptor, kept->data + begin, end - begin, NULL);
 }
 

@@ -28,6 +28,9 @@ void th_kept_end(char *buffer);
  * nothing. Thread: one at a time. */
 void th_kept_written(char *buffer, const char *data, size_t size, bool torn);
 
+/* The output is compressed: the supervisor writes the rest of BUFFER as a gzip member. */
+void th_kept_gzip(char *buffer);
+
 /* Gives stdout such a buffer. Its kind and size are those that the C library would choose; it still
  * writes to STDOUT_FILENO. Order: in the worker, before anything is written. */
 void th_kept_stdout(void);

@@ -101,6 +101,11 @@ void th_output_buffer_written(char *buffer, const char *data, size_t size, int t
     th_kept_written(buffer, data, size, torn);
 }
 
+void th_output_buffer_gzip(char *buffer)
+{
+    th_kept_gzip(buffer);
+}
+
 void th_output_buffer_end(char *buffer)
 {
     th_kept_end(buffer);

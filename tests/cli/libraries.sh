@@ -418,7 +418,7 @@ format        table, json or csv (default: table)
 top           a number from 0 to 4294967295 (default: 20)
               how many rows are shown, 0 for all; all in JSON and CSV without it
 output        a file, or - for stdout (default: -)
-              the file to write to
+              the file to write to; compressed if it ends in .gz
 color         always, never or auto (default: auto)
               whether colours are used; auto: on a terminal, unless NO_COLOR is set, and everywhere if CLICOLOR_FORCE is
 

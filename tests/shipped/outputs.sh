@@ -65,8 +65,10 @@ others_go_on() {
 }
 check 'a tracer that fails takes no events from other tracers' others_go_on
 of_a_run() {
-    "$tracehost" run -t text,output=/dev/full spec_example 'spec_example:main(3).'
-    [ $? = 1 ]
+    "$tracehost" run -p fib:fib/1 -t text,output=/dev/full fib 'fib:fib(2)' 2>"$work/stderr"
+    status=$?
+    cat "$work/stderr"
+    [ $status = 1 ] && grep -q "cannot write /dev/full: No space left on device" "$work/stderr"
 }
 check 'a run with a full disk has exit status 1' of_a_run
 read_only() {
@@ -168,9 +170,9 @@ check 'an invalid second stream leaves all outputs unchanged' untouched replay $
 check 'an output that cannot be opened leaves all others unchanged' untouched replay $all -t text,output="$work/no/file" "$one"
 check 'an invalid stream leaves all outputs unchanged' untouched replay $all tests/cli/lib/assertions.sh
 check 'a missing stream leaves stdout empty' untouched replay -t text -t count -t chrome -t jsonl -t sequence -t report "$work/none.trace"
-check 'a missing tracer of a run leaves all outputs unchanged' untouched run $all -t ./none.so spec_example 'spec_example:main(3).'
-check 'a missing meta tracer of a run leaves all outputs unchanged' untouched run $all -p spec_example:main/1 --kind=meta --meta-tracer=./none.so \
-    spec_example 'spec_example:main(3).'
+check 'a missing tracer of a run leaves all outputs unchanged' untouched run $all -t ./none.so fib 'fib:fib(2)'
+check 'a missing meta tracer of a run leaves all outputs unchanged' untouched run $all -p fib:fib/1 --kind=meta --meta-tracer=./none.so \
+    fib 'fib:fib(2)'
 check 'a missing library of a run leaves all outputs unchanged' untouched run $all ./none.so 'none:main().'
 
 nothing_came() {

@@ -5,7 +5,7 @@
  * is #{output => "calls.txt", color => always}; in an Erlang node the state is given as this map.
  * Any other state counts as #{}. Every tracer has the settings
  *
- *     output    the file to write to; default and "-": stdout
+ *     output    the file to write to; default and "-": stdout; "NAME.gz" is compressed
  *     color     always, never, or auto: on a terminal, unless NO_COLOR is set; CLICOLOR_FORCE is
  *               stronger than that
  *
@@ -40,7 +40,8 @@
 
 /* tracehost refuses other settings; in an Erlang node output_check_keys() warns about them. */
 const struct th_tracer_setting th_tracer_settings[] = {
-    TRACER_DECLARES{"output", TH_SETTING_OUTPUT, NULL, "-", "the file to write to"},
+    TRACER_DECLARES{"output", TH_SETTING_OUTPUT, NULL, "-",
+                    "the file to write to; compressed if it ends in .gz"},
     {"color", TH_SETTING_WORD, "always never auto", "auto",
      "whether colours are used; auto: on a terminal, unless NO_COLOR is set, and everywhere if "
      "CLICOLOR_FORCE is"},

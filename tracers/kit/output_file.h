@@ -8,6 +8,10 @@
  * everything in /dev are always written directly; symbolic links stay, and their targets are
  * written.
  *
+ * A file whose name ends in ".gz" is compressed (gzip, RFC 1952). One of the first kind gets a gzip
+ * member for the records of each write, so that it is sound whenever it is read; one of the second
+ * kind is one member.
+ *
  * Before output_file_begin() nothing is written, and an existing file keeps its contents.
  */
 #ifndef TRACER_OUTPUT_FILE_H
@@ -25,19 +29,33 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <erl_nif.h>
 #include <nif_module.h>
 
+/* The compressor of a file. */
+struct output_gzip {
+    z_stream stream;
+    bool begun;         /* `stream` has memory */
+    bool open;          /* a member has begun, and has not ended */
+    off_t size;         /* of the file, up to the end of its last member */
+    Bytef bytes[32768]; /* compressed ones, on their way */
+};
+
+/* Size of a compressed file's buffer: small gzip members compress worse. */
+enum { OUTPUT_PACKED_SIZE = 65536 };
+
 struct output_file {
     struct output_file *next;
     FILE *file;
-    int descriptor; /* -1: not open yet */
-    bool whole;     /* second kind: renamed when complete */
-    bool regular;   /* can be truncated */
-    bool told;      /* the failure was reported; for the end */
-    bool continued; /* the output of a process that died comes first */
-    bool share;     /* stands for `path` in a share of a recording: th_share_file() */
+    int descriptor;           /* -1: not open yet */
+    bool whole;               /* second kind: renamed when complete */
+    bool regular;             /* can be truncated */
+    bool told;                /* the failure was reported; for the end */
+    bool continued;           /* the output of a process that died comes first */
+    bool share;               /* stands for `path` in a share of a recording: th_share_file() */
+    struct output_gzip *gzip; /* NULL: not compressed */
     /* output_file_close() has ended it; stdio's lock. */
     bool closed;
     char *temporary; /* present name of an incomplete file of the second kind */
@@ -45,8 +63,9 @@ struct output_file {
      * only read `error`. */
     atomic_bool begun;
     atomic_int error; /* errno of the first failure; nothing is written after it */
-    off_t ended;      /* offset behind the last whole record */
-    char *kept;       /* the host's buffer of `file`, which outlives the program; NULL: none */
+    /* Offset behind the last whole record. Offsets are those in the uncompressed output. */
+    off_t ended;
+    char *kept; /* the host's buffer of `file`, which outlives the program; NULL: none */
     /* Bytes written to `file`, but not yet to the descriptor: a record without its end. */
     char *held;
     size_t held_size;
@@ -182,7 +201,7 @@ static inline void output_file_fail(struct output_file *file, int error)
 
     atomic_store_explicit(&file->error, error, memory_order_relaxed);
     if (file->regular && !file->whole)
-        cut = ftruncate(file->descriptor, file->ended);
+        cut = ftruncate(file->descriptor, file->gzip ? file->gzip->size : file->ended);
     (void)cut; /* a disk that refuses this was reported already */
 }
 
@@ -206,13 +225,70 @@ static inline int output_file_put(const struct output_file *file, const char *da
     return 0;
 }
 
+/* Compresses SIZE bytes, and writes them; HOW: Z_NO_FLUSH, or Z_FINISH to end the member. 0 or
+ * errno. */
+static inline int output_file_pack(struct output_file *file, const char *data, size_t size, int how)
+{
+    enum { LEVEL = 1 /* events wait */, GZIP = 16, MEMORY = 8 };
+    struct output_gzip *gzip = file->gzip;
+    size_t done;
+    int error, state;
+
+    if (!gzip->begun && deflateInit2(&gzip->stream, LEVEL, Z_DEFLATED, GZIP + MAX_WBITS, MEMORY,
+                                     Z_DEFAULT_STRATEGY) != Z_OK)
+        return ENOMEM;
+    gzip->begun = gzip->open = true;
+    do {
+        uInt part = size > UINT_MAX ? UINT_MAX : (uInt)size;
+        gzip->stream.next_in = (Bytef *)(uintptr_t)data;
+        gzip->stream.avail_in = part;
+        data += part;
+        size -= part;
+        do {
+            gzip->stream.next_out = gzip->bytes;
+            gzip->stream.avail_out = sizeof gzip->bytes;
+            state = deflate(&gzip->stream, size > 0 ? Z_NO_FLUSH : how);
+            error = output_file_put(file, (const char *)gzip->bytes,
+                                    sizeof gzip->bytes - gzip->stream.avail_out, &done);
+            if (error)
+                return error;
+            gzip->size += (off_t)done;
+        } while (gzip->stream.avail_out == 0);
+    } while (size > 0);
+    if (state == Z_STREAM_END) {
+        deflateReset(&gzip->stream);
+        gzip->open = false;
+    }
+    return 0;
+}
+
+/* Ends what is compressed: a file without any output is a member, too. 0 or errno. */
+static inline int output_file_end_pack(struct output_file *file)
+{
+    if (!file->gzip || (!file->gzip->open && file->gzip->size > 0))
+        return 0;
+    return output_file_pack(file, NULL, 0, Z_FINISH);
+}
+
+static inline void output_file_free_pack(struct output_file *file)
+{
+    if (file->gzip && file->gzip->begun)
+        deflateEnd(&file->gzip->stream);
+    free(file->gzip);
+    file->gzip = NULL;
+}
+
 /* Writes the first SIZE held bytes, which begin with a record. 0 or errno: then `ended` is the end
  * of the last record that was written completely. */
 static inline int output_file_put_held(struct output_file *file, size_t size)
 {
-    size_t done;
-    int error = output_file_put(file, file->held, size, &done);
+    const off_t sound = file->gzip ? file->gzip->size : 0;
+    size_t done = 0;
+    int error = file->gzip ? output_file_pack(file, file->held, size, Z_FINISH)
+                           : output_file_put(file, file->held, size, &done);
 
+    if (error && file->gzip)
+        file->gzip->size = sound; /* a part of a member is of no use */
     if (error) {
         file->written -= (off_t)file->held_size;
         file->ended = file->written;
@@ -253,9 +329,11 @@ static inline ssize_t output_file_write(void *cookie, const char *data, size_t s
         return (ssize_t)size;
     if (file->descriptor < 0)
         error = output_file_open_beside(file);
-    if (!error)
-        error = file->whole ? output_file_put(file, data, size, &done)
-                            : output_file_put_records(file, data, size);
+    if (!error && !file->whole)
+        error = output_file_put_records(file, data, size);
+    else if (!error)
+        error = file->gzip ? output_file_pack(file, data, size, Z_NO_FLUSH)
+                           : output_file_put(file, data, size, &done);
     if (error)
         output_file_fail(file, error);
     if (file->kept && error != EBADF) /* closed by another library: the host has it open still */
@@ -295,6 +373,9 @@ static inline int output_file_end(struct output_file *file)
     free(file->held);
     if (begun && !error && file->descriptor < 0)
         error = output_file_open_beside(file);
+    if (begun && !error && (error = output_file_end_pack(file)))
+        output_file_fail(file, error);
+    output_file_free_pack(file);
     if (file->kept)
         th_output_buffer_end(file->kept);
     if (file->descriptor >= 0 && close(file->descriptor) != 0 && !error)
@@ -327,6 +408,10 @@ static inline int output_file_close(struct output_file *file)
         setvbuf(file->file, NULL, _IONBF, 0); /* flushes, and frees stdio's buffer */
         free(file->held);
         file->held = NULL;
+        error = output_file_error(file) ? 0 : output_file_end_pack(file);
+        if (error)
+            output_file_fail(file, error);
+        output_file_free_pack(file);
         if (close(file->descriptor) != 0 && !output_file_error(file))
             atomic_store_explicit(&file->error, errno, memory_order_relaxed);
         file->descriptor = -1;
@@ -335,6 +420,13 @@ static inline int output_file_close(struct output_file *file)
     error = output_file_error(file);
     funlockfile(file->file);
     return error;
+}
+
+static inline bool output_file_is_gzip(const char *path)
+{
+    size_t length = strlen(path);
+
+    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
 }
 
 /* Finds out how PATH is written, and opens it if it is there and written directly. 0 or errno. */
@@ -362,11 +454,17 @@ static inline struct output_file *output_file_open(const char *path, bool whole,
     file->descriptor = share;
     file->share = file->regular = share >= 0;
     error = file->share ? 0 : output_file_open_path(file, whole);
+    if (!error && !file->share && output_file_is_gzip(path)) {
+        file->gzip = calloc(1, sizeof *file->gzip);
+        error = file->gzip ? 0 : ENOMEM;
+    }
     if (!error) {
         file->file = fopencookie(file, "w", functions);
         error = file->file ? 0 : errno;
     }
-    if (!error && file->descriptor >= 0 && isatty(file->descriptor))
+    if (!error && file->gzip)
+        setvbuf(file->file, NULL, _IOFBF, OUTPUT_PACKED_SIZE);
+    else if (!error && file->descriptor >= 0 && isatty(file->descriptor))
         setvbuf(file->file, NULL, _IOLBF, 0);
     if (!error)
         return file;
@@ -380,11 +478,16 @@ static inline struct output_file *output_file_open(const char *path, bool whole,
  * before it is complete. */
 static inline void output_file_use_kept(struct output_file *file)
 {
+    const size_t size = file->gzip ? OUTPUT_PACKED_SIZE : BUFSIZ;
+
     if (file->whole || file->descriptor < 0 || !TH_HAS(th_output_buffer))
         return;
-    file->kept = th_output_buffer(file->descriptor, BUFSIZ);
+    file->kept = th_output_buffer(file->descriptor, size);
+    if (file->kept && file->gzip)
+        th_output_buffer_gzip(file->kept);
     if (file->kept)
-        setvbuf(file->file, file->kept, isatty(file->descriptor) ? _IOLBF : _IOFBF, BUFSIZ);
+        setvbuf(file->file, file->kept, !file->gzip && isatty(file->descriptor) ? _IOLBF : _IOFBF,
+                size);
 }
 
 /* Empties a regular file; or goes to the end of what the same tracer wrote in a process that died.
@@ -395,6 +498,8 @@ static inline int output_file_go_to_begin(struct output_file *file)
     if (!file->continued)
         return ftruncate(file->descriptor, 0) == 0 ? 0 : errno;
     file->written = file->ended = lseek(file->descriptor, 0, SEEK_END);
+    if (file->gzip)
+        file->gzip->size = file->written;
     return file->written >= 0 ? 0 : errno;
 }
 

@@ -4,7 +4,7 @@ ulimit -c 0
 build_tracer() {
     made=$1
     shift
-    "$CC" -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -shared -Iplugin_api -I. -o "$made" "$@"
+    "$CC" -std=gnu11 -D_GNU_SOURCE -O1 -fPIC -shared -Iplugin_api -I. -o "$made" "$@" -lz
 }
 mkdir "$work/lib"
 build_tracer "$work/lib/dying.so" tests/cli/isolate/dying.c || exit 1
