@@ -13,9 +13,9 @@ put() {
 # --- each byte of a record ---
 
 # Commands agree on which records are damaged, although each command decodes other parts of a record.
-# agreed FILE SIZE: damages each of the bytes up to SIZE in turn, except those of the first head; in an emulator, which is
-# slow, one of ten.
-[ -z "${EMULATOR:-}" ] && step=1 || step=10
+# agreed FILE SIZE: damages each of the bytes up to SIZE in turn, except those of the first head; in slow
+# builds one of ten.
+[ -z "$slow" ] && step=1 || step=10
 agreed() {
     byte=5
     while [ $byte -lt "$2" ]; do

@@ -20,7 +20,7 @@ patterns='-t text -t count --flags=call --session one -t msg --session two -t se
     --session three -t jsonl -p gen_server:_ --caller --session four -t trace_port,output=bytes -p _:_/_ --kind=count
     --session five -t coverage --flags=running'
 streams=$(ls "$recordings"/*.trace)
-[ -z "${EMULATOR:-}" ] || streams=$(echo "$streams" | awk 'NR % 8 == 1') # an emulator is slow
+[ -z "$slow" ] || streams=$(echo "$streams" | awk 'NR % 8 == 1')
 for file in $streams; do
     title=$(basename "$file" .trace)
     shipped=$timed

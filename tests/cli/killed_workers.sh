@@ -83,10 +83,7 @@ some_survive() {
 }
 
 set -- $all
-case ${BUILD_DIR:-}:${EMULATOR:-} in
-*:?*) : "${WORKER_SEEDS:=1}" ;;
-*/asan: | */tsan:) : "${WORKER_SEEDS:=3}" ;;
-esac
+[ -z "$slow" ] || : "${WORKER_SEEDS:=1}"
 for seed in $(seq "${WORKER_SEEDS:-10}"); do
     for tracer in $(if [ "${WORKERS:-}" = all ]; then echo $all; else echo "$1"; fi); do
         check "killed shares, seed $seed: $tracer" shares_survive "$seed" "$tracer"

@@ -39,6 +39,13 @@ needs_machine() {
     finish
 }
 
+# Set where programs take several times as long: in an emulator, and with a sanitizer, which looks at the code while the other
+# builds look at the results. There fewer recordings do.
+slow=
+case ${BUILD_DIR:-}:${EMULATOR:-} in
+*:?* | */asan: | */tsan:) slow=yes ;;
+esac
+
 # machine: prints the machine that the program was compiled for.
 machine() {
     case $(od -An -tx1 -j18 -N1 "$tracehost") in # the low byte of the machine in the header of an ELF file
