@@ -77,6 +77,10 @@ void th_match_free(struct th_match_spec *spec);
 /* Returns the specification as it was given; valid as long as SPEC. */
 th_term th_match_source(const struct th_match_spec *spec);
 
+/* Returns whether a body has an action that changes what later events are traced, or how, such as
+ * {trace,...} or {silent,true}. */
+bool th_match_changes(const struct th_match_spec *spec);
+
 /* Returns the number of clauses. */
 size_t th_match_clause_count(const struct th_match_spec *spec);
 

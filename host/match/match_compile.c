@@ -284,6 +284,11 @@ th_term th_match_source(const struct th_match_spec *spec)
     return spec->source;
 }
 
+bool th_match_changes(const struct th_match_spec *spec)
+{
+    return spec->changes;
+}
+
 size_t th_match_clause_count(const struct th_match_spec *spec)
 {
     return spec->clause_count;

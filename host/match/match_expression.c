@@ -206,6 +206,7 @@ static void compile_call(struct th_match_compiler *c, th_term call, bool body)
 
     if (!check_match_function(c, f, named, call, body))
         return;
+    c->spec->changes |= (f->traits & TH_TRAIT_CHANGES) != 0;
     if (f->call == th_match_current_stacktrace && count == 1) /* a depth */
         fault = !th_is_small(words[1])         ? "non small"
                 : th_small_value(words[1]) < 0 ? "negative integer"

@@ -118,6 +118,7 @@ struct th_match_spec {
     th_env env;                  /* of source and constants */
     th_term source;
     enum th_match_kind kind;
+    bool changes;                    /* see th_match_changes() */
     struct th_match_screen *screens; /* by clause */
     struct th_match_screen_test *tests;
     size_t test_count, test_capacity;
@@ -231,14 +232,15 @@ static inline bool th_match_is_partial(const struct th_match_run *run, th_term t
 enum { TH_MATCH_ANY_COUNT = 255 };
 
 enum th_match_trait {
-    TH_TRAIT_SPECIAL = 1,       /* OTP calls it a special form */
-    TH_TRAIT_BODY = 2,          /* not allowed in guards */
-    TH_TRAIT_NO_SEND = 4,       /* not allowed in specifications for send */
-    TH_TRAIT_NO_RECEIVE = 8,    /* not allowed in those for receive */
-    TH_TRAIT_TRUTH = 16,        /* returns true or false for all operands */
-    TH_TRAIT_SHALLOW = 32,      /* does not read inside operands that are lists */
-    TH_TRAIT_TAKES_UNKNOWN = 64 /* other functions have an unknown result if an operand is
-                                   unknown */
+    TH_TRAIT_SPECIAL = 1,        /* OTP calls it a special form */
+    TH_TRAIT_BODY = 2,           /* not allowed in guards */
+    TH_TRAIT_NO_SEND = 4,        /* not allowed in specifications for send */
+    TH_TRAIT_NO_RECEIVE = 8,     /* not allowed in those for receive */
+    TH_TRAIT_TRUTH = 16,         /* returns true or false for all operands */
+    TH_TRAIT_SHALLOW = 32,       /* does not read inside operands that are lists */
+    TH_TRAIT_TAKES_UNKNOWN = 64, /* other functions have an unknown result if an operand is
+                                    unknown */
+    TH_TRAIT_CHANGES = 128       /* changes what later events are traced, or how */
 };
 
 /* Operand I (from 0) of the function that RUN calls: the first is on top of the stack. */

@@ -7,35 +7,6 @@
 #include "host/match/match.h"
 #include "host/term/make.h"
 
-enum { SPEC_DEPTH = 64 };
-
-/* Returns whether TERM, a part of a match specification, may have an action that changes the sessions,
- * or the flags of tracees. */
-static bool may_act(th_term term, int depth)
-{
-    static const char *const actions[] = {"trace",  "enable_trace", "disable_trace",
-                                          "silent", "set_tcw",      "set_seq_token"};
-    const th_term *elements;
-    size_t arity;
-
-    if (depth == 0)
-        return true;
-    for (; th_is_list(term); term = th_cell(term)[1])
-        if (may_act(th_cell(term)[0], depth - 1))
-            return true;
-    if (!th_is_tuple(term))
-        return false;
-    elements = th_tuple_elements(term);
-    arity = th_tuple_arity(term);
-    for (size_t i = 0; i < sizeof actions / sizeof actions[0]; i++)
-        if (arity > 0 && elements[0] == th_atom(actions[i]))
-            return true;
-    for (size_t i = 0; i < arity; i++)
-        if (may_act(elements[i], depth - 1))
-            return true;
-    return false;
-}
-
 /* Returns whether the patterns of SESSION do no more than choose calls. */
 static bool only_chooses(const struct th_session *session)
 {
@@ -48,7 +19,7 @@ static bool only_chooses(const struct th_session *session)
         const struct th_shared_spec *spec = (const struct th_shared_spec *)setting->spec;
         if (setting->set & ~(uint32_t)(TH_BP_LOCAL | TH_BP_GLOBAL))
             return false;
-        if (spec && may_act(th_match_source(spec->spec), SPEC_DEPTH))
+        if (spec && th_match_changes(spec->spec))
             return false;
     }
     return true;

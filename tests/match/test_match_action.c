@@ -309,6 +309,33 @@ static void many_threads_run_one_specification(void **state)
     th_match_free(spec);
 }
 
+static void actions_that_change_later_events_are_known(void **state)
+{
+    static const struct {
+        const char *text;
+        bool changes;
+    } rows[] = {
+        {"[{'_',[],[{return_trace},{message,{caller}},{display,{self}}]}]", false},
+        {"[{'_',[{silent}],[]}]", false},
+        {"[{['$1'],[],[{message,{{trace,'$1'}}}]}]", false}, /* a tuple, no call */
+        {"[{'_',[],[{const,{silent,true}}]}]", false},
+        {"[{'_',[],[{silent,true}]}]", true},
+        {"[{'_',[],[]},{'_',[],[{trace,[send],[]}]}]", true},
+        {"[{'_',[],[{message,{enable_trace,send}}]}]", true},
+        {"[{'_',[],[{disable_trace,{self},send}]}]", true},
+        {"[{'_',[],[{set_seq_token,label,1}]}]", true},
+        {"[{'_',[],[{set_tcw,1}]}]", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct th_match_spec *spec = compile(TH_MATCH_CALL, rows[i].text);
+        if (th_match_changes(spec) != rows[i].changes)
+            fail_msg("%s", rows[i].text);
+        th_match_free(spec);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +346,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(actions_set_and_clear_trace_flags, begin, end_journal),
         cmocka_unit_test_setup_teardown(actions_with_unknown_arguments_are_not_taken, begin,
                                         end_journal),
+        cmocka_unit_test_setup_teardown(actions_that_change_later_events_are_known, begin, end),
         cmocka_unit_test_setup_teardown(many_threads_run_one_specification, begin, end),
     };
 
