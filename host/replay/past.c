@@ -10,6 +10,7 @@ enum {
     PLACES = 1 << 14, /* a power of two */
     PROBES = 8,       /* places looked at for one key */
     KEY_BYTES = 124,
+    LINE = 64,         /* bytes of the cache */
     LONGEST = 1 << 16, /* limit in bytes of a record */
     LEAST = 8 + 24,    /* bytes behind the tracee that are read without a test */
 };
@@ -49,16 +50,21 @@ static inline uint64_t key_word(const unsigned char *p)
     return word;
 }
 
-/* Returns the place of the key of BYTES bytes, at least 8, at P; NULL: there is none, and no free
- * one. */
-static inline struct known *known_place(struct th_past *past, const unsigned char *p, size_t bytes)
+static inline uint64_t key_sum(const unsigned char *p, size_t bytes)
 {
     uint64_t sum = key_word(p) * 0x9E3779B97F4A7C15u ^
                    (key_word(p + (bytes - 8) / 3) + bytes) * 0xD6E8FEB86659FD93u ^
                    key_word(p + (bytes - 8) * 2 / 3) * 0xBF58476D1CE4E5B9u ^
                    key_word(p + bytes - 8) * 0x94D049BB133111EBu;
 
-    sum ^= sum >> 32;
+    return sum ^ sum >> 32;
+}
+
+/* Returns the place of the key of BYTES bytes, at least 8, at P, whose key_sum() is SUM; NULL: there is
+ * none, and no free one. */
+static inline struct known *known_place(struct th_past *past, uint64_t sum, const unsigned char *p,
+                                        size_t bytes)
+{
     for (unsigned i = 0; i < PROBES; i++) {
         struct known *known = &past->known[(sum + i) % PLACES];
         if (known->bytes == 0 ||
@@ -98,46 +104,100 @@ static inline const unsigned char *find_key(const struct th_record *record,
                : NULL;
 }
 
-/* Fills EVENT from the record of SIZE bytes at DATA. False if it is not known. */
-static inline bool take_record(struct th_past *past, const struct th_record *record,
-                               const unsigned char *data, size_t size, struct th_past_event *event)
-{
-    const unsigned char *end = data + size, *tag = find_key(record, data, size, &event->tracee);
-    const struct known *known;
+/* A record on its way into an event. */
+struct sought {
+    const unsigned char *key;
+    size_t bytes, size; /* of the key, and of the record with its head */
+    uint64_t sum;
+    uint8_t elements;
+    th_term tracee;
     struct th_event_time time;
-    size_t bytes;
+};
 
-    if (!tag || !take_stamp(past, end, &time) ||
-        !(record->clocks >> th_trace_time_clock(time.kind) & 1))
+/* Fills SOUGHT from the record of SIZE bytes at DATA, and fetches the place of its key into the cache: the
+ * place is looked at after the next record was sought. False if the record cannot be known. */
+static inline bool seek(struct th_past *past, const struct th_record *record,
+                        const unsigned char *data, size_t size, struct sought *sought)
+{
+    const unsigned char *end = data + size, *tag = find_key(record, data, size, &sought->tracee);
+    const char *place;
+
+    if (!tag || !take_stamp(past, end, &sought->time) ||
+        !(record->clocks >> th_trace_time_clock(sought->time.kind) & 1))
         return false;
-    bytes = (size_t)(end - tag) - past->stamp;
-    if (bytes < 8 || bytes > KEY_BYTES)
+    sought->key = tag;
+    sought->bytes = (size_t)(end - tag) - past->stamp;
+    sought->size = TH_PORT_HEAD + size;
+    sought->elements = data[2];
+    if (sought->bytes < 8 || sought->bytes > KEY_BYTES)
         return false;
-    known = known_place(past, tag, bytes);
-    if (!known || known->bytes == 0 || known->elements != data[2] || known->time != time.kind)
+    sought->sum = key_sum(tag, sought->bytes);
+    place = (const char *)&past->known[sought->sum % PLACES];
+    for (size_t i = 0; i < sizeof(struct known); i += LINE)
+        __builtin_prefetch(place + i);
+    return true;
+}
+
+/* As seek(), for the record FROM bytes behind the next byte of the input, which has the record. */
+static inline bool seek_here(struct th_past *past, const struct th_reader *reader, size_t from,
+                             struct sought *sought)
+{
+    const unsigned char *p = th_replay_input_bytes(&reader->input) + from;
+    size_t there = th_replay_input_there(&reader->input) - from, size;
+
+    if (there < TH_PORT_HEAD)
         return false;
+    size = th_etf_get32(p + 1);
+    return p[0] == TH_PORT_MESSAGE && size <= LONGEST && there >= TH_PORT_HEAD + size &&
+           seek(past, reader->state, p + TH_PORT_HEAD, size, sought);
+}
+
+/* Waits for the next record, and seeks it. */
+static bool seek_next(struct th_past *past, struct th_reader *reader, struct sought *sought)
+{
+    struct th_input *input = &reader->input;
+    size_t size;
+
+    if (!th_replay_input_have(input, TH_PORT_HEAD))
+        return false;
+    size = th_etf_get32(th_replay_input_bytes(input) + 1);
+    return size <= LONGEST && th_replay_input_have(input, TH_PORT_HEAD + size) &&
+           seek_here(past, reader, 0, sought);
+}
+
+/* Fills EVENT from a record. False if its bytes are not known. */
+static inline bool take_record(struct th_past *past, const struct sought *sought,
+                               struct th_past_event *event)
+{
+    const struct known *known = known_place(past, sought->sum, sought->key, sought->bytes);
+    int64_t ns = sought->time.ns;
+
+    if (!known || known->bytes == 0 || known->elements != sought->elements ||
+        known->time != sought->time.kind)
+        return false;
+    event->tracee = sought->tracee;
     event->call = &known->call;
-    if (__builtin_sub_overflow(time.ns, th_recorded_streams_zero(&time), &event->time))
-        event->time = time.ns < 0 ? INT64_MIN : INT64_MAX;
+    if (__builtin_sub_overflow(ns, th_recorded_streams_zero(&sought->time), &event->time))
+        event->time = ns < 0 ? INT64_MIN : INT64_MAX;
     return true;
 }
 
 size_t th_replay_past_read(struct th_past *past, struct th_reader *reader,
                            struct th_past_event *events)
 {
-    const struct th_record *record = reader->state;
-    struct th_input *input = &reader->input;
+    struct sought sought[2];
     size_t count = 0;
+    bool here = false; /* the next record was sought */
 
-    for (; count < TH_PAST_BATCH && th_replay_input_have(input, TH_PORT_HEAD); count++) {
-        const unsigned char *p = th_replay_input_bytes(input);
-        size_t size = th_etf_get32(p + 1);
-        if (p[0] != TH_PORT_MESSAGE || size > LONGEST ||
-            !th_replay_input_have(input, TH_PORT_HEAD + size) ||
-            !take_record(past, record, th_replay_input_bytes(input) + TH_PORT_HEAD, size,
-                         &events[count]))
+    while (count < TH_PAST_BATCH) {
+        struct sought *now = &sought[count % 2];
+        if (!here && !seek_next(past, reader, now))
             break;
-        th_replay_input_take(input, TH_PORT_HEAD + size);
+        here = seek_here(past, reader, now->size, &sought[(count + 1) % 2]);
+        if (!take_record(past, now, &events[count]))
+            break;
+        th_replay_input_take(&reader->input, now->size);
+        count++;
     }
     reader->info.records += count;
     return count;
@@ -204,7 +264,8 @@ void th_replay_past_learn(struct th_past *past, const struct th_reader *reader,
         !describe_call(event, &call))
         return;
     bytes = (size_t)(record->time - tag);
-    known = bytes >= 8 && bytes <= KEY_BYTES ? known_place(past, tag, bytes) : NULL;
+    known = bytes >= 8 && bytes <= KEY_BYTES ? known_place(past, key_sum(tag, bytes), tag, bytes)
+                                             : NULL;
     if (!known)
         return;
     *known = (struct known){
