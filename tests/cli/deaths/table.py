@@ -87,7 +87,7 @@ COMMANDS = {
 SENT = ('KILL', 'TERM', 'SEGV', 'ABRT', 'TRAP', 'USR1')  # to the process in which the library's code runs
 MACHINE = ('ud2', 'int3', 'hlt', 'trap_flag', 'misaligned', 'alignment_check', 'float_division', 'division', 'builtin_trap')
 # The supervisor sees these deaths by ptrace(), which an emulator does not have.
-PTRACED = ('all_closed', 'alternate_stack_gone', 'constructor_exits_at_once', 'daemon_then_ex', 'exec_', 'exit_at_once',
+PTRACED = ('abort_with_default', 'all_closed', 'alternate_stack_gone', 'constructor_exits_at_once', 'daemon_then_ex', 'exec_', 'exit_at_once',
            'exit_group', 'interval_', 'kill_SEGV', 'limit_file_size', 'load_exits_at_once', 'own_handler_exits',
            'raise_with_default', 'raw_thread_exit', 'thread_uses_stack_up', 'write_while_blocked', 'write_with_default')
 # The sanitizers have reports of their own for these.
