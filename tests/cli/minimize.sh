@@ -172,21 +172,21 @@ expect 'abort()' minimized killed <<'EOT'
 {trace_ts,<0.104.0>,call,{spec,raw,[]},2200000}.
 status 6, crashed: SIGABRT, it called abort(), in trace_call
 EOT
-# by_ptrace TITLE COMMAND...: like expect, for a death whose tracer the supervisor sees by ptrace().
-by_ptrace() {
+# by_supervisor TITLE COMMAND...: like expect, for a death that only the supervisor can report.
+by_supervisor() {
     if [ -n "${EMULATOR:-}" ]; then
         cat >/dev/null
-        skip "$1" 'an emulator has no ptrace()'
+        skip "$1" 'the emulator maps no memory a second time, and the supervisor cannot see the callback'
     else
         expect "$@"
     fi
 }
-by_ptrace '_exit()' minimized immediate <<'EOT'
+by_supervisor '_exit()' minimized immediate <<'EOT'
 1 record of 1 kind
 {trace_ts,<0.101.0>,call,{spec,immediate,[]},2100000}.
 status 6, ended the program: _exit(0), in trace_call
 EOT
-by_ptrace 'a system call that ends the program' minimized raw <<'EOT'
+by_supervisor 'a system call that ends the program' minimized raw <<'EOT'
 1 record of 1 kind
 {trace_ts,<0.104.0>,call,{spec,raw,[]},2200000}.
 status 6, ended the program: _exit(0), in trace_call

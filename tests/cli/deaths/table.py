@@ -87,10 +87,10 @@ COMMANDS = {
 
 SENT = ('KILL', 'TERM', 'SEGV', 'ABRT', 'TRAP', 'USR1')  # to the process in which the library's code runs
 MACHINE = ('ud2', 'int3', 'hlt', 'trap_flag', 'misaligned', 'alignment_check', 'float_division', 'division', 'builtin_trap')
-# The supervisor sees these deaths by ptrace(), which an emulator does not have.
-PTRACED = ('abort_with_default', 'all_closed', 'alternate_stack_gone', 'constructor_exits_at_once', 'daemon_then_ex', 'exec_',
-           'exit_at_once', 'exit_group', 'interval_', 'kill_SEGV', 'limit_file_size', 'load_exits_at_once', 'own_handler_exits',
-           'raise_with_default', 'raw_thread_exit', 'thread_uses_stack_up', 'write_while_blocked', 'write_with_default')
+# The supervisor finds the library of these deaths in memory that is mapped twice, which an emulator does not do.
+SHARED = ('abort_with_default', 'all_closed', 'alternate_stack_gone', 'constructor_exits_at_once', 'daemon_then_ex', 'exec_',
+          'exit_at_once', 'exit_group', 'interval_', 'kill_SEGV', 'limit_file_size', 'load_exits_at_once', 'own_handler_exits',
+          'raise_with_default', 'raw_thread_exit', 'thread_uses_stack_up', 'write_while_blocked', 'write_with_default')
 # The sanitizers have reports of their own for these.
 SANITIZED = ('double_free', 'free_stack', 'overflow_', 'streams_', 'jump_to_dead_frame', 'unmap_stack', 'smash_',
              'thread_', 'raw_thread_exit', 'cancel_itself', 'raise_with_default', 'write_with_default', 'alternate_stack',
@@ -112,8 +112,8 @@ def reason_to_skip(command, kind):
         return 'the instruction, or its signal, is that of x86_64'
     if kind.startswith('seccomp_') and EMULATED:
         return 'an emulator refuses seccomp'
-    if kind.startswith(PTRACED) and command != 'embedding' and EMULATED:
-        return 'an emulator has no ptrace()'
+    if kind.startswith(SHARED) and command != 'embedding' and EMULATED:
+        return 'the emulator maps no memory a second time, and the supervisor cannot see the callback'
     if kind.startswith('seccomp_') and 'Seccomp:' not in open('/proc/self/status').read():
         return 'the kernel has no seccomp'
     if mode in ('asan', 'tsan') and kind.startswith(SANITIZED):
