@@ -13,6 +13,10 @@ case $BUILD_DIR in
 */asan | */tsan) few=yes ;;
 *) few=${EMULATOR:-} ;;
 esac
+if [ "$(machine)" = AArch64 ]; then
+    skip 'bugs that make system calls' 'the kernel of arm64 cannot show the system calls of a callback'
+    bugs=$(echo "$bugs" | grep -vxF "$(awk '/^= / { bug = $2 } /\(2\)$/ { print "    " bug }' $expected)")
+fi
 if [ -n "$few" ]; then bugs=$(echo "$bugs" | grep -v race_ | awk 'NR % 9 == 1'); fi
 
 # --- planted bugs ---
@@ -58,7 +62,7 @@ covers() {
         grep -q "compile the tracer with -fsanitize=thread" "$work/covered"
 }
 case $BUILD_DIR:${EMULATOR:-} in
-*:?*) skip 'all slots, tags and shapes are covered' 'system calls are those of the emulator' ;;
+*:?*) skip 'all slots, tags and shapes are covered' 'the kernel of arm64 cannot show the system calls of a callback' ;;
 */tsan:) skip 'all slots, tags and shapes are covered' 'this sanitizer has a thread of its own' ;;
 *) check 'all slots, tags and shapes are covered' covers ;;
 esac

@@ -72,14 +72,17 @@ expect 'a state built up over ten records' minimized ten <<'EOT'
 {trace_ts,<0.102.0>,register,step,1680000}.
 status 6, crashed: SIGSEGV, a bad memory access, in trace_procs
 EOT
-hundred() {
-    minimized hundred | sed '2,13d'
+# An emulator is slow, and a search ends after a minute.
+often=${EMULATOR:+30}
+often=${often:-100}
+often() {
+    PLANTED_CALLS=$often minimized often | sed '2,13d'
     tracehost dump "$work/planted.crash.trace" | sed 's/<0.10[0-7].0>/PID/; s/[0-9]*}\.$/T}/' | sort | uniq -c
 }
-expect 'after 100 calls of a function' hundred <<'EOT'
-100 records of 1 kind
+expect "after $often calls of a function" often <<EOT
+$often records of 1 kind
 status 6, crashed: SIGSEGV, a bad memory access, in trace_call
-    100 {trace_ts,PID,call,{x,x,[]},T}
+    $(printf %3d "$often") {trace_ts,PID,call,{x,x,[]},T}
 EOT
 expect 'a tag' minimized collection <<'EOT'
 1 record of 1 kind
@@ -169,12 +172,21 @@ expect 'abort()' minimized killed <<'EOT'
 {trace_ts,<0.104.0>,call,{spec,raw,[]},2200000}.
 status 6, crashed: SIGABRT, it called abort(), in trace_call
 EOT
-expect '_exit()' minimized immediate <<'EOT'
+# by_supervisor TITLE COMMAND...: like expect, for a death that only the supervisor can report.
+by_supervisor() {
+    if [ -n "${EMULATOR:-}" ]; then
+        cat >/dev/null
+        skip "$1" 'the emulator maps no memory a second time, and the supervisor cannot see the callback'
+    else
+        expect "$@"
+    fi
+}
+by_supervisor '_exit()' minimized immediate <<'EOT'
 1 record of 1 kind
 {trace_ts,<0.101.0>,call,{spec,immediate,[]},2100000}.
 status 6, ended the program: _exit(0), in trace_call
 EOT
-expect 'a system call that ends the program' minimized raw <<'EOT'
+by_supervisor 'a system call that ends the program' minimized raw <<'EOT'
 1 record of 1 kind
 {trace_ts,<0.104.0>,call,{spec,raw,[]},2200000}.
 status 6, ended the program: _exit(0), in trace_call

@@ -3,6 +3,8 @@
 # tests/node tests the parts that speak with the node; tests/oracle/node.sh compares callbacks with those in a node.
 . tests/cli/lib/assertions.sh
 
+nodes_of_machine
+
 # --- the request, without a node
 
 explain() {

@@ -275,8 +275,6 @@ closed() {
     echo "status $?"
     "$tracehost" replay "$calls" >&-
     echo "status $?"
-    "$tracehost" dump - <&-
-    echo "status $?"
     "$tracehost" dump -o "$work/closed" "$recordings/trunc_body.trace" 2>&-
     echo "status $?"
     cmp "$work/closed" "$recordings/trunc_body.term.txt"
@@ -284,13 +282,23 @@ closed() {
 expect 'closed standard streams are reported' closed <<'EOF'
 status 1
 status 1
-status 3
 status 4
 -- stderr
 tracehost dump: cannot write to stdout: Bad file descriptor
 tracehost replay: cannot write to stdout: Bad file descriptor
+EOF
+closed_stdin() {
+    "$tracehost" dump - <&-
+}
+if [ -n "${EMULATOR:-}" ]; then
+    skip 'a closed stdin is reported' 'the kernel opens the program for the emulator as the first free descriptor'
+else
+    expect 'a closed stdin is reported' closed_stdin <<'EOF'
+-- stderr
 tracehost dump: cannot read stdin
   Bad file descriptor
+-- status 3
 EOF
+fi
 
 finish

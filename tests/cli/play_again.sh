@@ -3,6 +3,7 @@
 # of a recording without these records.
 . tests/cli/lib/assertions.sh
 . tests/cli/isolate/tracers.sh
+needs_machine 'a tracer plays again' 'the emulator maps no memory a second time, and the supervisor cannot see the record'
 
 # --- as a recording without the records ---
 

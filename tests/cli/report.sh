@@ -146,7 +146,7 @@ information.
 EOF
 no_room() {
     (
-        ulimit -f 1
+        ulimit -f 64 # 32 KiB: less than the page, and enough for the /proc/self/maps that an emulator writes as a file
         trap '' XFSZ
         "$tracehost" report -o page.html "$killed" >"$work/said" 2>&1
         echo "status $?"

@@ -5,9 +5,17 @@
 party=$BUILD_DIR/tests/plugins/party.so
 ulimit -c 0
 
+# patient COMMAND...: runs a command whose end may take longer than a second on a busy machine.
+patient() {
+    "$@" 2>"$work/err"
+    status=$?
+    without_patience "$work/err" >&2
+    return $status
+}
+
 # run ARGUMENT...: runs with a tracer that writes to a file.
 run() {
-    "$tracehost" run -t "text,output=$work/trace" "$@"
+    patient "$tracehost" run -t "text,output=$work/trace" "$@"
 }
 
 # --- results ---
@@ -122,7 +130,7 @@ done
 EOF
 
 # The signal is sent once the run waits.
-expect 'SIGINT stops the run with status 130' tests/cli/lib/interrupt.py "$tracehost" run -t "text,output=$work/trace" "$party" \
+expect 'SIGINT stops the run with status 130' patient tests/cli/lib/interrupt.py "$tracehost" run -t "text,output=$work/trace" "$party" \
     'party:loop(100000000000)' <<'EOF'
 -- stderr
 tracehost run: received SIGINT
@@ -156,7 +164,8 @@ static ErlNifFunc functions[] = {{"sleeps", 1, sleeps, 0}, {"crashes", 1, crashe
 ERL_NIF_INIT(stuck, functions, NULL, NULL, NULL, NULL)
 C
 $CC -I plugin_api -DERL_NIF_MINOR_VERSION=16 -fPIC -shared -o "$work/stuck.so" "$work/stuck.c"
-expect '--duration waits until a running function returns' run --duration=300ms "$work/stuck.so" 'stuck:sleeps(3)' <<'EOF'
+expect '--duration waits until a running function returns' \
+    "$tracehost" run -t "text,output=$work/trace" --duration=300ms "$work/stuck.so" 'stuck:sleeps(3)' <<'EOF'
 -- stderr
 tracehost run: waiting for running functions to return; a signal ends the program at once
 tracehost run: stopped after 0.3 s (--duration)

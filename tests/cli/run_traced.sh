@@ -10,7 +10,7 @@ run() {
     "$tracehost" run --schedulers=1 "$@" >"$work/out" 2>"$work/err"
     status=$?
     sed 's/#Ref<[0-9.]*>/#Ref/g' "$work/out"
-    sed 's/#Ref<[0-9.]*>/#Ref/g' "$work/err" >&2
+    without_patience "$work/err" | sed 's/#Ref<[0-9.]*>/#Ref/g' >&2
     return $status
 }
 

@@ -33,6 +33,7 @@ sound() {
 
 streams=$(ls "$recordings"/*.trace)
 [ -z "$slow" ] || streams=$(echo "$streams" | awk 'NR % 8 == 1')
+[ -z "${EMULATOR:-}" ] || streams=$(echo "$streams" | head -n 2)
 
 # equal STREAM OPTION...: a number of shares prints the same as one; the numbers 2, 3 and 7 take turns, or SHARES has all of them.
 row=0 turn=0

@@ -117,6 +117,12 @@ expect() {
     fi
 }
 
+# without_patience FILE: prints a host's messages without those about an end that takes longer than a second, which
+# come on a busy machine.
+without_patience() {
+    grep -v -e ': waiting for running functions to return; ' -e '; tracers write their remaining output; ' "$1"
+}
+
 # has_terminals: succeeds if a terminal can be opened; no_terminals is the reason otherwise.
 no_terminals='no terminals can be opened here (is /dev/pts mounted?)'
 has_terminals() {

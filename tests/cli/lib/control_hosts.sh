@@ -23,12 +23,6 @@ ended() {
     echo "status $status"
 }
 
-# without_patience FILE: prints a host's messages without those about an end that takes longer than a second, which
-# come on a busy machine.
-without_patience() {
-    grep -v -e ': waiting for running functions to return; ' -e '; tracers write their remaining output; ' "$1"
-}
-
 ctl() {
     "$tracehost" ctl "$socket" "$@"
 }
