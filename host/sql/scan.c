@@ -130,6 +130,17 @@ static __attribute__((cold)) bool is_other(struct th_sql_cursor *cursor)
     return false;
 }
 
+/* Makes the place where records are lost a drop, for a table that pairs records. Returns whether it is one. */
+static __attribute__((cold)) bool is_loss(struct th_sql_cursor *cursor, enum th_status status)
+{
+    if (status != TH_PARTIAL || cursor->table->row_size == 0 ||
+        !(cursor->scan.tags & UINT64_C(1) << TH_SQL_TAG_DROP))
+        return false;
+    cursor->event.kind = TH_EVENT_DROP;
+    cursor->sound = true;
+    return true;
+}
+
 /* Checks the record. Returns whether it is a row, or a part of one. */
 static bool is_taken(struct th_sql_cursor *cursor)
 {
@@ -160,7 +171,9 @@ enum th_status th_sql_scan_next(struct th_sql_cursor *cursor)
             return TH_END;
         if (status != TH_OK)
             report_damage(cursor);
-        else if (th_sql_window_may_take(&cursor->scan, &cursor->event) && is_taken(cursor))
+        if (status != TH_OK ? is_loss(cursor, status)
+                            : th_sql_window_may_take(&cursor->scan, &cursor->event) &&
+                                  is_taken(cursor))
             return TH_OK;
         if (th_memory_refused)
             return th_error_raise(TH_FAILED, "the system refuses memory");
