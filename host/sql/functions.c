@@ -69,7 +69,9 @@ static void begin_functions(struct th_sql_cursor *cursor)
 {
     struct functions *functions = th_alloc_zero(sizeof *functions);
     const struct th_call_durations_follow follow = {.ended = end_call_of_function,
-                                                    .context = functions};
+                                                    .context = functions,
+                                                    .recorded_callers =
+                                                        cursor->options->recorded_callers};
 
     functions->cursor = cursor;
     functions->durations = th_replay_call_durations_follow(&follow);

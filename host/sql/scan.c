@@ -171,9 +171,9 @@ enum th_status th_sql_scan_next(struct th_sql_cursor *cursor)
             return TH_END;
         if (status != TH_OK)
             report_damage(cursor);
-        if (status != TH_OK ? is_loss(cursor, status)
-                            : th_sql_window_may_take(&cursor->scan, &cursor->event) &&
-                                  is_taken(cursor))
+        if (status != TH_OK
+                ? is_loss(cursor, status)
+                : th_sql_window_may_take(&cursor->scan, &cursor->event) && is_taken(cursor))
             return TH_OK;
         if (th_memory_refused)
             return th_error_raise(TH_FAILED, "the system refuses memory");
