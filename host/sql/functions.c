@@ -10,6 +10,7 @@
     X(exceptions, INTEGER, NOTHING)   \
     X(timed, INTEGER, NOTHING)        \
     X(duration, INTEGER, NOTHING)     \
+    X(own_duration, INTEGER, NOTHING) \
     X(min_duration, INTEGER, NOTHING) \
     X(max_duration, INTEGER, NOTHING)
 
@@ -21,7 +22,13 @@ struct sums {
     uint64_t first_record;
     uint64_t calls, exceptions;
     uint64_t timed; /* calls with a duration */
-    int64_t total, least, most;
+    int64_t total, own, least, most;
+};
+
+struct open_call {
+    struct sums *sums; /* of its function; NULL: not asked for */
+    uint32_t below;    /* place of the call that made this one; 0: none */
+    int64_t inside;    /* nanoseconds of the calls that it made, as far as they are known */
 };
 
 struct functions {
@@ -30,7 +37,7 @@ struct functions {
     struct th_table table; /* struct sums by function */
     struct sums **sums;    /* the same in the order of their first calls */
     size_t count, capacity;
-    struct sums **open; /* functions of open calls, by place, from 1; NULL: not asked for */
+    struct open_call *open; /* by place, from 1 */
     size_t places;
     size_t shown;
 };
@@ -47,11 +54,13 @@ static void end_call_of_function(void *context, uint32_t place, enum th_call_dur
                                  int64_t ns)
 {
     struct functions *functions = context;
-    struct sums *sums = place <= functions->places ? functions->open[place - 1] : NULL;
+    struct open_call *call = &functions->open[place - 1];
+    struct sums *sums = call->sums;
 
+    if (call->below) /* the time of a call whose duration is not known is that of its caller */
+        functions->open[call->below - 1].inside += kind == TH_DURATION_KNOWN ? ns : call->inside;
     if (!sums)
         return;
-    functions->open[place - 1] = NULL;
     sums->exceptions += functions->cursor->event.tag == TH_TAG_exception_from &&
                         (kind == TH_DURATION_KNOWN || kind == TH_DURATION_UNTIMED);
     if (kind != TH_DURATION_KNOWN)
@@ -59,6 +68,7 @@ static void end_call_of_function(void *context, uint32_t place, enum th_call_dur
     if (sums->timed++ == 0)
         sums->least = sums->most = ns;
     sums->total += ns;
+    sums->own += ns > call->inside ? ns - call->inside : 0;
     if (ns < sums->least)
         sums->least = ns;
     if (ns > sums->most)
@@ -112,27 +122,27 @@ static struct sums *sums_of(struct functions *functions, const struct th_mfa *fu
 static enum th_status count_call(struct th_sql_cursor *cursor)
 {
     struct functions *functions = cursor->state;
-    uint32_t place = th_replay_call_durations_latest(functions->durations).place;
-    struct th_mfa function;
-    enum th_status status = cursor->event.source->function(&cursor->event, &function);
-    struct sums *sums;
+    struct th_call_followed call = th_replay_call_durations_latest(functions->durations);
     size_t places = functions->places ? functions->places : 64;
+    struct open_call unknown, *open = &unknown;
+    struct th_mfa function;
+    enum th_status status;
 
-    if (status != TH_OK || !th_sql_window_takes_function(&cursor->window, &function))
-        return status;
-    sums = sums_of(functions, &function);
-    sums->calls++;
-    while (places < place)
+    while (places < call.place)
         places *= 2;
-    if (place && places > functions->places) {
+    if (call.place && places > functions->places) {
         functions->open = th_realloc(functions->open, places * sizeof *functions->open);
-        memset(functions->open + functions->places, 0,
-               (places - functions->places) * sizeof *functions->open);
         functions->places = places;
     }
-    if (place)
-        functions->open[place - 1] = sums;
-    return TH_OK;
+    if (call.place)
+        open = &functions->open[call.place - 1];
+    *open = (struct open_call){.below = call.below};
+    status = cursor->event.source->function(&cursor->event, &function);
+    if (status == TH_OK && th_sql_window_takes_function(&cursor->window, &function)) {
+        open->sums = sums_of(functions, &function);
+        open->sums->calls++;
+    }
+    return status;
 }
 
 static enum th_status take_for_functions(struct th_sql_cursor *cursor)
@@ -185,6 +195,10 @@ static void sums_column(struct th_sql_cursor *cursor, sqlite3_context *context, 
     case COLUMN_duration:
         if (sums->timed)
             sqlite3_result_int64(context, sums->total);
+        break;
+    case COLUMN_own_duration:
+        if (sums->timed)
+            sqlite3_result_int64(context, sums->own);
         break;
     case COLUMN_min_duration:
         if (sums->timed)

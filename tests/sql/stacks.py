@@ -106,3 +106,18 @@ def depth_faults(rows, records):
             if not least <= row['depth'] <= 1 + len(earlier):
                 yield 'depth is not from %d to %d: %r' % (least, 1 + len(earlier), row)
             began[tracee] = earlier + [row]
+
+
+def own_durations(calls):
+    """Returns the own duration of each row of `calls` that has a duration, by recording and record: that of the call without
+    those of the timed calls in it that are in no other timed call in it."""
+    own, opened = {}, {}
+    for row in sorted((row for row in calls if row['duration'] is not None), key=lambda row: int(row['record'])):
+        outer = opened.setdefault((row['recording'], row['tracee']), [])
+        while outer and int(outer[-1]['end_record']) < int(row['end_record']):
+            outer.pop()
+        if outer:
+            own[outer[-1]['recording'], outer[-1]['record']] -= int(row['duration'])
+        own[row['recording'], row['record']] = int(row['duration'])
+        outer.append(row)
+    return own
