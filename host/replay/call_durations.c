@@ -155,6 +155,7 @@ struct th_call_followed th_replay_call_durations_latest(struct th_call_durations
     if (!durations->caller)
         return latest;
     latest.depth = durations->caller->depth;
+    latest.below = (uint32_t)th_replay_call_ends_below(durations->caller);
     latest.caller = th_recorded_caller(&durations->ends->execution, &durations->caller->stack);
     return latest;
 }

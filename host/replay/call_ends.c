@@ -96,6 +96,16 @@ void th_replay_call_ends_want(struct th_call_ends *ends, struct th_call_ends_pro
                      THE_SESSION);
 }
 
+uint64_t th_replay_call_ends_below(const struct th_call_ends_process *process)
+{
+    const struct th_frames *frames = &process->stack.frames;
+    uint64_t word = 0;
+
+    for (uint32_t i = frames->count; i > 1 && !word; i--)
+        word = th_replay_call_ends_word(th_recorded_frames_at(frames, i - 2));
+    return word;
+}
+
 static uint64_t call_ends_ended(void *context, enum th_ending ending, const struct th_mfa *function,
                                 uint64_t word)
 {

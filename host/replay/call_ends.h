@@ -61,6 +61,9 @@ static inline uint64_t th_replay_call_ends_word(const struct th_frame *frame)
     return frame->word >> TH_CALL_ENDS_OWN_BITS;
 }
 
+/* Returns the word of the nearest wanted call below the last call of PROCESS; 0: there is none. */
+uint64_t th_replay_call_ends_below(const struct th_call_ends_process *process);
+
 /* Ends the calls that EVENT, a return_from, exception_from or return_to, ends. *PROCESS as above.
  * Errors: TH_MALFORMED if EVENT is damaged. */
 enum th_status th_replay_call_ends_leave(struct th_call_ends *ends, struct th_event *event,

@@ -37,21 +37,16 @@ void th_sql_cell_name(struct th_sql_cursor *cursor, sqlite3_context *context, th
         th_sql_cell_term(cursor, context, atom);
 }
 
-void th_sql_cell_function(struct th_sql_cursor *cursor, sqlite3_context *context,
-                          const struct th_mfa *function)
-{
-    cursor->text.size = 0;
-    th_trace_function_print(&cursor->text, function);
-    cell_printed(cursor, context);
-}
-
-void th_sql_cell_caller(struct th_sql_cursor *cursor, sqlite3_context *context,
+static void cell_caller(struct th_sql_cursor *cursor, sqlite3_context *context,
                         const struct th_caller *caller)
 {
-    if (caller->kind == TH_CALLER_FUNCTION)
-        th_sql_cell_function(cursor, context, &caller->function);
-    else if (caller->kind == TH_CALLER_UNDEFINED)
+    if (caller->kind == TH_CALLER_FUNCTION) {
+        cursor->text.size = 0;
+        th_trace_function_print(&cursor->text, &caller->function);
+        cell_printed(cursor, context);
+    } else if (caller->kind == TH_CALLER_UNDEFINED) {
         th_sql_cell_constant(context, "undefined");
+    }
 }
 
 void th_sql_cell_time(sqlite3_context *context, const struct th_event_time *time)
@@ -72,7 +67,7 @@ void th_sql_cell_clock(sqlite3_context *context, const struct th_event_time *tim
         th_sql_cell_constant(context, names[time->kind]);
 }
 
-void th_sql_cell_text(sqlite3_context *context, const char *text)
+static void cell_text(sqlite3_context *context, const char *text)
 {
     if (text)
         sqlite3_result_text64(context, text, strlen(text), SQLITE_TRANSIENT, SQLITE_UTF8);
@@ -85,7 +80,7 @@ void th_sql_cell_constant(sqlite3_context *context, const char *text)
 
 void th_sql_cell_recording(struct th_sql_cursor *cursor, sqlite3_context *context)
 {
-    th_sql_cell_text(context, cursor->options->recordings[cursor->recording]);
+    cell_text(context, cursor->options->recordings[cursor->recording]);
 }
 
 struct th_sql_tracee th_sql_tracee_of(struct th_sql_cursor *cursor, th_term tracee)
@@ -95,24 +90,76 @@ struct th_sql_tracee th_sql_tracee_of(struct th_sql_cursor *cursor, th_term trac
     return (struct th_sql_tracee){.text = th_sql_text_of(cursor, tracee)};
 }
 
-void th_sql_cell_tracee(struct th_sql_cursor *cursor, sqlite3_context *context,
-                        const struct th_sql_tracee *tracee)
-{
-    th_sql_cell_term(cursor, context, tracee->word);
-    if (tracee->text)
-        th_sql_cell_text(context, tracee->text);
-}
-
-bool th_sql_time_between(const struct th_event_time *from, const struct th_event_time *to,
-                         int64_t *ns)
-{
-    return from->kind != TH_TIME_NONE && to->kind != TH_TIME_NONE &&
-           th_trace_time_clock(from->kind) == th_trace_time_clock(to->kind) &&
-           !__builtin_sub_overflow(to->ns, from->ns, ns) && *ns >= 0;
-}
-
 void th_sql_cell_error(sqlite3_context *context)
 {
     sqlite3_result_error(context, th_error_link(0), -1);
     th_error_clear();
+}
+
+void th_sql_cell(struct th_sql_cursor *cursor, sqlite3_context *context,
+                 const struct th_sql_column *column)
+{
+    const void *at = cursor->row ? (const char *)cursor->row + column->offset : NULL;
+    const struct th_sql_tracee *tracee;
+
+    switch (column->kind) {
+    case TH_SQL_CELL_RECORDING:
+        th_sql_cell_recording(cursor, context);
+        break;
+    case TH_SQL_CELL_COUNT:
+    case TH_SQL_CELL_NUMBER:
+        if (*(const uint64_t *)at || column->kind == TH_SQL_CELL_COUNT)
+            sqlite3_result_int64(context, *(const sqlite3_int64 *)at);
+        break;
+    case TH_SQL_CELL_DEPTH:
+        if (*(const uint32_t *)at)
+            sqlite3_result_int64(context, *(const uint32_t *)at);
+        break;
+    case TH_SQL_CELL_DURATION:
+        if (*(const int64_t *)at >= 0)
+            sqlite3_result_int64(context, *(const int64_t *)at);
+        break;
+    case TH_SQL_CELL_TIME:
+        th_sql_cell_time(context, at);
+        break;
+    case TH_SQL_CELL_CLOCK:
+        th_sql_cell_clock(context, at);
+        break;
+    case TH_SQL_CELL_TRACEE:
+        tracee = at;
+        th_sql_cell_term(cursor, context, tracee->word);
+        cell_text(context, tracee->text);
+        break;
+    case TH_SQL_CELL_MODULE:
+        th_sql_cell_name(cursor, context, ((const struct th_mfa *)at)->module);
+        break;
+    case TH_SQL_CELL_FUNCTION:
+        th_sql_cell_name(cursor, context, ((const struct th_mfa *)at)->function);
+        break;
+    case TH_SQL_CELL_ARITY:
+        sqlite3_result_int64(context, ((const struct th_mfa *)at)->arity);
+        break;
+    case TH_SQL_CELL_CALLER:
+        cell_caller(cursor, context, at);
+        break;
+    case TH_SQL_CELL_TEXT:
+        cell_text(context, *(char *const *)at);
+        break;
+    case TH_SQL_CELL_CONSTANT:
+        th_sql_cell_constant(context, *(const char *const *)at);
+        break;
+    case TH_SQL_CELL_OWN:
+        break;
+    }
+}
+
+void th_sql_row_free(const struct th_sql_table *table, const void *row)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        const void *at = (const char *)row + table->columns[i].offset;
+        if (table->columns[i].kind == TH_SQL_CELL_TEXT)
+            th_free(*(char *const *)at);
+        else if (table->columns[i].kind == TH_SQL_CELL_TRACEE)
+            th_free(((const struct th_sql_tracee *)at)->text);
+    }
 }

@@ -3,24 +3,25 @@
 
 #include "host/trace/tags.h"
 
-#define EVENT_COLUMNS(X)                \
-    X(recording, TEXT, RECORDING)       \
-    X(record, INTEGER, RECORD)          \
-    X(time, INTEGER, TIME)              \
-    X(clock, TEXT, NOTHING)             \
-    X(node, TEXT, NOTHING)              \
-    X(tracee, TEXT, TRACEE)             \
-    X(tag, TEXT, TAG)                   \
-    X(module, TEXT, MODULE)             \
-    X(function, TEXT, FUNCTION)         \
-    X(arity, INTEGER, ARITY)            \
-    X(args, TEXT, NOTHING)              \
-    X(peer, TEXT, NOTHING)              \
-    X(result, TEXT, NOTHING)            \
-    X(term, TEXT, NOTHING)              \
-    X(extra, TEXT, NOTHING)             \
-    X(match_spec_result, TEXT, NOTHING) \
-    X(scheduler, INTEGER, NOTHING)
+#define ROW th_sql_cursor /* there is none */
+#define EVENT_COLUMNS(X)                          \
+    X(recording, TEXT, RECORDING, RECORDING, row) \
+    X(record, INTEGER, RECORD, OWN, row)          \
+    X(time, INTEGER, TIME, OWN, row)              \
+    X(clock, TEXT, NOTHING, OWN, row)             \
+    X(node, TEXT, NOTHING, OWN, row)              \
+    X(tracee, TEXT, TRACEE, OWN, row)             \
+    X(tag, TEXT, TAG, OWN, row)                   \
+    X(module, TEXT, MODULE, OWN, row)             \
+    X(function, TEXT, FUNCTION, OWN, row)         \
+    X(arity, INTEGER, ARITY, OWN, row)            \
+    X(args, TEXT, NOTHING, OWN, row)              \
+    X(peer, TEXT, NOTHING, OWN, row)              \
+    X(result, TEXT, NOTHING, OWN, row)            \
+    X(term, TEXT, NOTHING, OWN, row)              \
+    X(extra, TEXT, NOTHING, OWN, row)             \
+    X(match_spec_result, TEXT, NOTHING, OWN, row) \
+    X(scheduler, INTEGER, NOTHING, OWN, row)
 
 enum { EVENT_COLUMNS(TH_SQL_COLUMN_ENUM) EVENT_COLUMN_COUNT };
 static const struct th_sql_column event_columns[] = {EVENT_COLUMNS(TH_SQL_COLUMN_ROW)};
@@ -188,9 +189,6 @@ static void event_column(struct th_sql_cursor *cursor, sqlite3_context *context,
     struct th_event *event = &cursor->event;
 
     switch (column) {
-    case COLUMN_recording:
-        th_sql_cell_recording(cursor, context);
-        return;
     case COLUMN_record:
         sqlite3_result_int64(context, (sqlite3_int64)event->number);
         return;
@@ -225,14 +223,8 @@ static void event_column(struct th_sql_cursor *cursor, sqlite3_context *context,
     }
 }
 
-static uint64_t event_number(const struct th_sql_cursor *cursor)
-{
-    return cursor->event.number;
-}
-
 const struct th_sql_table th_sql_events = {.name = "events",
                                            .columns = event_columns,
                                            .count = EVENT_COLUMN_COUNT,
                                            .take = take_event,
-                                           .number = event_number,
                                            .column = event_column};

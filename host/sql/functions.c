@@ -1,38 +1,40 @@
 /* The table `functions`: a row for each function, the sums over its calls in the table `calls`. */
 #include "table.h"
 
-#define FUNCTION_COLUMNS(X)           \
-    X(recording, TEXT, RECORDING)     \
-    X(module, TEXT, MODULE)           \
-    X(function, TEXT, FUNCTION)       \
-    X(arity, INTEGER, ARITY)          \
-    X(calls, INTEGER, NOTHING)        \
-    X(exceptions, INTEGER, NOTHING)   \
-    X(timed, INTEGER, NOTHING)        \
-    X(duration, INTEGER, NOTHING)     \
-    X(min_duration, INTEGER, NOTHING) \
-    X(max_duration, INTEGER, NOTHING)
+struct sums {
+    uint64_t first_record;
+    struct th_mfa function;
+    uint64_t calls, exceptions;
+    uint64_t timed;                  /* calls with a duration */
+    int64_t total, own, least, most; /* -1: there is none */
+};
+
+#define ROW sums
+#define FUNCTION_COLUMNS(X)                            \
+    X(recording, TEXT, RECORDING, RECORDING, function) \
+    X(module, TEXT, MODULE, MODULE, function)          \
+    X(function, TEXT, FUNCTION, FUNCTION, function)    \
+    X(arity, INTEGER, ARITY, ARITY, function)          \
+    X(calls, INTEGER, NOTHING, COUNT, calls)           \
+    X(exceptions, INTEGER, NOTHING, COUNT, exceptions) \
+    X(timed, INTEGER, NOTHING, COUNT, timed)           \
+    X(duration, INTEGER, NOTHING, DURATION, total)     \
+    X(own_duration, INTEGER, NOTHING, DURATION, own)   \
+    X(min_duration, INTEGER, NOTHING, DURATION, least) \
+    X(max_duration, INTEGER, NOTHING, DURATION, most)
 
 enum { FUNCTION_COLUMNS(TH_SQL_COLUMN_ENUM) FUNCTION_COLUMN_COUNT };
 static const struct th_sql_column function_columns[] = {FUNCTION_COLUMNS(TH_SQL_COLUMN_ROW)};
 
-struct sums {
-    struct th_mfa function;
-    uint64_t first_record;
-    uint64_t calls, exceptions;
-    uint64_t timed; /* calls with a duration */
-    int64_t total, least, most;
+struct summed_call {
+    struct sums *sums; /* of its function; NULL: not asked for */
+    uint32_t below;    /* place of the call that made this one; 0: none */
+    int64_t inside;    /* nanoseconds of the calls that it made, as far as they are known */
 };
 
 struct functions {
-    struct th_sql_cursor *cursor;
-    struct th_call_durations *durations;
-    struct th_table table; /* struct sums by function */
-    struct sums **sums;    /* the same in the order of their first calls */
-    size_t count, capacity;
-    struct sums **open; /* functions of open calls, by place, from 1; NULL: not asked for */
-    size_t places;
-    size_t shown;
+    struct th_sql_open_calls open; /* struct summed_call */
+    struct th_sql_kept sums;       /* struct sums by function */
 };
 
 /* A key that is not 0: two atoms have 40 bits, the arity 8. */
@@ -46,19 +48,26 @@ _Static_assert(TH_ATOM_LIMIT <= 1 << 23, "atoms do not fit");
 static void end_call_of_function(void *context, uint32_t place, enum th_call_duration kind,
                                  int64_t ns)
 {
-    struct functions *functions = context;
-    struct sums *sums = place <= functions->places ? functions->open[place - 1] : NULL;
+    struct th_sql_cursor *cursor = context;
+    struct functions *functions = cursor->state;
+    struct summed_call *call = th_sql_open_call(&functions->open, place);
+    struct summed_call *below = th_sql_open_call(&functions->open, call->below);
+    struct sums *sums = call->sums;
 
+    if (below) /* the time of a call whose duration is not known is that of its caller */
+        below->inside += kind == TH_DURATION_KNOWN ? ns : call->inside;
     if (!sums)
         return;
-    functions->open[place - 1] = NULL;
-    sums->exceptions += functions->cursor->event.tag == TH_TAG_exception_from &&
+    sums->exceptions += cursor->event.tag == TH_TAG_exception_from &&
                         (kind == TH_DURATION_KNOWN || kind == TH_DURATION_UNTIMED);
     if (kind != TH_DURATION_KNOWN)
         return;
-    if (sums->timed++ == 0)
-        sums->least = sums->most = ns;
+    if (sums->timed++ == 0) {
+        sums->total = sums->own = 0;
+        sums->least = ns;
+    }
     sums->total += ns;
+    sums->own += ns > call->inside ? ns - call->inside : 0;
     if (ns < sums->least)
         sums->least = ns;
     if (ns > sums->most)
@@ -68,136 +77,70 @@ static void end_call_of_function(void *context, uint32_t place, enum th_call_dur
 static void begin_functions(struct th_sql_cursor *cursor)
 {
     struct functions *functions = th_alloc_zero(sizeof *functions);
-    const struct th_call_durations_follow follow = {.ended = end_call_of_function,
-                                                    .context = functions};
 
-    functions->cursor = cursor;
-    functions->durations = th_replay_call_durations_follow(&follow);
+    th_sql_open_calls_begin(&functions->open, cursor, sizeof(struct summed_call),
+                            end_call_of_function);
     cursor->state = functions;
-    th_sql_scan_calls(cursor);
 }
 
 static void end_functions(struct th_sql_cursor *cursor)
 {
     struct functions *functions = cursor->state;
 
-    for (size_t i = 0; i < functions->count; i++)
-        th_free(functions->sums[i]);
-    th_hash_table_free(&functions->table);
-    th_replay_call_durations_end(functions->durations);
-    th_free(functions->sums);
-    th_free(functions->open);
+    th_sql_kept_free(&functions->sums, cursor);
+    th_sql_open_calls_end(&functions->open);
     th_free(functions);
 }
 
-static struct sums *sums_of(struct functions *functions, const struct th_mfa *function)
+static struct sums *sums_of(struct th_sql_cursor *cursor, const struct th_mfa *function)
 {
+    struct functions *functions = cursor->state;
     uint64_t key = key_of_function(function);
-    struct sums *sums = th_hash_table_get(&functions->table, key);
+    struct sums *sums = th_sql_kept_get(&functions->sums, key);
 
     if (sums)
         return sums;
-    sums = th_alloc_zero(sizeof *sums);
+    sums = th_sql_kept_add(&functions->sums, cursor, key);
     sums->function = *function;
-    sums->first_record = functions->cursor->event.number;
-    th_hash_table_set(&functions->table, key, sums);
-    TH_ARRAY_GROW(functions->sums, functions->count, functions->capacity);
-    functions->sums[functions->count++] = sums;
+    sums->first_record = cursor->event.number;
+    sums->total = sums->own = sums->least = sums->most = -1;
     return sums;
-}
-
-/* Counts the call that was added last. */
-static enum th_status count_call(struct th_sql_cursor *cursor)
-{
-    struct functions *functions = cursor->state;
-    uint32_t place = th_replay_call_durations_latest(functions->durations).place;
-    struct th_mfa function;
-    enum th_status status = cursor->event.source->function(&cursor->event, &function);
-    struct sums *sums;
-    size_t places = functions->places ? functions->places : 64;
-
-    if (status != TH_OK || !th_sql_window_takes_function(&cursor->window, &function))
-        return status;
-    sums = sums_of(functions, &function);
-    sums->calls++;
-    while (places < place)
-        places *= 2;
-    if (place && places > functions->places) {
-        functions->open = th_realloc(functions->open, places * sizeof *functions->open);
-        memset(functions->open + functions->places, 0,
-               (places - functions->places) * sizeof *functions->open);
-        functions->places = places;
-    }
-    if (place)
-        functions->open[place - 1] = sums;
-    return TH_OK;
 }
 
 static enum th_status take_for_functions(struct th_sql_cursor *cursor)
 {
     struct functions *functions = cursor->state;
-    struct th_event *event = &cursor->event;
-    enum th_status status = th_replay_call_durations_add(functions->durations, event, &cursor->env);
+    struct th_call_followed followed;
+    struct summed_call *call;
+    struct th_mfa function;
+    struct sums *sums;
+    bool is_call;
+    enum th_status status = th_sql_open_calls_take(&functions->open, cursor, &is_call, &followed);
 
-    if (status == TH_OK && event->kind <= TH_EVENT_TRACE_TS && event->tag == TH_TAG_call)
-        status = count_call(cursor);
-    return status;
+    if (!is_call)
+        return status;
+    call = th_sql_open_call(&functions->open, followed.place);
+    if (call)
+        call->below = followed.below;
+    status = cursor->event.source->function(&cursor->event, &function);
+    if (status != TH_OK || !th_sql_window_takes_function(&cursor->window, &function))
+        return status;
+    sums = sums_of(cursor, &function);
+    sums->calls++;
+    if (call)
+        call->sums = sums;
+    return TH_OK;
 }
 
-static const void *next_function(struct th_sql_cursor *cursor)
+static bool queue_function(struct th_sql_cursor *cursor)
 {
     struct functions *functions = cursor->state;
+    const struct sums *sums = th_sql_kept_next(&functions->sums);
 
-    if (functions->shown == 0)
-        th_sql_scan_tell(cursor, "calls whose ends are not known, as too many were open",
-                         th_replay_call_durations_counts(functions->durations).forgotten);
-    return functions->shown < functions->count ? functions->sums[functions->shown++] : NULL;
-}
-
-static void sums_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
-{
-    const struct sums *sums = cursor->row;
-
-    switch (column) {
-    case COLUMN_recording:
-        th_sql_cell_recording(cursor, context);
-        break;
-    case COLUMN_module:
-        th_sql_cell_name(cursor, context, sums->function.module);
-        break;
-    case COLUMN_function:
-        th_sql_cell_name(cursor, context, sums->function.function);
-        break;
-    case COLUMN_arity:
-        sqlite3_result_int64(context, sums->function.arity);
-        break;
-    case COLUMN_calls:
-        sqlite3_result_int64(context, (sqlite3_int64)sums->calls);
-        break;
-    case COLUMN_exceptions:
-        sqlite3_result_int64(context, (sqlite3_int64)sums->exceptions);
-        break;
-    case COLUMN_timed:
-        sqlite3_result_int64(context, (sqlite3_int64)sums->timed);
-        break;
-    case COLUMN_duration:
-        if (sums->timed)
-            sqlite3_result_int64(context, sums->total);
-        break;
-    case COLUMN_min_duration:
-        if (sums->timed)
-            sqlite3_result_int64(context, sums->least);
-        break;
-    case COLUMN_max_duration:
-        if (sums->timed)
-            sqlite3_result_int64(context, sums->most);
-        break;
-    }
-}
-
-static uint64_t sums_number(const struct th_sql_cursor *cursor)
-{
-    return ((const struct sums *)cursor->row)->first_record;
+    th_sql_open_calls_tell(&functions->open, cursor);
+    if (sums)
+        th_sql_queue(cursor, sums);
+    return sums;
 }
 
 const struct th_sql_table th_sql_functions_table = {.name = "functions",
@@ -206,7 +149,5 @@ const struct th_sql_table th_sql_functions_table = {.name = "functions",
                                                     .row_size = sizeof(struct sums),
                                                     .begin = begin_functions,
                                                     .take = take_for_functions,
-                                                    .rest = next_function,
-                                                    .end = end_functions,
-                                                    .number = sums_number,
-                                                    .column = sums_column};
+                                                    .rest = queue_function,
+                                                    .end = end_functions};

@@ -15,38 +15,41 @@
 
 #include "host/replay/call_ends.h"
 #include "host/term/compare.h"
-
-#define MESSAGE_COLUMNS(X)              \
-    X(recording, TEXT, RECORDING)       \
-    X(record, INTEGER, NOTHING)         \
-    X(sent, INTEGER, NOTHING)           \
-    X(clock, TEXT, NOTHING)             \
-    X(sender, TEXT, NOTHING)            \
-    X(receiver, TEXT, NOTHING)          \
-    X(destination, TEXT, NOTHING)       \
-    X(tag, TEXT, NOTHING)               \
-    X(message, TEXT, NOTHING)           \
-    X(received, INTEGER, NOTHING)       \
-    X(receive_record, INTEGER, NOTHING) \
-    X(latency, INTEGER, NOTHING)
-
-enum { MESSAGE_COLUMNS(TH_SQL_COLUMN_ENUM) MESSAGE_COLUMN_COUNT };
-static const struct th_sql_column message_columns[] = {MESSAGE_COLUMNS(TH_SQL_COLUMN_ROW)};
+#include "host/trace/tags.h"
 
 struct message {
+    uint64_t record;
     struct message *next;          /* of the same queue */
     struct message *older, *newer; /* of all that wait */
     struct waiting *queue;
-    uint64_t record;
     struct th_event_time sent;
     struct th_sql_tracee sender;
-    th_term receiver;            /* a word; TH_NONE: unknown */
-    bool dead;                   /* there was no such process */
+    struct th_sql_tracee receiver; /* of another node, a text */
+    const char *tag;
     bool unique;                 /* contains a reference */
     char *destination, *content; /* texts; NULL: not asked for */
     uint64_t receive_record;     /* 0: none */
     struct th_event_time received;
+    int64_t latency; /* -1: not known */
 };
+
+#define ROW message
+#define MESSAGE_COLUMNS(X)                                      \
+    X(recording, TEXT, RECORDING, RECORDING, record)            \
+    X(record, INTEGER, NOTHING, COUNT, record)                  \
+    X(sent, INTEGER, NOTHING, TIME, sent)                       \
+    X(clock, TEXT, NOTHING, CLOCK, sent)                        \
+    X(sender, TEXT, NOTHING, TRACEE, sender)                    \
+    X(receiver, TEXT, NOTHING, TRACEE, receiver)                \
+    X(destination, TEXT, NOTHING, TEXT, destination)            \
+    X(tag, TEXT, NOTHING, CONSTANT, tag)                        \
+    X(message, TEXT, NOTHING, TEXT, content)                    \
+    X(received, INTEGER, NOTHING, TIME, received)               \
+    X(receive_record, INTEGER, NOTHING, NUMBER, receive_record) \
+    X(latency, INTEGER, NOTHING, DURATION, latency)
+
+enum { MESSAGE_COLUMNS(TH_SQL_COLUMN_ENUM) MESSAGE_COLUMN_COUNT };
+static const struct th_sql_column message_columns[] = {MESSAGE_COLUMNS(TH_SQL_COLUMN_ROW)};
 
 /* Messages with the same content and receiver, in the order of sending. */
 struct waiting {
@@ -63,18 +66,7 @@ struct messages {
     struct message *oldest, *newest;
     size_t count;
     uint64_t forgotten;
-    struct message row; /* rest(): the row */
-    bool told;
 };
-
-static void free_message(void *row)
-{
-    struct message *message = row;
-
-    th_free(message->sender.text);
-    th_free(message->destination);
-    th_free(message->content);
-}
 
 static void begin_messages(struct th_sql_cursor *cursor)
 {
@@ -104,7 +96,7 @@ static uint64_t sender_of(const struct th_event *event)
 static void add_waiting(struct messages *messages, struct message *message, uint64_t hash,
                         uint64_t sender)
 {
-    uint64_t key = key_of_message(hash, message->receiver);
+    uint64_t key = key_of_message(hash, message->receiver.word);
     struct waiting *queue = th_hash_table_get(&messages->queues, key);
 
     if (!queue) {
@@ -158,10 +150,9 @@ static void end_messages(struct th_sql_cursor *cursor)
 {
     struct messages *messages = cursor->state;
 
-    free_message(&messages->row);
     while (messages->oldest) {
         struct message *message = take_oldest_message(messages);
-        free_message(message);
+        th_sql_row_free(cursor->table, message);
         th_free(message);
     }
     th_hash_table_free(&messages->queues);
@@ -193,10 +184,12 @@ static th_term find_receiver(const struct th_sql_cursor *cursor, th_term to)
     return th_is_immediate(to) ? to : TH_NONE;
 }
 
-/* Returns whether TO is a process or port of another node, which receives nothing here. */
-static bool is_of_other_node(th_term to)
+/* A process or port of another node is the receiver, though it receives nothing here. */
+static struct th_sql_tracee receiver_of(struct th_sql_cursor *cursor, th_term to)
 {
-    return (th_is_pid(to) || th_is_port(to)) && !th_is_immediate(to);
+    if ((th_is_pid(to) || th_is_port(to)) && !th_is_immediate(to))
+        return th_sql_tracee_of(cursor, to);
+    return (struct th_sql_tracee){.word = find_receiver(cursor, to)};
 }
 
 static void take_send(struct th_sql_cursor *cursor)
@@ -208,18 +201,31 @@ static void take_send(struct th_sql_cursor *cursor)
     message->record = event->number;
     message->sent = event->time;
     message->sender = th_sql_tracee_of(cursor, event->tracee);
-    message->receiver = find_receiver(cursor, event->extra);
-    message->dead = event->tag == TH_TAG_send_to_non_existing_process;
+    message->receiver = receiver_of(cursor, event->extra);
+    message->tag = th_trace_tag_name(event->tag);
     message->unique = th_trace_message_has_reference(event->term);
-    if (th_sql_uses(cursor, COLUMN_destination) || th_sql_uses(cursor, COLUMN_receiver))
+    message->latency = -1;
+    if (th_sql_uses(cursor, COLUMN_destination))
         message->destination = th_sql_text_of(cursor, event->extra);
     if (th_sql_uses(cursor, COLUMN_message))
         message->content = th_sql_text_of(cursor, event->term);
     messages->forgotten += messages->count >= TH_CALL_ENDS_MOST;
-    if (message->dead || is_of_other_node(event->extra) || messages->count >= TH_CALL_ENDS_MOST)
+    if (event->tag != TH_TAG_send || message->receiver.text || messages->count >= TH_CALL_ENDS_MOST)
         queue_message(cursor, message);
     else
         add_waiting(messages, message, th_internal_hash(event->term, 0), sender_of(event));
+}
+
+/* Returns the nanoseconds between; -1: the times are of several clocks, or in the other order. */
+static int64_t time_between(const struct th_event_time *from, const struct th_event_time *to)
+{
+    int64_t ns;
+
+    if (from->kind == TH_TIME_NONE || to->kind == TH_TIME_NONE ||
+        th_trace_time_clock(from->kind) != th_trace_time_clock(to->kind) ||
+        __builtin_sub_overflow(to->ns, from->ns, &ns) || ns < 0)
+        return -1;
+    return ns;
 }
 
 static void take_receive(struct th_sql_cursor *cursor)
@@ -236,9 +242,10 @@ static void take_receive(struct th_sql_cursor *cursor)
         return;
     message = take_first_of_queue(messages, own ? own : other);
     if (known) {
-        message->receiver = event->tracee;
+        message->receiver.word = event->tracee;
         message->receive_record = event->number;
         message->received = event->time;
+        message->latency = time_between(&message->sent, &message->received);
     }
     queue_message(cursor, message);
 }
@@ -269,87 +276,16 @@ static enum th_status take_message_record(struct th_sql_cursor *cursor)
     return TH_OK;
 }
 
-static const void *waiting_message(struct th_sql_cursor *cursor)
+static bool queue_waiting_message(struct th_sql_cursor *cursor)
 {
     struct messages *messages = cursor->state;
-    struct message *message;
 
-    if (!messages->told)
-        th_sql_scan_tell(cursor, "messages whose receipts are not known, as too many were waiting",
-                         messages->forgotten);
-    messages->told = true;
-    free_message(&messages->row);
-    messages->row = (struct message){0};
+    th_sql_scan_tell(cursor, "messages whose receipts are not known, as too many were waiting",
+                     messages->forgotten);
     if (!messages->oldest)
-        return NULL;
-    message = take_oldest_message(messages);
-    messages->row = *message;
-    th_free(message);
-    return &messages->row;
-}
-
-/* The receiver, if it is known to be a process or port. */
-static void receiver_column(struct th_sql_cursor *cursor, sqlite3_context *context,
-                            const struct message *message)
-{
-    const char *to = message->destination;
-
-    if (message->receiver != TH_NONE)
-        th_sql_cell_term(cursor, context, message->receiver);
-    else if (to && (to[0] == '<' || strncmp(to, "#Port", 5) == 0) && to[1] != '<')
-        th_sql_cell_text(context, to);
-}
-
-static void message_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
-{
-    const struct message *message = cursor->row;
-    int64_t ns;
-
-    switch (column) {
-    case COLUMN_recording:
-        th_sql_cell_recording(cursor, context);
-        break;
-    case COLUMN_record:
-        sqlite3_result_int64(context, (sqlite3_int64)message->record);
-        break;
-    case COLUMN_sent:
-        th_sql_cell_time(context, &message->sent);
-        break;
-    case COLUMN_clock:
-        th_sql_cell_clock(context, &message->sent);
-        break;
-    case COLUMN_sender:
-        th_sql_cell_tracee(cursor, context, &message->sender);
-        break;
-    case COLUMN_receiver:
-        receiver_column(cursor, context, message);
-        break;
-    case COLUMN_destination:
-        th_sql_cell_text(context, message->destination);
-        break;
-    case COLUMN_tag:
-        th_sql_cell_constant(context, message->dead ? "send_to_non_existing_process" : "send");
-        break;
-    case COLUMN_message:
-        th_sql_cell_text(context, message->content);
-        break;
-    case COLUMN_received:
-        th_sql_cell_time(context, &message->received);
-        break;
-    case COLUMN_receive_record:
-        if (message->receive_record)
-            sqlite3_result_int64(context, (sqlite3_int64)message->receive_record);
-        break;
-    case COLUMN_latency:
-        if (message->receive_record && th_sql_time_between(&message->sent, &message->received, &ns))
-            sqlite3_result_int64(context, ns);
-        break;
-    }
-}
-
-static uint64_t message_number(const struct th_sql_cursor *cursor)
-{
-    return ((const struct message *)cursor->row)->record;
+        return false;
+    queue_message(cursor, take_oldest_message(messages));
+    return true;
 }
 
 const struct th_sql_table th_sql_messages = {.name = "messages",
@@ -358,8 +294,6 @@ const struct th_sql_table th_sql_messages = {.name = "messages",
                                              .row_size = sizeof(struct message),
                                              .begin = begin_messages,
                                              .take = take_message_record,
-                                             .rest = waiting_message,
+                                             .rest = queue_waiting_message,
                                              .end = end_messages,
-                                             .free_row = free_message,
-                                             .number = message_number,
-                                             .column = message_column};
+                                             .owns_rows = true};

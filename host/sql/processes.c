@@ -8,48 +8,44 @@
 #include "host/term/compare.h"
 #include "host/term/text.h"
 
-#define PROCESS_COLUMNS(X)            \
-    X(recording, TEXT, RECORDING)     \
-    X(tracee, TEXT, TRACEE)           \
-    X(kind, TEXT, NOTHING)            \
-    X(names, TEXT, NOTHING)           \
-    X(parent, TEXT, NOTHING)          \
-    X(initial_call, TEXT, NOTHING)    \
-    X(started, INTEGER, NOTHING)      \
-    X(ended, INTEGER, NOTHING)        \
-    X(clock, TEXT, NOTHING)           \
-    X(reason, TEXT, NOTHING)          \
-    X(events, INTEGER, NOTHING)       \
-    X(first_record, INTEGER, NOTHING) \
-    X(last_record, INTEGER, NOTHING)
-
-enum { PROCESS_COLUMNS(TH_SQL_COLUMN_ENUM) PROCESS_COLUMN_COUNT };
-static const struct th_sql_column process_columns[] = {PROCESS_COLUMNS(TH_SQL_COLUMN_ROW)};
-
 /* Records that tell of the beginning. */
 enum { BY_PARENT = 1, BY_ITSELF = 2 };
 
 struct process {
+    uint64_t number; /* from 1 */
     struct th_sql_tracee tracee;
-    bool port;
+    const char *kind;
     unsigned begun; /* bits */
     bool gone;
-    struct th_buffer names;
-    char *parent, *initial_call, *reason;
-    struct th_event_time started, ended, seen;
-    uint64_t events; /* of its own */
+    char *names, *parent, *initial_call, *reason; /* NULL: none */
+    struct th_event_time started, ended;
+    struct th_event_time seen; /* `started`, or that of the first record of its own */
+    uint64_t events;           /* of its own */
     uint64_t first_record, last_record;
 };
 
-struct processes {
-    struct th_table table;  /* struct process by identifier */
-    struct process **items; /* all, in order */
-    size_t count, capacity, shown;
-};
+#define ROW process
+#define PROCESS_COLUMNS(X)                                 \
+    X(recording, TEXT, RECORDING, RECORDING, number)       \
+    X(tracee, TEXT, TRACEE, TRACEE, tracee)                \
+    X(kind, TEXT, NOTHING, CONSTANT, kind)                 \
+    X(names, TEXT, NOTHING, TEXT, names)                   \
+    X(parent, TEXT, NOTHING, TEXT, parent)                 \
+    X(initial_call, TEXT, NOTHING, TEXT, initial_call)     \
+    X(started, INTEGER, NOTHING, TIME, started)            \
+    X(ended, INTEGER, NOTHING, TIME, ended)                \
+    X(clock, TEXT, NOTHING, CLOCK, seen)                   \
+    X(reason, TEXT, NOTHING, TEXT, reason)                 \
+    X(events, INTEGER, NOTHING, COUNT, events)             \
+    X(first_record, INTEGER, NOTHING, COUNT, first_record) \
+    X(last_record, INTEGER, NOTHING, COUNT, last_record)
+
+enum { PROCESS_COLUMNS(TH_SQL_COLUMN_ENUM) PROCESS_COLUMN_COUNT };
+static const struct th_sql_column process_columns[] = {PROCESS_COLUMNS(TH_SQL_COLUMN_ROW)};
 
 static void begin_processes(struct th_sql_cursor *cursor)
 {
-    cursor->state = th_alloc_zero(sizeof(struct processes));
+    cursor->state = th_alloc_zero(sizeof(struct th_sql_kept));
     th_sql_window_begin(&cursor->scan);
     cursor->scan.tags = ~(UINT64_C(1) << TH_SQL_TAG_OTHER | UINT64_C(1) << TH_SQL_TAG_DROP |
                           UINT64_C(1) << TH_TAG_seq_trace);
@@ -57,20 +53,8 @@ static void begin_processes(struct th_sql_cursor *cursor)
 
 static void end_processes(struct th_sql_cursor *cursor)
 {
-    struct processes *processes = cursor->state;
-
-    for (size_t i = 0; i < processes->count; i++) {
-        struct process *process = processes->items[i];
-        th_free(process->tracee.text);
-        th_buffer_free(&process->names);
-        th_free(process->parent);
-        th_free(process->initial_call);
-        th_free(process->reason);
-        th_free(process);
-    }
-    th_hash_table_free(&processes->table);
-    th_free(processes->items);
-    th_free(processes);
+    th_sql_kept_free(cursor->state, cursor);
+    th_free(cursor->state);
 }
 
 /* Words have their two lowest bits set. */
@@ -82,19 +66,17 @@ static uint64_t key_of_process(th_term tracee)
 /* Returns the process TRACEE, a new one if it is unknown, or if ANEW. */
 static struct process *process_entry(struct th_sql_cursor *cursor, th_term tracee, bool anew)
 {
-    struct processes *processes = cursor->state;
+    struct th_sql_kept *processes = cursor->state;
     uint64_t key = key_of_process(tracee);
-    struct process *process = th_hash_table_get(&processes->table, key);
+    struct process *process = th_sql_kept_get(processes, key);
 
     if (process && !anew)
         return process;
-    process = th_alloc_zero(sizeof *process);
+    process = th_sql_kept_add(processes, cursor, key);
+    process->number = processes->count;
     process->tracee = th_sql_tracee_of(cursor, tracee);
-    process->port = th_is_port(tracee);
+    process->kind = th_is_port(tracee) ? "port" : "process";
     process->first_record = process->last_record = cursor->event.number;
-    th_hash_table_set(&processes->table, key, process);
-    TH_ARRAY_GROW(processes->items, processes->count, processes->capacity);
-    processes->items[processes->count++] = process;
     return process;
 }
 
@@ -131,8 +113,8 @@ static void note_process_begin(struct th_sql_cursor *cursor, struct process *pro
         process->parent = th_sql_text_of(cursor, parent);
     if (!process->initial_call && function != TH_NONE)
         process->initial_call = function_text(cursor, function);
-    if (process->started.kind == TH_TIME_NONE)
-        process->started = event->time;
+    if (process->started.kind == TH_TIME_NONE && event->time.kind != TH_TIME_NONE)
+        process->started = process->seen = event->time;
 }
 
 static void note_process_end(struct th_sql_cursor *cursor, struct process *process)
@@ -146,9 +128,13 @@ static void note_process_end(struct th_sql_cursor *cursor, struct process *proce
 
 static void add_registered_name(struct process *process, th_term name)
 {
-    if (process->names.size)
-        th_buffer_add_text(&process->names, ", ");
-    th_text_print(&process->names, name);
+    struct th_buffer names = {0};
+
+    if (process->names)
+        th_buffer_printf(&names, "%s, ", process->names);
+    th_text_print(&names, name);
+    th_free(process->names);
+    process->names = th_buffer_take_text(&names);
 }
 
 /* Takes what the decoded record tells of the life of PROCESS, its tracee. */
@@ -200,71 +186,17 @@ static enum th_status take_process(struct th_sql_cursor *cursor)
     return TH_OK;
 }
 
-static const void *next_process(struct th_sql_cursor *cursor)
+static bool queue_process(struct th_sql_cursor *cursor)
 {
-    struct processes *processes = cursor->state;
-    struct process *process;
+    const struct process *process;
 
-    while (processes->shown < processes->count) {
-        process = processes->items[processes->shown++];
-        if (process->tracee.text || th_sql_set_takes(&cursor->window.tracees, process->tracee.word))
-            return process;
-    }
-    return NULL;
-}
-
-static void process_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
-{
-    const struct process *process = cursor->row;
-
-    switch (column) {
-    case COLUMN_recording:
-        th_sql_cell_recording(cursor, context);
-        break;
-    case COLUMN_tracee:
-        th_sql_cell_tracee(cursor, context, &process->tracee);
-        break;
-    case COLUMN_kind:
-        th_sql_cell_constant(context, process->port ? "port" : "process");
-        break;
-    case COLUMN_names:
-        if (process->names.size)
-            sqlite3_result_text64(context, (const char *)process->names.data, process->names.size,
-                                  SQLITE_TRANSIENT, SQLITE_UTF8);
-        break;
-    case COLUMN_parent:
-        th_sql_cell_text(context, process->parent);
-        break;
-    case COLUMN_initial_call:
-        th_sql_cell_text(context, process->initial_call);
-        break;
-    case COLUMN_started:
-        th_sql_cell_time(context, &process->started);
-        break;
-    case COLUMN_ended:
-        th_sql_cell_time(context, &process->ended);
-        break;
-    case COLUMN_clock:
-        th_sql_cell_clock(context, process->started.kind ? &process->started : &process->seen);
-        break;
-    case COLUMN_reason:
-        th_sql_cell_text(context, process->reason);
-        break;
-    case COLUMN_events:
-        sqlite3_result_int64(context, (sqlite3_int64)process->events);
-        break;
-    case COLUMN_first_record:
-        sqlite3_result_int64(context, (sqlite3_int64)process->first_record);
-        break;
-    case COLUMN_last_record:
-        sqlite3_result_int64(context, (sqlite3_int64)process->last_record);
-        break;
-    }
-}
-
-static uint64_t process_number(const struct th_sql_cursor *cursor)
-{
-    return ((const struct processes *)cursor->state)->shown;
+    do
+        process = th_sql_kept_next(cursor->state);
+    while (process && !process->tracee.text &&
+           !th_sql_set_takes(&cursor->window.tracees, process->tracee.word));
+    if (process)
+        th_sql_queue(cursor, process);
+    return process;
 }
 
 const struct th_sql_table th_sql_processes = {.name = "processes",
@@ -273,7 +205,5 @@ const struct th_sql_table th_sql_processes = {.name = "processes",
                                               .row_size = sizeof(struct process),
                                               .begin = begin_processes,
                                               .take = take_process,
-                                              .rest = next_process,
-                                              .end = end_processes,
-                                              .number = process_number,
-                                              .column = process_column};
+                                              .rest = queue_process,
+                                              .end = end_processes};

@@ -13,7 +13,7 @@ enum th_status th_sql_scan_open(struct th_sql_cursor *cursor)
                                           .max_memory = options->max_memory,
                                           .stop = options->stop};
 
-    cursor->over = false;
+    cursor->over = cursor->told = false;
     cursor->event = (struct th_event){0};
     return th_replay_reader_open(options->recordings[cursor->recording], &how, &cursor->reader);
 }
@@ -74,27 +74,15 @@ static __attribute__((cold)) void report_damage(struct th_sql_cursor *cursor)
         sqlite3_log(SQLITE_WARNING, "tracehost: %s: %s", damage.file, links[0]);
 }
 
-#define BIT(tag) (UINT64_C(1) << (tag))
-
-void th_sql_scan_calls(struct th_sql_cursor *cursor)
-{
-    struct th_sql_set tracees = cursor->window.tracees;
-
-    th_sql_window_begin(&cursor->scan);
-    cursor->scan.tracees = tracees;
-    cursor->scan.tags = BIT(TH_TAG_call) | BIT(TH_TAG_return_to) | BIT(TH_TAG_return_from) |
-                        BIT(TH_TAG_exception_from) | BIT(TH_TAG_spawned) | BIT(TH_TAG_exit) |
-                        BIT(TH_SQL_TAG_DROP);
-}
-
 void th_sql_scan_tell(struct th_sql_cursor *cursor, const char *text, uint64_t count)
 {
     const struct th_sql_options *options = cursor->options;
     const char *name = options->recordings[cursor->recording];
     struct th_buffer line = {0};
 
-    if (!count)
+    if (!count || cursor->told)
         return;
+    cursor->told = true;
     th_buffer_printf(&line, "%s: %llu", text, (unsigned long long)count);
     if (options->notice)
         options->notice(options->context, name, th_buffer_text(&line));
@@ -130,6 +118,17 @@ static __attribute__((cold)) bool is_other(struct th_sql_cursor *cursor)
     return false;
 }
 
+/* Makes the place where records are lost a drop, for a table that pairs records. Returns whether it is one. */
+static __attribute__((cold)) bool is_loss(struct th_sql_cursor *cursor, enum th_status status)
+{
+    if (status != TH_PARTIAL || cursor->table->row_size == 0 ||
+        !(cursor->scan.tags & UINT64_C(1) << TH_SQL_TAG_DROP))
+        return false;
+    cursor->event.kind = TH_EVENT_DROP;
+    cursor->sound = true;
+    return true;
+}
+
 /* Checks the record. Returns whether it is a row, or a part of one. */
 static bool is_taken(struct th_sql_cursor *cursor)
 {
@@ -160,7 +159,9 @@ enum th_status th_sql_scan_next(struct th_sql_cursor *cursor)
             return TH_END;
         if (status != TH_OK)
             report_damage(cursor);
-        else if (th_sql_window_may_take(&cursor->scan, &cursor->event) && is_taken(cursor))
+        if (status != TH_OK
+                ? is_loss(cursor, status)
+                : th_sql_window_may_take(&cursor->scan, &cursor->event) && is_taken(cursor))
             return TH_OK;
         if (th_memory_refused)
             return th_error_raise(TH_FAILED, "the system refuses memory");

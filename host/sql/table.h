@@ -3,8 +3,9 @@
  *
  * virtual_table.c is the same for all tables: it takes the constraints of a statement into a window, opens the
  * recordings one after the other, and hands each record that the scan returns to the table. The table either
- * shows the record itself as a row (events), or makes rows of it, which wait in the cursor's queue, or keeps
- * what it has learnt until the recording has ended (rest()).
+ * shows the record itself as a row (events), or queues rows: structs that it has made of this record and others.
+ * What it has learnt when the recording has ended, it queues then (rest()). Its columns say where in the struct
+ * their cells are (cell.c).
  */
 #ifndef TH_SQL_TABLE_H
 #define TH_SQL_TABLE_H
@@ -20,6 +21,7 @@
 #include "host/trace/event.h"
 
 #include <sqlite3ext.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 SQLITE_EXTENSION_INIT3
@@ -37,13 +39,37 @@ enum th_sql_asks {
     TH_SQL_ASKS_ARITY
 };
 
-/* A table lists its columns as X(name, TEXT or INTEGER, what it asks), in the order of the rows. */
+/* What a column's cell is in the struct of a row. NULL: as said, a time of no kind, an unknown caller. */
+enum th_sql_kind {
+    TH_SQL_CELL_OWN,       /* the table's column() gives it */
+    TH_SQL_CELL_RECORDING, /* in no struct: the name of the recording */
+    TH_SQL_CELL_COUNT,     /* uint64_t */
+    TH_SQL_CELL_NUMBER,    /* uint64_t; 0: NULL */
+    TH_SQL_CELL_DEPTH,     /* uint32_t; 0: NULL */
+    TH_SQL_CELL_DURATION,  /* int64_t; below 0: NULL */
+    TH_SQL_CELL_TIME,      /* struct th_event_time */
+    TH_SQL_CELL_CLOCK,     /* struct th_event_time: the name of its clock */
+    TH_SQL_CELL_TRACEE,    /* struct th_sql_tracee */
+    TH_SQL_CELL_MODULE,    /* struct th_mfa: its parts */
+    TH_SQL_CELL_FUNCTION,
+    TH_SQL_CELL_ARITY,
+    TH_SQL_CELL_CALLER,  /* struct th_caller */
+    TH_SQL_CELL_TEXT,    /* char *, freed with the row; NULL: NULL */
+    TH_SQL_CELL_CONSTANT /* const char *, valid for ever */
+};
+
 struct th_sql_column {
     const char *name, *type;
     enum th_sql_asks asks;
+    enum th_sql_kind kind;
+    size_t offset; /* in the struct */
 };
-#define TH_SQL_COLUMN_ENUM(name, type, asks) COLUMN_##name,
-#define TH_SQL_COLUMN_ROW(name, type, asks) {#name, #type, TH_SQL_ASKS_##asks},
+
+/* A table lists its columns as X(name, TEXT or INTEGER, what it asks, kind, member of struct ROW), in the order of the
+ * rows. */
+#define TH_SQL_COLUMN_ENUM(name, type, asks, kind, member) COLUMN_##name,
+#define TH_SQL_COLUMN_ROW(name, type, asks, kind, member) \
+    {#name, #type, TH_SQL_ASKS_##asks, TH_SQL_CELL_##kind, offsetof(struct ROW, member)},
 
 struct th_sql_cursor;
 
@@ -51,7 +77,9 @@ struct th_sql_table {
     const char *name;
     const struct th_sql_column *columns;
     size_t count;
-    size_t row_size; /* bytes of a row in the queue; 0: the record is the row */
+    /* Bytes of a row in the queue, which begins with a uint64_t: a number that no other row of the recording has,
+     * whatever the window is, as SQLite joins the rows of several scans by it, for OR. 0: the record is the row. */
+    size_t row_size;
 
     /* Begins a recording; may restrict what the scan returns (th_sql_cursor.scan). */
     void (*begin)(struct th_sql_cursor *cursor);
@@ -60,19 +88,14 @@ struct th_sql_table {
      * record is a row. Errors: TH_FAILED; TH_MALFORMED if the record is no row. */
     enum th_status (*take)(struct th_sql_cursor *cursor);
 
-    /* Returns the next row after the last record, valid until the next call; NULL: there is none. NULL: the
-     * table has none. */
-    const void *(*rest)(struct th_sql_cursor *cursor);
+    /* Queues more rows, after the last record. Returns false if there are none. NULL: the table has none. */
+    bool (*rest)(struct th_sql_cursor *cursor);
 
     /* Frees the state of the recording; it may be NULL. */
     void (*end)(struct th_sql_cursor *cursor);
-    void (*free_row)(void *row); /* frees what a row of the queue owns; NULL: nothing */
+    bool owns_rows; /* a row of the queue owns its texts */
 
-    /* Returns the number of the row, which no other row of the recording has, whatever the window is: SQLite
-     * joins the rows of several scans by it, for OR. */
-    uint64_t (*number)(const struct th_sql_cursor *cursor);
-
-    /* Gives COLUMN of the row. */
+    /* Gives COLUMN of the row, which is of the kind OWN. */
     void (*column)(struct th_sql_cursor *cursor, sqlite3_context *context, int column);
 };
 
@@ -103,6 +126,7 @@ struct th_sql_cursor {
     bool over;                 /* the last record was read */
     th_env env;
     void *state; /* of the table */
+    bool told;   /* the user has the table's news of the recording */
 
     /* The row. */
     const void *row; /* NULL: the record */
@@ -125,10 +149,7 @@ void th_sql_scan_select(struct th_sql_cursor *cursor);
  * Errors: TH_END; TH_FAILED if the statement was interrupted, or without memory. */
 enum th_status th_sql_scan_next(struct th_sql_cursor *cursor);
 
-/* Restricts the scan to what shows calls and their ends, of the tracees that the statement asks for. */
-void th_sql_scan_calls(struct th_sql_cursor *cursor);
-
-/* Sends the news "TEXT: COUNT" of the recording to the user, unless COUNT is 0. */
+/* Sends the news "TEXT: COUNT" of the recording to the user, once, unless COUNT is 0. */
 void th_sql_scan_tell(struct th_sql_cursor *cursor, const char *text, uint64_t count);
 
 /* --- Rows and cells (cell.c) ------------------------------------------------------------------ */
@@ -145,19 +166,23 @@ static inline void th_sql_queue(struct th_sql_cursor *cursor, const void *row)
     th_buffer_add(&cursor->queue, row, cursor->table->row_size);
 }
 
+/* Gives COLUMN of the row in the queue, by its kind. */
+void th_sql_cell(struct th_sql_cursor *cursor, sqlite3_context *context,
+                 const struct th_sql_column *column);
+
+/* Frees what ROW owns: its texts, and those of its tracees. */
+void th_sql_row_free(const struct th_sql_table *table, const void *row);
+
 /* Return T, as Erlang text, that the caller frees. */
 char *th_sql_text_of(struct th_sql_cursor *cursor, th_term t);
 
-/* Give a cell: NULL for TH_NONE, NULL, a time of no kind, an unknown caller. */
+/* Give a cell: NULL for TH_NONE, and a time of no kind. */
 void th_sql_cell_term(struct th_sql_cursor *cursor, sqlite3_context *context, th_term t);
 void th_sql_cell_name(struct th_sql_cursor *cursor, sqlite3_context *context, th_term atom);
 void th_sql_cell_function(struct th_sql_cursor *cursor, sqlite3_context *context,
                           const struct th_mfa *function);
-void th_sql_cell_caller(struct th_sql_cursor *cursor, sqlite3_context *context,
-                        const struct th_caller *caller);
 void th_sql_cell_time(sqlite3_context *context, const struct th_event_time *time);
 void th_sql_cell_clock(sqlite3_context *context, const struct th_event_time *time);
-void th_sql_cell_text(sqlite3_context *context, const char *text); /* stays until the next row */
 void th_sql_cell_constant(sqlite3_context *context, const char *text);
 void th_sql_cell_recording(struct th_sql_cursor *cursor, sqlite3_context *context);
 
@@ -169,11 +194,62 @@ struct th_sql_tracee {
     char *text; /* NULL: none */
 };
 struct th_sql_tracee th_sql_tracee_of(struct th_sql_cursor *cursor, th_term tracee);
-void th_sql_cell_tracee(struct th_sql_cursor *cursor, sqlite3_context *context,
-                        const struct th_sql_tracee *tracee);
 
-/* Returns whether both times are of one clock; then *NS is the time from FROM to TO. */
-bool th_sql_time_between(const struct th_event_time *from, const struct th_event_time *to,
-                         int64_t *ns);
+/* --- What a table keeps of a recording (kept.c) ------------------------------------------------- */
+
+/* Rows by key, in the order of their first records. Start it as {0}. */
+struct th_sql_kept {
+    struct th_table table;
+    void **rows;
+    size_t count, capacity;
+    size_t shown; /* by th_sql_kept_next() */
+};
+
+/* Returns the latest row of KEY; NULL: none. */
+static inline void *th_sql_kept_get(const struct th_sql_kept *kept, uint64_t key)
+{
+    return th_hash_table_get(&kept->table, key);
+}
+
+/* Adds a row of the table, of zeros. */
+void *th_sql_kept_add(struct th_sql_kept *kept, const struct th_sql_cursor *cursor, uint64_t key);
+
+/* Returns the next row to show; NULL: none is left. */
+static inline const void *th_sql_kept_next(struct th_sql_kept *kept)
+{
+    return kept->shown < kept->count ? kept->rows[kept->shown++] : NULL;
+}
+void th_sql_kept_free(struct th_sql_kept *kept, const struct th_sql_cursor *cursor);
+
+/* Open calls: structs of SIZE bytes, by their places in CALLS. */
+struct th_sql_open_calls {
+    struct th_call_durations *durations;
+    struct th_buffer places; /* the structs, from place 1 */
+    size_t size;
+};
+
+/* Begins to follow calls; ENDED as in th_call_durations_follow. Restricts the scan to what shows calls and their ends,
+ * of the tracees that the statement asks for. */
+void th_sql_open_calls_begin(struct th_sql_open_calls *calls, struct th_sql_cursor *cursor,
+                             size_t size,
+                             void (*ended)(void *context, uint32_t place,
+                                           enum th_call_duration kind, int64_t ns));
+
+/* Takes the record. *CALL is its call, whose struct is zeros; else *IS_CALL is false.
+ * Errors: TH_FAILED without memory. */
+enum th_status th_sql_open_calls_take(struct th_sql_open_calls *calls, struct th_sql_cursor *cursor,
+                                      bool *is_call, struct th_call_followed *call);
+
+/* Returns the struct at PLACE, from 1; NULL: there has been no call. */
+static inline void *th_sql_open_call(const struct th_sql_open_calls *calls, size_t place)
+{
+    return place && place * calls->size <= calls->places.size
+               ? calls->places.data + (place - 1) * calls->size
+               : NULL;
+}
+
+/* Tells the user how many calls were not followed. */
+void th_sql_open_calls_tell(const struct th_sql_open_calls *calls, struct th_sql_cursor *cursor);
+void th_sql_open_calls_end(struct th_sql_open_calls *calls);
 
 #endif

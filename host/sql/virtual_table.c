@@ -315,19 +315,19 @@ static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **cursor)
     return SQLITE_OK;
 }
 
-/* Drops the rows that are left in the queue. */
-static void drop_rows(struct th_sql_cursor *cursor)
+/* Drops the first row of the queue. */
+static void drop_row(struct th_sql_cursor *cursor)
 {
-    size_t step = cursor->table->row_size;
-
-    for (; cursor->table->free_row && cursor->queued < cursor->queue.size; cursor->queued += step)
-        cursor->table->free_row(cursor->queue.data + cursor->queued);
-    cursor->queue.size = cursor->queued = 0;
+    if (cursor->table->owns_rows)
+        th_sql_row_free(cursor->table, cursor->queue.data + cursor->queued);
+    cursor->queued += cursor->table->row_size;
 }
 
 static void end_recording(struct th_sql_cursor *cursor)
 {
-    drop_rows(cursor);
+    while (cursor->queued < cursor->queue.size)
+        drop_row(cursor);
+    cursor->queue.size = cursor->queued = 0;
     if (cursor->reader && cursor->table->end)
         cursor->table->end(cursor);
     cursor->state = NULL;
@@ -387,28 +387,18 @@ static enum th_status next_recording(struct th_sql_cursor *cursor)
     return TH_OK;
 }
 
-/* Finds the row that waits: in the queue, or behind the last record. */
+/* Finds the row that waits: in the queue, also behind the last record. */
 static bool find_waiting(struct th_sql_cursor *cursor)
 {
     const struct th_sql_table *table = cursor->table;
 
-    if (cursor->queued < cursor->queue.size) {
-        cursor->row = cursor->queue.data + cursor->queued;
-        return true;
+    if (cursor->queued == cursor->queue.size) {
+        cursor->queue.size = cursor->queued = 0;
+        if (!cursor->over || !table->rest || !table->rest(cursor))
+            return false;
     }
-    cursor->queue.size = cursor->queued = 0;
-    cursor->row = cursor->over && table->rest ? table->rest(cursor) : NULL;
-    return cursor->row != NULL;
-}
-
-/* Drops the row that was shown, if it is in the queue. */
-static void leave_row(struct th_sql_cursor *cursor)
-{
-    if (!cursor->row || cursor->queued == cursor->queue.size)
-        return;
-    if (cursor->table->free_row)
-        cursor->table->free_row(cursor->queue.data + cursor->queued);
-    cursor->queued += cursor->table->row_size;
+    cursor->row = cursor->queue.data + cursor->queued;
+    return true;
 }
 
 static int next_row(sqlite3_vtab_cursor *base)
@@ -416,7 +406,9 @@ static int next_row(sqlite3_vtab_cursor *base)
     struct th_sql_cursor *cursor = (struct th_sql_cursor *)base;
     enum th_status status;
 
-    leave_row(cursor);
+    if (cursor->row)
+        drop_row(cursor);
+    cursor->row = NULL;
     for (;;) {
         if (cursor->reader && find_waiting(cursor))
             return SQLITE_OK;
@@ -474,8 +466,12 @@ static int at_end(sqlite3_vtab_cursor *base)
 static int get_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     struct th_sql_cursor *cursor = (struct th_sql_cursor *)base;
+    const struct th_sql_column *which = &cursor->table->columns[column];
 
-    cursor->table->column(cursor, context, column);
+    if (which->kind == TH_SQL_CELL_OWN)
+        cursor->table->column(cursor, context, column);
+    else
+        th_sql_cell(cursor, context, which);
     return SQLITE_OK;
 }
 
@@ -484,8 +480,9 @@ enum { RECORD_BITS = 44 }; /* of the number of a row */
 static int get_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 {
     const struct th_sql_cursor *cursor = (struct th_sql_cursor *)base;
+    const uint64_t *first = cursor->row ? cursor->row : &cursor->event.number;
 
-    *number = (sqlite3_int64)(cursor->recording << RECORD_BITS | cursor->table->number(cursor));
+    *number = (sqlite3_int64)(cursor->recording << RECORD_BITS | *first);
     return SQLITE_OK;
 }
 

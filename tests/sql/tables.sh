@@ -1,7 +1,8 @@
 #!/bin/sh
 # Tests the tables of `tracehost sql` against tables that tests/sql/compare makes of `tracehost dump`: whole tables,
 # the statements of the manual page, and random conditions, on all sample recordings, on damaged copies of them, and
-# on several recordings at a time. DAMAGE is the number of copies of each kind, SQL_SEED their seed.
+# on several recordings at a time; and tests/sql/compare_packed with damaged packed recordings. DAMAGE is the number of
+# copies of each kind, DAMAGES that of packed ones, SQL_SEED their seed.
 . tests/cli/lib/assertions.sh
 
 [ -e "$BUILD_DIR/lib/tracehost/tracehost_sql.so" ] || {
@@ -11,8 +12,12 @@
 export TRACEHOST="$tracehost"
 page=host/cli/manual/tracehost-sql.1.md
 damage=${DAMAGE:-3}
+damages=${DAMAGES:-3}
 case $BUILD_DIR in
-*asan | *tsan) damage=${DAMAGE:-1} ;;
+*asan | *tsan)
+    damage=${DAMAGE:-1}
+    damages=${DAMAGES:-1}
+    ;;
 esac
 
 compare() {
@@ -31,6 +36,9 @@ for trace in s05_supervisor_restarts s10_seq_trace s13_procs s15_kitchen_sink s0
     "$tracehost" convert --index=700 "$recordings/$trace.trace" "$work/$trace.trace.zst" || fail "packing of $trace"
 done
 check 'packed recordings have the same tables' compare --page=$page --conditions=40 "$work"/*.trace.zst
+check "damaged packed recordings give no wrong answer ($damages of each kind)" \
+    python3 tests/sql/compare_packed --count="$damages" --seed="${SQL_SEED:-1}" "$recordings"/s0[13457]*.trace \
+    "$recordings"/s1[1359]*.trace
 check 'recordings in JSON lines have the same tables' compare --conditions=20 --damage="$damage" "$work"/*.jsonl
 
 # A comparison that finds nothing may be broken.
@@ -40,4 +48,9 @@ spoilt() {
 }
 check 'the comparison finds a duration that is off by one' spoilt duration 'calls: missing'
 check 'the comparison finds a function that is left out' spoilt function 'functions: not expected'
+unindexed() {
+    ! python3 tests/sql/compare_packed --spoil "$recordings/s09_collections_return.trace" >"$work/spoilt" &&
+        grep -q "function = 'foldl_1'" "$work/spoilt" && grep -q '2 copies; 2 faults' "$work/spoilt"
+}
+check 'the comparison finds an index that leaves a function out' unindexed
 finish

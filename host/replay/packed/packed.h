@@ -158,8 +158,9 @@ struct th_packed_file;
 struct th_reader_passed;
 struct th_reader_selection;
 
-/* Opens FD, a file at its beginning, if that is a packed recording; else *FILE is NULL, with *WHY if it has an
- * index that cannot be used: then FD is to be read as a compressed file. FD stays the caller's. */
+/* Opens FD, a file at its beginning, if that is a packed recording with an index; else *FILE is NULL: then FD is to be
+ * read as a compressed file. FD stays the caller's. *WHY: NULL, or news for the user: the index cannot be used, or the
+ * file has no end, as if it was cut off behind a frame, of which the records show nothing. */
 void th_replay_packed_open(int fd, struct th_packed_file **file, const char **why);
 
 /* Chooses the frames that are read. PASSED, if not NULL, is zeros, and gets the times of the others.

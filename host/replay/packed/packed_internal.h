@@ -4,6 +4,8 @@
 
 #include "packed.h"
 
+#include "host/base/error.h"
+
 #include <zstd.h>
 
 struct th_packed_pick {
@@ -28,6 +30,9 @@ struct th_packed_file {
     /* The place. */
     size_t at;   /* frame */
     bool inside; /* of frame `at`, which is not read as a whole */
+    /* Why frame `at` is lost. The loss is reported behind the copies of its records: calls among them have lost their
+     * ends. TH_OK: the frame is sound, or was not read. */
+    struct th_error_chain fault;
     size_t pick; /* next one */
     struct th_packed_walk world;
     struct th_packed_record next; /* of the world; `data` NULL: none is left */

@@ -177,13 +177,15 @@ void th_replay_packed_open(int fd, struct th_packed_file **file, const char **wh
     usable = made->zstd && read_index(made, &entries);
     th_buffer_free(&entries.table);
     th_error_clear();
+    if (!usable)
+        *why = "its index is damaged: the file is read from its beginning";
+    else if (!made->ends)
+        *why = "its end is missing or damaged: so may be its last records";
     if (usable && made->index.count > 0) {
         made->counts.frames = made->index.count;
         *file = made;
         return;
     }
-    if (!usable)
-        *why = "its index is damaged: the file is read from its beginning";
     th_replay_packed_close(made);
 }
 
@@ -216,6 +218,7 @@ void th_replay_packed_rewind(struct th_packed_file *file)
 {
     file->at = file->pick = 0;
     file->inside = file->mistrusted = false;
+    file->fault.status = TH_OK;
     file->counts.read = file->counts.lost = 0;
 }
 
@@ -394,7 +397,9 @@ enum th_status th_replay_packed_next(struct th_packed_file *file, struct th_inpu
             }
             input->end = 0;
             enter_frame(file); /* the copies of its records that change the world are sound */
-            return frame_is_lost(frame);
+            frame_is_lost(frame);
+            th_error_save(&file->fault);
+            th_error_clear();
         }
         if (!file->inside && enter_frame(file) != TH_OK)
             return TH_PARTIAL;
@@ -407,6 +412,13 @@ enum th_status th_replay_packed_next(struct th_packed_file *file, struct th_inpu
             return TH_OK;
         }
         *number = frame->first + frame->records;
+        if (file->fault.status != TH_OK) {
+            th_error_restore(&file->fault);
+            file->fault.status = TH_OK;
+            file->at++;
+            file->inside = false;
+            return TH_PARTIAL;
+        }
     }
     return read_tail(file, input, number);
 }
