@@ -139,7 +139,7 @@ void th_replay_reader_select(struct th_reader *reader, const struct th_reader_se
 {
     if (passed)
         *passed = (struct th_reader_passed){0};
-    if (reader->packed) {
+    if (reader->info.frames > 0) {
         th_replay_packed_select(reader->packed, selection, passed);
         th_replay_reader_skip_file(reader);
     }

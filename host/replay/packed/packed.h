@@ -9,7 +9,8 @@
  * the best of those that were measured); with a checksum. A part of the index follows TH_PACKED_PART
  * frames, or the last one; a skippable frame with a zstd frame in it, which has a checksum. Seek table: that of zstd's seekable format, 0.1.0; each frame has an entry, skippable ones
  * with a decompressed size of 0. A file without a seek table, whose recorder was killed, is read by
- * its frames' headers; what follows the last part is read in any case.
+ * its frames' headers; what follows the last part is read in any case. Its reader reports that the
+ * table is missing, as no byte tells how many records the recorder had not written.
  *
  * The index has exact sets, no filters. Of each frame: its sizes, its records, the least and the
  * greatest time of each clock, its tags, its tracees, its functions; and
@@ -158,9 +159,9 @@ struct th_packed_file;
 struct th_reader_passed;
 struct th_reader_selection;
 
-/* Opens FD, a file at its beginning, if that is a packed recording with an index; else *FILE is NULL: then FD is to be
- * read as a compressed file. FD stays the caller's. *WHY: NULL, or news for the user: the index cannot be used, or the
- * file has no end, as if it was cut off behind a frame, of which the records show nothing. */
+/* Opens FD, a file at its beginning, if that is a packed recording with an index, or one without an end; else *FILE is
+ * NULL, with *WHY if it has an index that cannot be used: then FD is to be read as a compressed file. FD stays the
+ * caller's. */
 void th_replay_packed_open(int fd, struct th_packed_file **file, const char **why);
 
 /* Chooses the frames that are read. PASSED, if not NULL, is zeros, and gets the times of the others.
@@ -172,7 +173,7 @@ void th_replay_packed_select(struct th_packed_file *file,
 /* Makes INPUT, which has no bytes left, the next record or records, and *NUMBER that of the first of them. What follows
  * the last indexed frame, in a file without an end, INPUT then reads by itself.
  *   TH_OK; TH_END   no record is left
- *   TH_PARTIAL      a frame is damaged, or contradicts the index; go on */
+ *   TH_PARTIAL      a frame is damaged, or contradicts the index, or the file has no end; go on */
 enum th_status th_replay_packed_next(struct th_packed_file *file, struct th_input *input,
                                      uint64_t *number);
 

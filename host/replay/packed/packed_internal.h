@@ -15,8 +15,9 @@ struct th_packed_pick {
 struct th_packed_file {
     int fd;
     struct th_packed_index index;
-    uint64_t tail; /* offset in the file of what is not indexed */
-    bool ends;     /* the file has its seek table: nothing is in the tail */
+    uint64_t tail;     /* offset in the file of what is not indexed */
+    bool ends;         /* the file has its seek table: nothing is in the tail */
+    bool end_reported; /* that there is no seek table, or no frame where one would be */
     bool mistrusted;
     ZSTD_DCtx *zstd;
     unsigned char *packed; /* bytes of a frame as they are in the file */

@@ -179,9 +179,7 @@ void th_replay_packed_open(int fd, struct th_packed_file **file, const char **wh
     th_error_clear();
     if (!usable)
         *why = "its index is damaged: the file is read from its beginning";
-    else if (!made->ends)
-        *why = "its end is missing or damaged: so may be its last records";
-    if (usable && made->index.count > 0) {
+    if (usable && (made->index.count > 0 || !made->ends)) {
         made->counts.frames = made->index.count;
         *file = made;
         return;
@@ -209,15 +207,16 @@ struct th_packed_counts th_replay_packed_counts(const struct th_packed_file *fil
 
 uint64_t th_replay_packed_size(const struct th_packed_file *file)
 {
-    const struct th_packed_frame *last = &file->index.frames[file->index.count - 1];
+    const struct th_packed_frame *last =
+        file->ends && file->index.count ? &file->index.frames[file->index.count - 1] : NULL;
 
-    return file->ends ? last->position + last->bytes : 0;
+    return last ? last->position + last->bytes : 0;
 }
 
 void th_replay_packed_rewind(struct th_packed_file *file)
 {
     file->at = file->pick = 0;
-    file->inside = file->mistrusted = false;
+    file->inside = file->mistrusted = file->end_reported = false;
     file->fault.status = TH_OK;
     file->counts.read = file->counts.lost = 0;
 }
@@ -349,29 +348,42 @@ static bool next_single(struct th_packed_file *file, struct th_packed_record *re
     return true;
 }
 
+/* Reports once that the file has no seek table, unless INPUT has reported a torn frame. */
+static enum th_status end_of_tail(struct th_packed_file *file, const struct th_input *input)
+{
+    bool torn = input->unpack && th_replay_unpack_fault(input->unpack);
+
+    if (file->ends || file->end_reported || torn)
+        return TH_END;
+    file->end_reported = true;
+    return th_error_raise(TH_PARTIAL, "the recording has no end: its recorder was killed, or is "
+                                      "still writing; what it had not written is missing");
+}
+
 /* Lets INPUT read what follows the last indexed frame. */
 static enum th_status read_tail(struct th_packed_file *file, struct th_input *input,
                                 uint64_t *number)
 {
-    const struct th_packed_frame *last = &file->index.frames[file->index.count - 1];
+    const struct th_packed_frame *last =
+        file->index.count ? &file->index.frames[file->index.count - 1] : NULL;
 
-    if (input->unpack)
-        return TH_END;
-    *number = last->first + last->records;
+    if (input->unpack || file->end_reported)
+        return end_of_tail(file, input);
+    *number = last ? last->first + last->records : 1;
     if (file->ends)
         return TH_END;
     if (lseek(file->fd, (off_t)file->tail, SEEK_SET) < 0)
         return th_error_raise(TH_PARTIAL, "cannot read the file: %s", strerror(errno));
-    input->offset = last->position + last->bytes;
+    input->offset = last ? last->position + last->bytes : 0;
     input->begin = input->end = 0;
     input->ended = false;
     th_replay_input_begin(input);
     if (th_replay_input_there(input) == 0 && !input->error)
-        return TH_END;
+        return end_of_tail(file, input);
     if (input->unpack)
         return TH_OK;
     th_replay_input_take(input, th_replay_input_there(input));
-    file->ends = true;
+    file->end_reported = true;
     return th_error_raise(TH_PARTIAL, "behind the compressed data stand other bytes");
 }
 
