@@ -79,6 +79,7 @@ enum th_status th_replay_call_ends_enter(struct th_call_ends *ends, struct th_ev
         status = th_trace_event_decode(event, env);
     if (status != TH_OK)
         return status;
+    ends->entered = call.function;
     *process = call_ends_process(ends, event);
     if (!*process)
         return TH_OK;

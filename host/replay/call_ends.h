@@ -40,6 +40,7 @@ struct th_call_ends {
     struct th_execution execution;
     struct th_table processes; /* struct th_call_ends_process by tracee */
     struct th_call_ends_process *leaving;
+    struct th_mfa entered; /* function of the latest call */
 };
 
 struct th_call_ends *th_replay_call_ends_begin(const struct th_call_ends_options *options);

@@ -490,10 +490,11 @@ static void select_records(struct th_player *player)
     selection.tracee_count = wanted.tracee_count;
     selection.met = wanted.met;
     selection.is_wanted = wanted.functions ? th_trace_selects_function : NULL;
+    selection.others = wanted.others;
     selection.context = &wanted;
     th_replay_reader_select(player->reader, &selection, &passed);
     player->counts->passed_inside += passed.inside;
-    th_trace_selection_saw(&wanted, passed.tags);
+    th_trace_selection_saw(&wanted, passed.tags, passed.all_tags);
     for (int clock = 0; clock < TH_CLOCKS && (options->from.set || options->to.set); clock++) {
         const struct origin zero = {true, passed.clocks[clock].zero};
         if (!passed.clocks[clock].known)

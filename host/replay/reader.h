@@ -164,17 +164,19 @@ struct th_reader_selection {
     const th_term *tracees;        /* pids and ports of the recorded node */
     size_t tracee_count;
     bool *met; /* by tracee: gets true if the stream has the tracee; NULL: nobody asks */
-    /* Returns whether calls of FUNCTION, and their ends, are wanted. Of use if `tags` has no others. */
+    /* Returns whether calls of FUNCTION, and their ends, are wanted. */
     bool (*is_wanted)(void *context, const struct th_mfa *function);
     void *context;
-    bool stacks; /* also the calls that are open when a wanted event comes: callers matter */
+    uint64_t others; /* bits of events that are wanted beside these, and do not come in any case */
+    bool stacks;     /* also the calls that are open when a wanted event comes: callers matter */
 };
 
 /* The frames that a reader passes over. */
 struct th_reader_passed {
-    uint64_t inside; /* records in those whose times match */
-    uint64_t tags;   /* of these frames; bits by enum th_tracer_tag */
-    struct {         /* by enum th_time_clock */
+    uint64_t inside;   /* records in those whose times match */
+    uint64_t tags;     /* of these frames; bits by enum th_tracer_tag */
+    uint64_t all_tags; /* of all frames */
+    struct {           /* by enum th_time_clock */
         bool known;
         int64_t least, greatest, zero; /* zero: the first time of the stream */
     } clocks[3];

@@ -5,24 +5,59 @@
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
 #include "host/match/match.h"
-#include "host/term/make.h"
 
-/* Returns whether the patterns of SESSION do no more than choose calls. */
-static bool only_chooses(const struct th_session *session)
+/* Sum of the wishes of a session's patterns. */
+struct asked {
+    uint32_t kinds;
+    bool specs, actions; /* match specifications; some that may act */
+};
+
+static void add_asked(struct asked *asked, uint32_t kinds, const struct th_shared *shared)
+{
+    const struct th_shared_spec *spec = (const struct th_shared_spec *)shared;
+
+    asked->kinds |= kinds;
+    asked->specs |= spec != NULL;
+    asked->actions |= spec && th_match_changes(spec->spec);
+}
+
+/* Returns what the patterns of SESSION ask for. Those that name one function stand at the function alone. */
+static struct asked ask_patterns(const struct th_session *session)
 {
     const struct th_session_breakpoints *breakpoints = th_trace_session_breakpoints(session);
+    const struct th_functions *functions = &session->tracing->functions;
+    struct asked asked = {0};
+    struct th_bp_info info;
 
-    if (atomic_load_explicit(&session->message_patterned, memory_order_relaxed))
-        return false;
-    for (size_t i = 0; breakpoints && i < breakpoints->count; i++) {
-        const struct th_bp_setting *setting = &breakpoints->defaults[i].setting;
-        const struct th_shared_spec *spec = (const struct th_shared_spec *)setting->spec;
-        if (setting->set & ~(uint32_t)(TH_BP_LOCAL | TH_BP_GLOBAL))
-            return false;
-        if (spec && th_match_changes(spec->spec))
-            return false;
-    }
-    return true;
+    for (size_t i = 0; breakpoints && i < breakpoints->count; i++)
+        add_asked(&asked, breakpoints->defaults[i].setting.set,
+                  breakpoints->defaults[i].setting.spec);
+    for (size_t i = 0; breakpoints && i < functions->count; i++)
+        if (th_trace_session_function_info(session, &functions->items[i]->name, &info)) {
+            add_asked(&asked, info.kinds, info.spec);
+            th_breakpoint_info_free(&info);
+        }
+    return asked;
+}
+
+/* Returns whether the patterns of SESSION do no more than choose calls. */
+static bool only_chooses(const struct th_session *session, const struct asked *asked)
+{
+    return !atomic_load_explicit(&session->message_patterned, memory_order_relaxed) &&
+           !asked->actions && !(asked->kinds & ~(uint32_t)(TH_BP_LOCAL | TH_BP_GLOBAL));
+}
+
+/* Returns whether SESSION may get something else for the calls that are open: a match specification may ask for callers
+ * and ends, and a return_to is for the sessions that wanted the call. */
+static bool needs_stacks(const struct th_session *session, const struct asked *asked)
+{
+    uint32_t flags = 0;
+
+    for (int kind = 0; kind < TH_KINDS; kind++)
+        flags |= session->found[kind] | session->born[kind];
+    for (size_t i = 0; i < session->expected_count; i++)
+        flags |= session->expected[i].flags;
+    return asked->specs || flags & TH_FLAG_RETURN_TO;
 }
 
 /* Adds the tracees of SESSION. Returns false if they are not known. */
@@ -63,19 +98,23 @@ void th_trace_select(struct th_tracing *tracing, struct th_trace_selection *sele
         CALLS = 1 << TH_TAG_call | 1 << TH_TAG_return_from | 1 << TH_TAG_exception_from |
                 1 << TH_TAG_return_to | 1 << TH_TAG_seq_trace
     };
-    bool tracees = true, functions = true, chosen = true;
+    bool tracees = true, functions = true, chosen = true, patterned, stacks;
     struct th_session *session;
     uint64_t tags;
     size_t i = 0;
 
     *selection = (struct th_trace_selection){.tracing = tracing};
-    selection->stacks = atomic_load_explicit(&tracing->patterned, memory_order_relaxed);
+    patterned = atomic_load_explicit(&tracing->patterned, memory_order_relaxed);
+    stacks = tracing->recorded_callers;
     chosen = !atomic_load_explicit(&tracing->meta_tracers, memory_order_relaxed);
     while ((session = th_trace_next(tracing, &i))) {
-        chosen = chosen && only_chooses(session);
+        const struct asked asked = ask_patterns(session);
+        chosen = chosen && only_chooses(session, &asked);
         tracees = tracees && select_tracees(session, selection);
         functions = functions && th_trace_session_breakpoints(session);
+        stacks = stacks || needs_stacks(session, &asked);
     }
+    selection->stacks = patterned && (stacks || !chosen);
     if (!tracees || !chosen)
         selection->tracee_count = 0;
     selection->met = th_alloc_zero(selection->tracee_count + 1);
@@ -83,10 +122,13 @@ void th_trace_select(struct th_tracing *tracing, struct th_trace_selection *sele
         return;
     tags = tags_of(atomic_load_explicit(&tracing->wanted, memory_order_relaxed)) |
            atomic_load_explicit(&tracing->relevant, memory_order_relaxed);
-    if (selection->stacks)
+    if (patterned)
         tags |= 1 << TH_TAG_call; /* sites may count calls of any tracee */
-    selection->functions = selection->stacks;
-    selection->only_functions = functions && !(tags & ~(uint64_t)CALLS);
+    selection->functions = patterned;
+    /* Patterns want the events of processes, as stacks end with them. Where open calls matter, all events of the tracees
+     * do: a return_to may be of any call. */
+    selection->others =
+        functions && !selection->stacks ? tags & ~(CALLS | tags_of(TH_FLAG_PROCS)) : UINT64_MAX;
 }
 
 void th_trace_selection_free(struct th_trace_selection *selection)
@@ -101,18 +143,23 @@ bool th_trace_selects_function(void *context, const struct th_mfa *function)
     const struct th_trace_selection *selection = context;
     bool met = false;
     struct th_session *session;
+    struct th_bp_info info;
     size_t i = 0;
 
     while ((session = th_trace_next(selection->tracing, &i))) {
         const struct th_session_breakpoints *breakpoints = th_trace_session_breakpoints(session);
         for (size_t j = 0; breakpoints && j < breakpoints->count; j++)
             met |= th_trace_pattern_concerns(&breakpoints->defaults[j].pattern, function);
+        if (!met && th_trace_session_function_info(session, function, &info)) {
+            met = true;
+            th_breakpoint_info_free(&info);
+        }
     }
     if (met) {
         struct th_function_sites *sites = th_trace_patterns_meet(selection->tracing, function);
         atomic_store_explicit(&sites->called, true, memory_order_relaxed); /* guards no data */
     }
-    return met || !selection->only_functions;
+    return met;
 }
 
 /* Notes that the tracee WHO is there. */
@@ -126,9 +173,13 @@ static void meet_expected(struct th_tracing *tracing, th_term who)
             session->expected[j].met |= session->expected[j].who == who;
 }
 
-void th_trace_selection_saw(const struct th_trace_selection *selection, uint64_t tags)
+void th_trace_selection_saw(const struct th_trace_selection *selection, uint64_t tags,
+                            uint64_t all_tags)
 {
     struct th_tracing *tracing = selection->tracing;
+
+    if (all_tags & (1 << TH_TAG_return_from | 1 << TH_TAG_exception_from | 1 << TH_TAG_return_to))
+        tracing->execution.counts.returns++; /* the recording has some */
 
     for (size_t i = 0; i < selection->tracee_count; i++)
         if (selection->met[i])

@@ -20,7 +20,9 @@ struct th_trace_selection {
     bool *met;        /* by tracee: for the caller, see th_trace_selection_saw() */
     size_t tracee_count, tracee_capacity;
     bool functions; /* ask th_trace_selects_function() for each function of the stream */
-    bool only_functions;
+    uint64_t
+        others; /* bits of the tags of events that sessions may get beside calls of these functions, their ends, and
+                      * what changes the world */
     bool stacks; /* calls that are open matter */
 };
 
@@ -31,8 +33,9 @@ void th_trace_select(struct th_tracing *tracing, struct th_trace_selection *sele
 void th_trace_selection_free(struct th_trace_selection *selection);
 
 /* Notes that the recording has events of TAGS, and events of the tracees that are `met`, that sessions
- * do not get. */
-void th_trace_selection_saw(const struct th_trace_selection *selection, uint64_t tags);
+ * do not get; ALL_TAGS: also outside of the bounds of time. */
+void th_trace_selection_saw(const struct th_trace_selection *selection, uint64_t tags,
+                            uint64_t all_tags);
 
 /* Returns whether a session may get calls of FUNCTION, or their ends. CONTEXT is the selection. FUNCTION is
  * called in the stream: if a pattern names it, the pattern has met it from now on. */

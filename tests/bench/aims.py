@@ -149,6 +149,14 @@ GROUPS = (
         Row('replay/report/l1', 'report of l1, processor time', 's', '<= 0.1'),
         Row('json/l1', 'JSON lines of l1 into count', 'ns', 'ratio <= 1/8', 'Jansson'),
         Row('json/unseen', 'JSON lines with new terms into count', 'ns', 'ratio <= 1/5', 'Jansson')]),
+    ('packed', 'Packed recordings, processor time', [
+        Row('packed/convert', 'l1 is packed; peer: is written plain', 's', 'ratio <= 1.5', 'plain'),
+        Row('packed/count', 'count of l1', 's', '', 'plain'),
+        Row('packed/window', 'count of 20 ms of l1', 's', 'ratio <= 1/4', 'all of it'),
+        Row('packed/second', 'a second of the generated one: slowest choice', 's', '< 1'),
+        Row('packed/second/sql', '... tracehost sql, events of a function', 's', '< 1'),
+        Row('packed/memory', '... the most memory', 'MiB', '< 64'),
+        Row('packed/frames', '... frames read, times those that are wanted', '', '<= 1.1')]),
     ('sql', 'Queries of l1, processor time', [
         Row('sql/calls', 'calls and durations by function, from calls', 's', 'ratio <= 2.5', 'time'),
         Row('sql/functions', 'the same from functions', 's', 'ratio <= 1.25', 'time')]),

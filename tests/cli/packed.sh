@@ -37,6 +37,20 @@ expect 'a replay reads only frames that have what is wanted, and --stats tells h
           50  frames of packed recordings
            1  frames that were read
 OUT
+# Open calls matter to a return: the frames that have them are read, too.
+by_function() {
+    "$tracehost" convert --index=1KiB "$long" "$work/small.trace.zst"
+    for options in '-p gb_trees:insert/3' '-p gb_trees:insert/_ -p maps:from_list/1' '-p nobody:calls/0' '-p gb_trees:insert/3 --return'; do
+        # shellcheck disable=SC2086
+        stats $options "$work/small.trace.zst" | sed -n '$p'
+    done
+}
+expect 'a replay of functions reads only frames that have them' by_function <<'OUT'
+           3  frames that were read
+           5  frames that were read
+           0  frames that were read
+         115  frames that were read
+OUT
 wrong_outputs() {
     "$tracehost" convert --index "$long" "$work/x.trace"
     "$tracehost" convert --index "$long" "$work/x.jsonl.zst"

@@ -8,20 +8,20 @@
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
 /* Walks through all that the index says of FRAME. */
-static void walk(const struct th_packed_index *index, const struct th_packed_frame *frame)
+static void walk(struct th_packed_index *index, const struct th_packed_frame *frame)
 {
     struct th_packed_tracee tracee;
     struct th_packed_record record;
     struct th_packed_walk at;
     uint64_t function;
 
-    th_replay_packed_tracees(frame, &at);
+    claim(th_replay_packed_tracees(index, frame, &at), "a part that was whole is not");
     while (th_replay_packed_next_tracee(&at, &tracee))
         claim(th_is_immediate(tracee.tracee), "a tracee that is no immediate");
     th_replay_packed_functions(&at);
     while (th_replay_packed_next_function(&at, &function))
         claim(function < index->function_count, "a function without a name");
-    th_replay_packed_world(frame, &at);
+    claim(th_replay_packed_world(index, frame, &at), "a part that was whole is not");
     while (th_replay_packed_next_record(&at, &record))
         claim(record.ordinal < frame->records &&
                   record.position - frame->position + record.size <= frame->bytes,

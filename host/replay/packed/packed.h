@@ -51,10 +51,11 @@ struct th_packed_frame {
         bool known;
         int64_t least, greatest;
     } times[TH_CLOCKS];
-    const unsigned char *sets; /* tracees, functions, records of the world; NULL: not indexed */
+    size_t part; /* of the index; and where its content has the frame's sets: tracees, functions; */
+    size_t sets, world; /* records of the world */
 };
 
-/* Walks through the sets of a frame. A walk that ends early is allowed. */
+/* Walks through the sets of a frame: see below. A walk that ends early is allowed. */
 struct th_packed_tracee {
     th_term tracee;
     unsigned flags;
@@ -74,24 +75,33 @@ struct th_packed_walk {
     uint64_t before; /* for deltas */
     uint64_t position;
 };
-void th_replay_packed_tracees(const struct th_packed_frame *frame, struct th_packed_walk *walk);
-bool th_replay_packed_next_tracee(struct th_packed_walk *walk, struct th_packed_tracee *tracee);
-/* After all tracees. */
-void th_replay_packed_functions(struct th_packed_walk *walk);
-bool th_replay_packed_next_function(struct th_packed_walk *walk, uint64_t *function);
-/* After all functions. */
-void th_replay_packed_world(const struct th_packed_frame *frame, struct th_packed_walk *walk);
-bool th_replay_packed_next_record(struct th_packed_walk *walk, struct th_packed_record *record);
-
 struct th_packed_index {
     struct th_packed_frame *frames;
     size_t count, capacity;
     int64_t zeros[TH_CLOCKS]; /* first time of each clock, in the order of the records */
     struct th_mfa *functions; /* by number */
     size_t function_count, function_capacity;
-    unsigned char **parts; /* whose bytes `sets` points to */
+    struct th_packed_part { /* compressed, as the file has it */
+        unsigned char *data;
+        size_t size;
+    } * parts;
     size_t part_count, part_capacity;
+    struct th_buffer content; /* of one part: the whole index is larger than what a choice needs */
+    size_t content_part;      /* number of that part; valid if there is content */
 };
+
+/* Begins a walk. The walks of frames of another part end with that.
+ * Errors: returns false if there is no memory for the part; the walk is then empty. */
+bool th_replay_packed_tracees(struct th_packed_index *index, const struct th_packed_frame *frame,
+                              struct th_packed_walk *walk);
+bool th_replay_packed_next_tracee(struct th_packed_walk *walk, struct th_packed_tracee *tracee);
+/* After all tracees. */
+void th_replay_packed_functions(struct th_packed_walk *walk);
+bool th_replay_packed_next_function(struct th_packed_walk *walk, uint64_t *function);
+/* As th_replay_packed_tracees(). */
+bool th_replay_packed_world(struct th_packed_index *index, const struct th_packed_frame *frame,
+                            struct th_packed_walk *walk);
+bool th_replay_packed_next_record(struct th_packed_walk *walk, struct th_packed_record *record);
 
 /* Appends the frames of a part of the index, of SIZE bytes at DATA, the content of the skippable frame.
  * The bytes are checked: walks stay within. OFFSET: of the first frame; frames follow each other.

@@ -12,7 +12,7 @@ enum { NAME_BYTES = 4 * 255 };
 /* --- Checked reading: a part of the index is checked once, as a whole ------------------------- */
 
 struct scan {
-    const unsigned char *at, *end;
+    const unsigned char *at, *end, *begin;
     bool bad;
 };
 
@@ -78,7 +78,7 @@ static void scan_sets(struct scan *scan, const struct th_packed_index *index,
 {
     uint64_t count, before = 0;
 
-    frame->sets = scan->at;
+    frame->sets = (size_t)(scan->at - scan->begin);
     for (count = scan_count(scan); count > 0 && !scan->bad; count--) {
         uint64_t opened, ordinal = 0;
         before += scan_number(scan); /* the tracee */
@@ -95,6 +95,7 @@ static void scan_sets(struct scan *scan, const struct th_packed_index *index,
         scan->bad |= before >= index->function_count;
     }
     before = 0;
+    frame->world = (size_t)(scan->at - scan->begin);
     for (uint64_t at = 0, left = scan_count(scan); left > 0 && !scan->bad; left--) {
         uint64_t size;
         before += scan_number(scan);
@@ -134,7 +135,7 @@ static void scan_function(struct scan *scan, struct th_packed_index *index)
     index->functions[index->function_count++] = function;
 }
 
-/* Decompresses the content of a part, which the index then has. The size that it claims is not used. */
+/* Decompresses the content of a part. The size that it claims is not used. */
 static enum th_status inflate_part(const unsigned char *data, size_t size,
                                    struct th_buffer *content)
 {
@@ -143,6 +144,7 @@ static enum th_status inflate_part(const unsigned char *data, size_t size,
     size_t left = 1;
     bool full = true;
 
+    content->size = 0;
     while (zstd && left > 0 && (in.pos < in.size || full)) {
         ZSTD_outBuffer out = {NULL, 1 << 16, 0};
         if (!th_buffer_try(content, out.size))
@@ -168,52 +170,81 @@ enum th_status th_replay_packed_index_add(struct th_packed_index *index, uint64_
                                     .first = last ? last->first + last->records : 1,
                                     .position = last ? last->position + last->bytes : 0};
     size_t frames_before = index->count, functions_before = index->function_count;
-    struct th_buffer content = {0};
-    enum th_status status = inflate_part(data, size, &content);
+    struct th_buffer *content = &index->content;
+    enum th_status status = inflate_part(data, size, content);
+    unsigned char *kept = status == TH_OK ? th_may_realloc(NULL, size) : NULL;
     struct scan scan;
 
-    if (status != TH_OK) {
-        th_buffer_free(&content);
-        return status;
+    index->content_part = index->part_count;
+    if (!kept) {
+        content->size = 0;
+        return status == TH_OK ? th_error_raise(TH_FAILED, "there is no memory for the index")
+                               : status;
     }
-    scan = (struct scan){content.data, content.data + content.size, content.size == 0};
+    scan = (struct scan){content->data, content->data + content->size, content->data,
+                         content->size == 0};
+    frame.part = index->part_count;
     for (uint64_t left = scan_count(&scan); left > 0 && !scan.bad; left--)
         scan_function(&scan, index);
     for (uint64_t left = scan_count(&scan); left > 0 && !scan.bad; left--) {
         scan_frame(&scan, index, &frame);
         TH_ARRAY_GROW(index->frames, index->count, index->capacity);
         index->frames[index->count++] = frame;
-        frame = (struct th_packed_frame){.offset = frame.offset + frame.size,
+        frame = (struct th_packed_frame){.part = frame.part,
+                                         .offset = frame.offset + frame.size,
                                          .first = frame.first + frame.records,
                                          .position = frame.position + frame.bytes};
     }
     if (scan.bad || scan.at != scan.end) {
         index->count = frames_before;
         index->function_count = functions_before;
-        th_buffer_free(&content);
+        content->size = 0;
+        th_free(kept);
         return th_error_raise(TH_MALFORMED, "a part of the index is damaged");
     }
+    memcpy(kept, data, size);
     TH_ARRAY_GROW(index->parts, index->part_count, index->part_capacity);
-    index->parts[index->part_count++] = content.data;
+    index->parts[index->part_count++] = (struct th_packed_part){kept, size};
     return TH_OK;
 }
 
 void th_replay_packed_index_free(struct th_packed_index *index)
 {
     for (size_t i = 0; i < index->part_count; i++)
-        th_free(index->parts[i]);
+        th_free(index->parts[i].data);
     th_free(index->parts);
     th_free(index->frames);
     th_free(index->functions);
+    th_buffer_free(&index->content);
     *index = (struct th_packed_index){0};
 }
 
 /* --- Walks through checked sets ---------------------------------------------------------------- */
 
-void th_replay_packed_tracees(const struct th_packed_frame *frame, struct th_packed_walk *walk)
+/* Makes the content of FRAME's part, which was checked before, that of INDEX. Returns false if there is no memory. */
+static bool hold_part(struct th_packed_index *index, const struct th_packed_frame *frame)
 {
-    *walk = (struct th_packed_walk){.at = frame->sets};
+    const struct th_packed_part *part = &index->parts[frame->part];
+
+    if (index->content.size > 0 && index->content_part == frame->part)
+        return true;
+    index->content_part = frame->part;
+    if (inflate_part(part->data, part->size, &index->content) == TH_OK)
+        return true;
+    th_error_clear();
+    index->content.size = 0;
+    return false;
+}
+
+bool th_replay_packed_tracees(struct th_packed_index *index, const struct th_packed_frame *frame,
+                              struct th_packed_walk *walk)
+{
+    *walk = (struct th_packed_walk){0};
+    if (!hold_part(index, frame))
+        return false;
+    walk->at = index->content.data + frame->sets;
     walk->left = th_replay_packed_get(&walk->at);
+    return true;
 }
 
 bool th_replay_packed_next_tracee(struct th_packed_walk *walk, struct th_packed_tracee *tracee)
@@ -246,20 +277,15 @@ bool th_replay_packed_next_function(struct th_packed_walk *walk, uint64_t *funct
     return true;
 }
 
-void th_replay_packed_world(const struct th_packed_frame *frame, struct th_packed_walk *walk)
+bool th_replay_packed_world(struct th_packed_index *index, const struct th_packed_frame *frame,
+                            struct th_packed_walk *walk)
 {
-    struct th_packed_tracee tracee;
-    uint64_t function;
-
-    th_replay_packed_tracees(frame, walk);
-    while (th_replay_packed_next_tracee(walk, &tracee))
-        ;
-    th_replay_packed_functions(walk);
-    while (th_replay_packed_next_function(walk, &function))
-        ;
-    walk->before = 0;
-    walk->position = frame->position;
+    *walk = (struct th_packed_walk){.position = frame->position};
+    if (!hold_part(index, frame))
+        return false;
+    walk->at = index->content.data + frame->world;
     walk->left = th_replay_packed_get(&walk->at);
+    return true;
 }
 
 bool th_replay_packed_next_record(struct th_packed_walk *walk, struct th_packed_record *record)

@@ -207,8 +207,7 @@ static enum th_status note_call(struct th_packed_indexer *indexer, struct th_eve
         status = th_replay_call_ends_enter(indexer->ends, event, env, &process);
         if (status == TH_OK && process)
             th_replay_call_ends_want(indexer->ends, process, indexer->number);
-        if (status == TH_OK)
-            status = event->source->function(event, &function.function);
+        function.function = indexer->ends->entered;
     } else {
         if (!th_recorded_end_function(event, &function))
             return TH_MALFORMED;

@@ -40,16 +40,30 @@ static bool times_match(const struct plan *plan, const struct th_packed_frame *f
     return false;
 }
 
-static void meet_tracees(struct plan *plan, const struct th_packed_frame *frame)
+/* Begins a walk through the tracees of FRAME. If there is no memory for that, the index is of no use. */
+static void walk_tracees(struct plan *plan, const struct th_packed_frame *frame,
+                         struct th_packed_walk *walk)
 {
+    if (!th_replay_packed_tracees(&plan->file->index, frame, walk))
+        plan->file->mistrusted = true;
+}
+
+/* Notes which tracees the frames have, until all are met. */
+static void meet_tracees(struct plan *plan)
+{
+    const struct th_packed_index *index = &plan->file->index;
+    size_t missing = plan->selection->met ? plan->wanted.count : 0;
     struct th_packed_tracee tracee;
     struct th_packed_walk walk;
 
-    th_replay_packed_tracees(frame, &walk);
-    while (th_replay_packed_next_tracee(&walk, &tracee)) {
-        bool *met = th_hash_table_get(&plan->wanted, tracee.tracee);
-        if (met)
-            *met = true;
+    for (size_t i = 0; i < index->count && missing > 0; i++) {
+        walk_tracees(plan, &index->frames[i], &walk);
+        while (th_replay_packed_next_tracee(&walk, &tracee)) {
+            bool *met = th_hash_table_get(&plan->wanted, tracee.tracee);
+            missing -= met && !*met;
+            if (met)
+                *met = true;
+        }
     }
 }
 
@@ -60,10 +74,11 @@ static bool sets_match(struct plan *plan, const struct th_packed_frame *frame)
     uint64_t function;
     bool found = plan->wanted.count == 0;
 
-    th_replay_packed_tracees(frame, &walk);
+    walk_tracees(plan, frame, &walk);
     while (th_replay_packed_next_tracee(&walk, &tracee))
         found = found || th_hash_table_get(&plan->wanted, tracee.tracee);
-    if (!found || !plan->functions)
+    if (!found || !plan->functions || frame->tags & plan->selection->others ||
+        plan->file->mistrusted)
         return found;
     th_replay_packed_functions(&walk);
     while (th_replay_packed_next_function(&walk, &function))
@@ -128,12 +143,12 @@ static void look_back(struct plan *plan, size_t frame)
     struct th_packed_tracee tracee;
     struct th_packed_walk walk;
 
-    th_replay_packed_tracees(&file->index.frames[frame], &walk);
+    walk_tracees(plan, &file->index.frames[frame], &walk);
     while (!file->read[frame] && th_replay_packed_next_tracee(&walk, &tracee)) {
         const struct need *need = th_hash_table_get(&plan->needs, tracee.tracee);
         file->read[frame] = need && (need->whole || tracee.flags & TH_PACKED_DOUBT);
     }
-    th_replay_packed_tracees(&file->index.frames[frame], &walk);
+    walk_tracees(plan, &file->index.frames[frame], &walk);
     while (th_replay_packed_next_tracee(&walk, &tracee)) {
         struct need *need = th_hash_table_get(&plan->needs, tracee.tracee);
         if (file->read[frame] &&
@@ -172,6 +187,7 @@ static void extend_passed(const struct plan *plan, struct th_reader_passed *pass
 
     for (size_t i = 0; i < file->index.count; i++) {
         const struct th_packed_frame *frame = &file->index.frames[i];
+        passed->all_tags |= file->read[i] ? 0 : frame->tags;
         if (!file->read[i] && times_match(plan, frame)) {
             passed->inside += frame->records;
             passed->tags |= frame->tags;
@@ -204,8 +220,7 @@ void th_replay_packed_select(struct th_packed_file *file,
     for (size_t i = 0; i < selection->tracee_count; i++)
         th_hash_table_set(&plan.wanted, selection->tracees[i],
                           selection->met ? &selection->met[i] : &plan.met);
-    for (size_t i = 0; i < count && selection->tracee_count; i++)
-        meet_tracees(&plan, &file->index.frames[i]);
+    meet_tracees(&plan);
     if (selection->is_wanted) {
         plan.functions = th_alloc_zero(file->index.function_count + 1);
         for (size_t i = 0; i < file->index.function_count; i++)

@@ -303,16 +303,19 @@ static enum th_status enter_frame(struct th_packed_file *file)
     enum th_status status = TH_OK;
 
     file->inside = true;
-    th_replay_packed_world(frame, &file->world);
-    if (!th_replay_packed_next_record(&file->world, &file->next))
+    file->next.data = NULL;
+    if (!th_replay_packed_world(&file->index, frame, &file->world))
+        status = th_error_raise(TH_PARTIAL, "there is no memory for the index");
+    else if (!th_replay_packed_next_record(&file->world, &file->next))
         file->next.data = NULL;
     file->ordinal = file->place = 0;
     file->plain.size = 0;
-    if (!has_pick(file))
+    if (status == TH_OK && !has_pick(file))
         return TH_OK;
-    status = th_buffer_try(&file->plain, frame->bytes)
-                 ? unpack_frame(file, frame, file->plain.data)
-                 : th_error_raise(TH_PARTIAL, "there is no memory to decompress a frame");
+    if (status == TH_OK)
+        status = th_buffer_try(&file->plain, frame->bytes)
+                     ? unpack_frame(file, frame, file->plain.data)
+                     : th_error_raise(TH_PARTIAL, "there is no memory to decompress a frame");
     file->plain.size = frame->bytes;
     if (status == TH_OK)
         return TH_OK;
