@@ -121,7 +121,7 @@ static __attribute__((cold)) bool is_other(struct th_sql_cursor *cursor)
 /* Makes the place where records are lost a drop, for a table that pairs records. Returns whether it is one. */
 static __attribute__((cold)) bool is_loss(struct th_sql_cursor *cursor, enum th_status status)
 {
-    if (status != TH_PARTIAL || cursor->table->row_size == 0 ||
+    if (status != TH_PARTIAL || cursor->table->in_order ||
         !(cursor->scan.tags & UINT64_C(1) << TH_SQL_TAG_DROP))
         return false;
     cursor->event.kind = TH_EVENT_DROP;

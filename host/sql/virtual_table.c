@@ -178,10 +178,10 @@ static double plan_constraint(const struct th_sql_table *table, sqlite3_index_in
     return share_of(asks, op);
 }
 
-/* Rows are in the order of records if these are the rows, and if they are of one recording. */
+/* Rows are in the order of records if the table's are, and if they are of one recording. */
 static bool is_in_order(const struct th_sql_virtual *made, const sqlite3_index_info *info)
 {
-    return made->table->row_size == 0 && made->options.count == 1 && info->nOrderBy == 1 &&
+    return made->table->in_order && made->options.count == 1 && info->nOrderBy == 1 &&
            !info->aOrderBy[0].desc && info->aOrderBy[0].iColumn >= 0 &&
            made->table->columns[info->aOrderBy[0].iColumn].asks == TH_SQL_ASKS_RECORD;
 }
@@ -425,8 +425,6 @@ static int next_row(sqlite3_vtab_cursor *base)
         status = status == TH_OK ? th_sql_scan_next(cursor) : status;
         cursor->over = status == TH_END;
         status = status == TH_OK ? cursor->table->take(cursor) : status;
-        if (status == TH_OK && cursor->table->row_size == 0)
-            return SQLITE_OK;
         if (status == TH_MALFORMED && cursor->reader)
             th_error_clear();
         else if (status != TH_OK && status != TH_END)
@@ -466,12 +464,8 @@ static int at_end(sqlite3_vtab_cursor *base)
 static int get_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     struct th_sql_cursor *cursor = (struct th_sql_cursor *)base;
-    const struct th_sql_column *which = &cursor->table->columns[column];
 
-    if (which->kind == TH_SQL_CELL_OWN)
-        cursor->table->column(cursor, context, column);
-    else
-        th_sql_cell(cursor, context, which);
+    th_sql_cell(cursor, context, &cursor->table->columns[column]);
     return SQLITE_OK;
 }
 
@@ -480,9 +474,8 @@ enum { RECORD_BITS = 44 }; /* of the number of a row */
 static int get_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 {
     const struct th_sql_cursor *cursor = (struct th_sql_cursor *)base;
-    const uint64_t *first = cursor->row ? cursor->row : &cursor->event.number;
 
-    *number = (sqlite3_int64)(cursor->recording << RECORD_BITS | *first);
+    *number = (sqlite3_int64)(cursor->recording << RECORD_BITS | *(const uint64_t *)cursor->row);
     return SQLITE_OK;
 }
 
