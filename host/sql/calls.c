@@ -139,8 +139,8 @@ static enum th_status take_call(struct th_sql_cursor *cursor)
     if (is_call)
         status = event->source->function(&cursor->event, &call.function);
     if (status != TH_OK || !is_call || !th_sql_window_takes_function(window, &call.function) ||
-        !th_sql_window_takes_time(window, &call.time) || call.record < window->first ||
-        call.record > window->last)
+        !th_sql_window_takes_time(window, &call.time) ||
+        !th_sql_window_has(window, TH_SQL_ASKS_RECORD, (int64_t)call.record))
         return status;
     if (th_sql_uses(cursor, COLUMN_args) && (status = args_of_call(cursor, &call.args)) != TH_OK)
         return status;

@@ -65,7 +65,7 @@ static th_term peer_of(const struct th_event *event)
 }
 
 /* Fills what needs the decoded event. */
-static void set_terms(struct event_row *row, const struct th_event *event)
+static void set_event_terms(struct event_row *row, const struct th_event *event)
 {
     bool spawns = event->tag == TH_TAG_spawn || event->tag == TH_TAG_spawned;
     bool traces = event->kind <= TH_EVENT_TRACE_TS;
@@ -89,18 +89,13 @@ static void set_terms(struct event_row *row, const struct th_event *event)
         row->scheduler = (struct th_sql_term){event->scheduler_id, true};
 }
 
-static bool asks_function(const struct th_sql_window *window)
-{
-    return window->modules.bounded || window->functions.bounded ||
-           window->least_arity > INT64_MIN || window->most_arity < INT64_MAX;
-}
-
 /* Fills the row of a sound message, as far as the statement uses it. */
-static enum th_status set_message(struct th_sql_cursor *cursor, struct event_row *row)
+static enum th_status set_message_row(struct th_sql_cursor *cursor, struct event_row *row)
 {
     struct th_event *event = &cursor->event;
-    bool names = asks_function(&cursor->window) || th_sql_uses(cursor, COLUMN_module) ||
-                 th_sql_uses(cursor, COLUMN_function) || th_sql_uses(cursor, COLUMN_arity);
+    bool names = th_sql_window_asks_function(&cursor->window) ||
+                 th_sql_uses(cursor, COLUMN_module) || th_sql_uses(cursor, COLUMN_function) ||
+                 th_sql_uses(cursor, COLUMN_arity);
     enum th_status status = TH_OK;
 
     row->time = event->time;
@@ -110,7 +105,7 @@ static enum th_status set_message(struct th_sql_cursor *cursor, struct event_row
         (names && may_have_function(event) && !th_trace_tag_has_function(event->tag))) {
         status = th_trace_event_decode(event, &cursor->env);
         if (status == TH_OK)
-            set_terms(row, event);
+            set_event_terms(row, event);
     } else if (names && may_have_function(event) &&
                event->source->function(event, &row->function) != TH_OK) {
         th_error_clear(); /* a return_to `undefined` */
@@ -134,17 +129,17 @@ static enum th_status take_event(struct th_sql_cursor *cursor)
     if (message && !th_sql_window_takes_time(window, &event->time))
         return TH_OK;
     if (message) {
-        status = set_message(cursor, &row);
+        status = set_message_row(cursor, &row);
     } else {
         bool drops = event->kind == TH_EVENT_DROP;
         row.tag = drops ? "drop" : "other";
         row.term = drops ? (struct th_sql_term){th_small((int64_t)event->dropped), true}
                          : (struct th_sql_term){cursor->whole, false};
-        if (window->timed || window->tracees.bounded)
+        if (window->limits[TH_SQL_ASKS_TIME].bounded || window->limits[TH_SQL_ASKS_TRACEE].bounded)
             return TH_OK;
     }
     if (status == TH_OK &&
-        (!asks_function(window) ||
+        (!th_sql_window_asks_function(window) ||
          (row.function.module != TH_NONE && th_sql_window_takes_function(window, &row.function))))
         th_sql_queue(cursor, &row);
     return status == TH_OK ? TH_OK : TH_FAILED;

@@ -26,20 +26,7 @@
 #include <string.h>
 SQLITE_EXTENSION_INIT3
 
-/* The part of records that constraints on a column restrict. */
-enum th_sql_asks {
-    TH_SQL_ASKS_NOTHING,
-    TH_SQL_ASKS_RECORDING,
-    TH_SQL_ASKS_RECORD,
-    TH_SQL_ASKS_TIME,
-    TH_SQL_ASKS_TRACEE,
-    TH_SQL_ASKS_TAG,
-    TH_SQL_ASKS_MODULE,
-    TH_SQL_ASKS_FUNCTION,
-    TH_SQL_ASKS_ARITY
-};
-
-/* What a column's cell is in the struct of a row. NULL: as said, a time of no kind, an unknown caller. */
+/* Kinds of cells: members of a row's struct. NULL: as said, a time of no kind, an unknown caller. */
 enum th_sql_kind {
     TH_SQL_CELL_RECORDING, /* in no struct: the name of the recording */
     TH_SQL_CELL_COUNT,     /* uint64_t */
@@ -66,7 +53,7 @@ struct th_sql_column {
     size_t offset; /* in the struct */
 };
 
-/* A table lists its columns as X(name, TEXT or INTEGER, what it asks, kind, member of struct ROW), in the order of the
+/* Each table lists its columns as X(name, TEXT or INTEGER, what it asks, kind, member of struct ROW), in the order of the
  * rows. */
 #define TH_SQL_COLUMN_ENUM(name, type, asks, kind, member) COLUMN_##name,
 #define TH_SQL_COLUMN_ROW(name, type, asks, kind, member) \
@@ -191,7 +178,7 @@ struct th_sql_tracee {
 };
 struct th_sql_tracee th_sql_tracee_of(struct th_sql_cursor *cursor, th_term tracee);
 
-/* --- What a table keeps of a recording (kept.c) ------------------------------------------------- */
+/* --- The state of tables (kept_rows.c) ----------------------------------------------------- */
 
 /* Rows by key, in the order of their first records. Start it as {0}. */
 struct th_sql_kept {
