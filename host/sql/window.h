@@ -22,7 +22,7 @@ enum th_sql_asks {
     TH_SQL_ASKS
 };
 
-/* What is asked: numbers, or a set of immediate terms. */
+/* A limit of numbers, or a set of immediate terms. */
 struct th_sql_limit {
     bool bounded;          /* false: all are taken */
     int64_t least, most;   /* both included */
