@@ -21,6 +21,7 @@ struct call_row {
     uint64_t end_record; /* 0: not known; else the row leaves at this record */
     struct th_event_time ended;
     int64_t duration; /* below 0: not known */
+    struct th_sql_term result;
 };
 
 #define ROW call_row
@@ -40,7 +41,7 @@ struct call_row {
     X(ended, INTEGER, NOTHING, TIME, ended)              \
     X(end_record, INTEGER, NOTHING, NUMBER, end_record)  \
     X(ended_by, TEXT, NOTHING, CONSTANT, ended_by)       \
-    X(result, TEXT, NOTHING, OWN, call)
+    X(result, TEXT, NOTHING, TERM, result)
 
 enum { CALL_COLUMNS(TH_SQL_COLUMN_ENUM) CALL_COLUMN_COUNT };
 static const struct th_sql_column call_columns[] = {CALL_COLUMNS(TH_SQL_COLUMN_ROW)};
@@ -48,6 +49,7 @@ static const struct th_sql_column call_columns[] = {CALL_COLUMNS(TH_SQL_COLUMN_R
 struct calls {
     struct th_sql_open_calls open; /* struct call */
     size_t shown;                  /* rest(): number of places that were looked at */
+    enum th_status decoded;        /* whether results could be */
 };
 
 static const char *ended_by(const struct th_event *event, enum th_call_duration kind)
@@ -68,7 +70,7 @@ static void end_followed_call(void *context, uint32_t place, enum th_call_durati
 {
     struct th_sql_cursor *cursor = context;
     struct calls *calls = cursor->state;
-    const struct th_event *event = &cursor->event;
+    struct th_event *event = &cursor->event;
     struct call *call = th_sql_open_call(&calls->open, place);
     struct call_row row;
 
@@ -80,6 +82,10 @@ static void end_followed_call(void *context, uint32_t place, enum th_call_durati
     if (kind == TH_DURATION_KNOWN || kind == TH_DURATION_UNTIMED) {
         row.end_record = event->number;
         row.ended = event->time;
+        if (th_sql_uses(cursor, COLUMN_result) && event->tag != TH_TAG_return_to) {
+            calls->decoded = th_trace_event_decode(event, &cursor->env);
+            row.result.term = event->extra;
+        }
     }
     th_sql_queue(cursor, &row);
     call->record = 0;
@@ -128,11 +134,13 @@ static enum th_status take_call(struct th_sql_cursor *cursor)
     bool is_call;
     enum th_status status = th_sql_open_calls_take(&calls->open, cursor, &is_call, &followed);
 
+    if (calls->decoded != TH_OK)
+        return TH_FAILED;
     if (is_call)
         status = event->source->function(&cursor->event, &call.function);
     if (status != TH_OK || !is_call || !th_sql_window_takes_function(window, &call.function) ||
-        !th_sql_window_takes_time(window, &call.time) || call.record < window->first ||
-        call.record > window->last)
+        !th_sql_window_takes_time(window, &call.time) ||
+        !th_sql_window_has(window, TH_SQL_ASKS_RECORD, (int64_t)call.record))
         return status;
     if (th_sql_uses(cursor, COLUMN_args) && (status = args_of_call(cursor, &call.args)) != TH_OK)
         return status;
@@ -164,20 +172,6 @@ static bool queue_open_call(struct th_sql_cursor *cursor)
     return true;
 }
 
-static void result_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
-{
-    const struct call_row *row = cursor->row;
-    struct th_event *event = &cursor->event;
-
-    (void)column;
-    if (!row->end_record || event->tag == TH_TAG_return_to)
-        return;
-    if (th_trace_event_decode(event, &cursor->env) == TH_OK)
-        th_sql_cell_term(cursor, context, event->extra);
-    else
-        th_sql_cell_error(context);
-}
-
 const struct th_sql_table th_sql_calls = {.name = "calls",
                                           .columns = call_columns,
                                           .count = CALL_COLUMN_COUNT,
@@ -186,5 +180,4 @@ const struct th_sql_table th_sql_calls = {.name = "calls",
                                           .take = take_call,
                                           .rest = queue_open_call,
                                           .end = end_calls_table,
-                                          .owns_rows = true,
-                                          .column = result_column};
+                                          .owns_rows = true};

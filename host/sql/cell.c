@@ -17,7 +17,7 @@ static void cell_printed(struct th_sql_cursor *cursor, sqlite3_context *context)
                           SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-void th_sql_cell_term(struct th_sql_cursor *cursor, sqlite3_context *context, th_term t)
+static void cell_term(struct th_sql_cursor *cursor, sqlite3_context *context, th_term t)
 {
     if (t == TH_NONE)
         return;
@@ -27,14 +27,22 @@ void th_sql_cell_term(struct th_sql_cursor *cursor, sqlite3_context *context, th
 }
 
 /* The name of an atom stays for ever. */
-void th_sql_cell_name(struct th_sql_cursor *cursor, sqlite3_context *context, th_term atom)
+static void cell_name(struct th_sql_cursor *cursor, sqlite3_context *context, th_term atom)
 {
-    const struct th_atom_name *name = th_atom_name(atom);
+    const struct th_atom_name *name;
 
+    if (atom == TH_NONE)
+        return;
+    name = th_atom_name(atom);
     if (th_replay_flat_is_plain(atom))
         sqlite3_result_text(context, name->text, name->bytes, SQLITE_STATIC);
     else
-        th_sql_cell_term(cursor, context, atom);
+        cell_term(cursor, context, atom);
+}
+
+static void cell_constant(sqlite3_context *context, const char *text)
+{
+    sqlite3_result_text(context, text, -1, SQLITE_STATIC);
 }
 
 static void cell_caller(struct th_sql_cursor *cursor, sqlite3_context *context,
@@ -45,18 +53,18 @@ static void cell_caller(struct th_sql_cursor *cursor, sqlite3_context *context,
         th_trace_function_print(&cursor->text, &caller->function);
         cell_printed(cursor, context);
     } else if (caller->kind == TH_CALLER_UNDEFINED) {
-        th_sql_cell_constant(context, "undefined");
+        cell_constant(context, "undefined");
     }
 }
 
-void th_sql_cell_time(sqlite3_context *context, const struct th_event_time *time)
+static void cell_time(sqlite3_context *context, const struct th_event_time *time)
 {
     if (time->kind != TH_TIME_NONE)
         sqlite3_result_int64(context, time->ns);
 }
 
 /* The names are those of tracehost-jsonl(5). */
-void th_sql_cell_clock(sqlite3_context *context, const struct th_event_time *time)
+static void cell_clock(sqlite3_context *context, const struct th_event_time *time)
 {
     static const char *const names[] = {[TH_TIME_TIMESTAMP] = "timestamp",
                                         [TH_TIME_CPU] = "cpu_timestamp",
@@ -64,7 +72,7 @@ void th_sql_cell_clock(sqlite3_context *context, const struct th_event_time *tim
                                         [TH_TIME_STRICT_MONOTONIC] = "strict_monotonic"};
 
     if (time->kind != TH_TIME_NONE)
-        th_sql_cell_constant(context, names[time->kind]);
+        cell_constant(context, names[time->kind]);
 }
 
 static void cell_text(sqlite3_context *context, const char *text)
@@ -73,12 +81,7 @@ static void cell_text(sqlite3_context *context, const char *text)
         sqlite3_result_text64(context, text, strlen(text), SQLITE_TRANSIENT, SQLITE_UTF8);
 }
 
-void th_sql_cell_constant(sqlite3_context *context, const char *text)
-{
-    sqlite3_result_text(context, text, -1, SQLITE_STATIC);
-}
-
-void th_sql_cell_recording(struct th_sql_cursor *cursor, sqlite3_context *context)
+static void cell_recording(struct th_sql_cursor *cursor, sqlite3_context *context)
 {
     cell_text(context, cursor->options->recordings[cursor->recording]);
 }
@@ -99,12 +102,13 @@ void th_sql_cell_error(sqlite3_context *context)
 void th_sql_cell(struct th_sql_cursor *cursor, sqlite3_context *context,
                  const struct th_sql_column *column)
 {
-    const void *at = cursor->row ? (const char *)cursor->row + column->offset : NULL;
+    const void *at = (const char *)cursor->row + column->offset;
+    const struct th_sql_term *term;
     const struct th_sql_tracee *tracee;
 
     switch (column->kind) {
     case TH_SQL_CELL_RECORDING:
-        th_sql_cell_recording(cursor, context);
+        cell_recording(cursor, context);
         break;
     case TH_SQL_CELL_COUNT:
     case TH_SQL_CELL_NUMBER:
@@ -120,24 +124,36 @@ void th_sql_cell(struct th_sql_cursor *cursor, sqlite3_context *context,
             sqlite3_result_int64(context, *(const int64_t *)at);
         break;
     case TH_SQL_CELL_TIME:
-        th_sql_cell_time(context, at);
+        cell_time(context, at);
         break;
     case TH_SQL_CELL_CLOCK:
-        th_sql_cell_clock(context, at);
+        cell_clock(context, at);
+        break;
+    case TH_SQL_CELL_TERM:
+        term = at;
+        if (term->number)
+            sqlite3_result_int64(context, th_small_value(term->term));
+        else
+            cell_term(cursor, context, term->term);
+        break;
+    case TH_SQL_CELL_NAME:
+        cell_name(cursor, context, ((const struct th_sql_term *)at)->term);
         break;
     case TH_SQL_CELL_TRACEE:
         tracee = at;
-        th_sql_cell_term(cursor, context, tracee->word);
+        cell_term(cursor, context, tracee->word);
         cell_text(context, tracee->text);
         break;
     case TH_SQL_CELL_MODULE:
-        th_sql_cell_name(cursor, context, ((const struct th_mfa *)at)->module);
+        cell_name(cursor, context, ((const struct th_mfa *)at)->module);
         break;
     case TH_SQL_CELL_FUNCTION:
-        th_sql_cell_name(cursor, context, ((const struct th_mfa *)at)->function);
+        if (((const struct th_mfa *)at)->module != TH_NONE)
+            cell_name(cursor, context, ((const struct th_mfa *)at)->function);
         break;
     case TH_SQL_CELL_ARITY:
-        sqlite3_result_int64(context, ((const struct th_mfa *)at)->arity);
+        if (((const struct th_mfa *)at)->module != TH_NONE)
+            sqlite3_result_int64(context, ((const struct th_mfa *)at)->arity);
         break;
     case TH_SQL_CELL_CALLER:
         cell_caller(cursor, context, at);
@@ -146,9 +162,7 @@ void th_sql_cell(struct th_sql_cursor *cursor, sqlite3_context *context,
         cell_text(context, *(char *const *)at);
         break;
     case TH_SQL_CELL_CONSTANT:
-        th_sql_cell_constant(context, *(const char *const *)at);
-        break;
-    case TH_SQL_CELL_OWN:
+        cell_constant(context, *(const char *const *)at);
         break;
     }
 }

@@ -1,98 +1,50 @@
-/* The table `events`: a row for each record, decoded when a column is asked for. */
+/* The table `events`: a row for each record. Only what the statement uses is decoded. */
 #include "table.h"
 
 #include "host/trace/tags.h"
 
-#define ROW th_sql_cursor /* there is none */
-#define EVENT_COLUMNS(X)                          \
-    X(recording, TEXT, RECORDING, RECORDING, row) \
-    X(record, INTEGER, RECORD, OWN, row)          \
-    X(time, INTEGER, TIME, OWN, row)              \
-    X(clock, TEXT, NOTHING, OWN, row)             \
-    X(node, TEXT, NOTHING, OWN, row)              \
-    X(tracee, TEXT, TRACEE, OWN, row)             \
-    X(tag, TEXT, TAG, OWN, row)                   \
-    X(module, TEXT, MODULE, OWN, row)             \
-    X(function, TEXT, FUNCTION, OWN, row)         \
-    X(arity, INTEGER, ARITY, OWN, row)            \
-    X(args, TEXT, NOTHING, OWN, row)              \
-    X(peer, TEXT, NOTHING, OWN, row)              \
-    X(result, TEXT, NOTHING, OWN, row)            \
-    X(term, TEXT, NOTHING, OWN, row)              \
-    X(extra, TEXT, NOTHING, OWN, row)             \
-    X(match_spec_result, TEXT, NOTHING, OWN, row) \
-    X(scheduler, INTEGER, NOTHING, OWN, row)
+struct event_row {
+    uint64_t record;
+    struct th_event_time time;
+    struct th_sql_term node, tracee;
+    const char *tag;
+    struct th_mfa function; /* module TH_NONE: none */
+    struct th_sql_term args, peer, result, term, extra, match_spec_result, scheduler;
+};
+
+#define ROW event_row
+#define EVENT_COLUMNS(X)                                         \
+    X(recording, TEXT, RECORDING, RECORDING, record)             \
+    X(record, INTEGER, RECORD, COUNT, record)                    \
+    X(time, INTEGER, TIME, TIME, time)                           \
+    X(clock, TEXT, NOTHING, CLOCK, time)                         \
+    X(node, TEXT, NOTHING, NAME, node)                           \
+    X(tracee, TEXT, TRACEE, TERM, tracee)                        \
+    X(tag, TEXT, TAG, CONSTANT, tag)                             \
+    X(module, TEXT, MODULE, MODULE, function)                    \
+    X(function, TEXT, FUNCTION, FUNCTION, function)              \
+    X(arity, INTEGER, ARITY, ARITY, function)                    \
+    X(args, TEXT, NOTHING, TERM, args)                           \
+    X(peer, TEXT, NOTHING, TERM, peer)                           \
+    X(result, TEXT, NOTHING, TERM, result)                       \
+    X(term, TEXT, NOTHING, TERM, term)                           \
+    X(extra, TEXT, NOTHING, TERM, extra)                         \
+    X(match_spec_result, TEXT, NOTHING, TERM, match_spec_result) \
+    X(scheduler, INTEGER, NOTHING, TERM, scheduler)
 
 enum { EVENT_COLUMNS(TH_SQL_COLUMN_ENUM) EVENT_COLUMN_COUNT };
 static const struct th_sql_column event_columns[] = {EVENT_COLUMNS(TH_SQL_COLUMN_ROW)};
 
-/* Returns whether the term that EVENTS has as its function may be one. */
+/* Returns whether the event may have a function: as its term, or of a spawn as its extra term. */
 static bool may_have_function(const struct th_event *event)
 {
-    return th_trace_tag_has_function(event->tag) || event->tag == TH_TAG_spawn ||
-           event->tag == TH_TAG_spawned ||
-           (event->tag >= TH_TAG_in && event->tag <= TH_TAG_out_exited);
+    return event->kind <= TH_EVENT_TRACE_TS &&
+           (th_trace_tag_has_function(event->tag) || event->tag == TH_TAG_spawn ||
+            event->tag == TH_TAG_spawned ||
+            (event->tag >= TH_TAG_in && event->tag <= TH_TAG_out_exited));
 }
 
-/* Returns the term with the function of the decoded event, {M, F, Arity} or {M, F, Args}; TH_NONE: none. */
-static th_term function_term(const struct th_event *event)
-{
-    th_term term =
-        event->tag == TH_TAG_spawn || event->tag == TH_TAG_spawned ? event->extra : event->term;
-    struct th_mfa function;
-
-    return may_have_function(event) && term != TH_NONE &&
-                   th_trace_event_function_from_term(term, &function)
-               ? term
-               : TH_NONE;
-}
-
-/* Finds the function of the event, as flat rows have it. Decodes terms only if necessary. */
-static bool event_function(struct th_sql_cursor *cursor, struct th_mfa *function)
-{
-    struct th_event *event = &cursor->event;
-    th_term term;
-
-    if (event->kind > TH_EVENT_TRACE_TS || !may_have_function(event))
-        return false;
-    if (th_trace_tag_has_function(event->tag)) {
-        if (event->source->function(event, function) == TH_OK)
-            return true;
-        th_error_clear();
-        return false;
-    }
-    if (th_trace_event_decode(event, &cursor->env) != TH_OK)
-        return false;
-    term = function_term(event);
-    return term != TH_NONE && th_trace_event_function_from_term(term, function);
-}
-
-static bool asks_function(const struct th_sql_window *window)
-{
-    return window->modules.bounded || window->functions.bounded ||
-           window->least_arity > INT64_MIN || window->most_arity < INT64_MAX;
-}
-
-/* Returns whether the record may be one that the statement asks for: the rest of the window. */
-static enum th_status take_event(struct th_sql_cursor *cursor)
-{
-    const struct th_sql_window *window = &cursor->window;
-    struct th_event *event = &cursor->event;
-    struct th_mfa function;
-
-    if (!cursor->sound || event->kind == TH_EVENT_DROP)
-        return window->timed || window->tracees.bounded || asks_function(window) ? TH_MALFORMED
-                                                                                 : TH_OK;
-    if (window->timed && !th_sql_window_takes_time(window, &event->time))
-        return TH_MALFORMED;
-    if (!asks_function(window))
-        return TH_OK;
-    return event_function(cursor, &function) && th_sql_window_takes_function(window, &function)
-               ? TH_OK
-               : TH_MALFORMED;
-}
-
-/* The other process or port of the decoded event. */
+/* Returns the other process or port of the decoded event. */
 static th_term peer_of(const struct th_event *event)
 {
     switch (event->tag) {
@@ -112,119 +64,90 @@ static th_term peer_of(const struct th_event *event)
     }
 }
 
-static th_term args_of(const struct th_event *event)
+/* Fills what needs the decoded event. */
+static void set_event_terms(struct event_row *row, const struct th_event *event)
 {
-    th_term term = event->kind > TH_EVENT_TRACE_TS ? TH_NONE : function_term(event);
-    th_term args = term == TH_NONE ? TH_NONE : th_tuple_elements(term)[2];
+    bool spawns = event->tag == TH_TAG_spawn || event->tag == TH_TAG_spawned;
+    bool traces = event->kind <= TH_EVENT_TRACE_TS;
+    th_term function = spawns ? event->extra : event->term, args = TH_NONE;
 
-    return args != TH_NONE && th_is_small(args) ? TH_NONE : args;
+    if (may_have_function(event) && function != TH_NONE &&
+        th_trace_event_function_from_term(function, &row->function))
+        args = th_tuple_elements(function)[2];
+    else
+        row->function.module = TH_NONE;
+    if (args != TH_NONE && !th_is_small(args))
+        row->args.term = args;
+    if (traces)
+        row->peer.term = peer_of(event);
+    if (traces && (event->tag == TH_TAG_return_from || event->tag == TH_TAG_exception_from))
+        row->result.term = event->extra;
+    row->term.term = event->term;
+    row->extra.term = traces ? event->extra : event->label;
+    row->match_spec_result.term = event->match_spec_result;
+    if (event->scheduler_id != TH_NONE && th_is_small(event->scheduler_id))
+        row->scheduler = (struct th_sql_term){event->scheduler_id, true};
 }
 
-/* Gives a column that takes a decoded event. */
-static void decoded_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
+/* Fills the row of a sound message, as far as the statement uses it. */
+static enum th_status set_message_row(struct th_sql_cursor *cursor, struct event_row *row)
 {
     struct th_event *event = &cursor->event;
-    bool traces = event->kind <= TH_EVENT_TRACE_TS;
-    th_term t = TH_NONE;
+    bool names = th_sql_window_asks_function(&cursor->window) ||
+                 th_sql_uses(cursor, COLUMN_module) || th_sql_uses(cursor, COLUMN_function) ||
+                 th_sql_uses(cursor, COLUMN_arity);
+    enum th_status status = TH_OK;
 
-    if (th_trace_event_decode(event, &cursor->env) != TH_OK) {
-        th_sql_cell_error(context);
-        return;
+    row->time = event->time;
+    row->tracee.term = event->tracee;
+    row->tag = th_trace_tag_name(event->tag);
+    if (cursor->used >> COLUMN_args ||
+        (names && may_have_function(event) && !th_trace_tag_has_function(event->tag))) {
+        status = th_trace_event_decode(event, &cursor->env);
+        if (status == TH_OK)
+            set_event_terms(row, event);
+    } else if (names && may_have_function(event) &&
+               event->source->function(event, &row->function) != TH_OK) {
+        th_error_clear(); /* a return_to `undefined` */
+        row->function.module = TH_NONE;
     }
-    if (column == COLUMN_args)
-        t = args_of(event);
-    else if (column == COLUMN_peer && traces)
-        t = peer_of(event);
-    else if (column == COLUMN_result && traces &&
-             (event->tag == TH_TAG_return_from || event->tag == TH_TAG_exception_from))
-        t = event->extra;
-    else if (column == COLUMN_term)
-        t = event->term;
-    else if (column == COLUMN_extra)
-        t = traces ? event->extra : event->label;
-    else if (column == COLUMN_match_spec_result)
-        t = event->match_spec_result;
-    else if (column == COLUMN_scheduler && event->scheduler_id != TH_NONE &&
-             th_is_small(event->scheduler_id))
-        sqlite3_result_int64(context, th_small_value(event->scheduler_id));
-    th_sql_cell_term(cursor, context, t);
+    return status;
 }
 
-/* Gives a column of a record that is no sound message: its tag, and `term`. */
-static void other_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
+/* Queues the row of the record, if it may be one that the statement asks for: the rest of the window. */
+static enum th_status take_event(struct th_sql_cursor *cursor)
 {
-    bool drops = cursor->event.kind == TH_EVENT_DROP;
-
-    if (column == COLUMN_tag)
-        th_sql_cell_constant(context, drops ? "drop" : "other");
-    else if (column == COLUMN_term && drops)
-        sqlite3_result_int64(context, (int64_t)cursor->event.dropped);
-    else if (column == COLUMN_term)
-        th_sql_cell_term(cursor, context, cursor->whole);
-}
-
-static void cell_node(struct th_sql_cursor *cursor, sqlite3_context *context)
-{
+    const struct th_sql_window *window = &cursor->window;
+    const struct th_event *event = &cursor->event;
+    struct event_row row = {.record = event->number};
     th_term node = th_replay_reader_info(cursor->reader)->node.node;
+    bool message = cursor->sound && event->kind != TH_EVENT_DROP;
+    enum th_status status = TH_OK;
 
     if (node != TH_NONE && th_is_atom(node))
-        th_sql_cell_name(cursor, context, node);
-}
-
-static void function_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
-{
-    struct th_mfa function;
-
-    if (!event_function(cursor, &function))
-        return;
-    if (column == COLUMN_arity)
-        sqlite3_result_int64(context, function.arity);
-    else
-        th_sql_cell_name(cursor, context,
-                         column == COLUMN_module ? function.module : function.function);
-}
-
-static void event_column(struct th_sql_cursor *cursor, sqlite3_context *context, int column)
-{
-    struct th_event *event = &cursor->event;
-
-    switch (column) {
-    case COLUMN_record:
-        sqlite3_result_int64(context, (sqlite3_int64)event->number);
-        return;
-    case COLUMN_node:
-        cell_node(cursor, context);
-        return;
+        row.node.term = node;
+    if (message && !th_sql_window_takes_time(window, &event->time))
+        return TH_OK;
+    if (message) {
+        status = set_message_row(cursor, &row);
+    } else {
+        bool drops = event->kind == TH_EVENT_DROP;
+        row.tag = drops ? "drop" : "other";
+        row.term = drops ? (struct th_sql_term){th_small((int64_t)event->dropped), true}
+                         : (struct th_sql_term){cursor->whole, false};
+        if (window->limits[TH_SQL_ASKS_TIME].bounded || window->limits[TH_SQL_ASKS_TRACEE].bounded)
+            return TH_OK;
     }
-    if (!cursor->sound || event->kind == TH_EVENT_DROP) {
-        other_column(cursor, context, column);
-        return;
-    }
-    switch (column) {
-    case COLUMN_time:
-        th_sql_cell_time(context, &event->time);
-        return;
-    case COLUMN_clock:
-        th_sql_cell_clock(context, &event->time);
-        return;
-    case COLUMN_tracee:
-        th_sql_cell_term(cursor, context, event->tracee);
-        return;
-    case COLUMN_tag:
-        th_sql_cell_constant(context, th_trace_tag_name(event->tag));
-        return;
-    case COLUMN_module:
-    case COLUMN_function:
-    case COLUMN_arity:
-        function_column(cursor, context, column);
-        return;
-    default:
-        decoded_column(cursor, context, column);
-    }
+    if (status == TH_OK &&
+        (!th_sql_window_asks_function(window) ||
+         (row.function.module != TH_NONE && th_sql_window_takes_function(window, &row.function))))
+        th_sql_queue(cursor, &row);
+    return status == TH_OK ? TH_OK : TH_FAILED;
 }
 
 const struct th_sql_table th_sql_events = {.name = "events",
                                            .columns = event_columns,
                                            .count = EVENT_COLUMN_COUNT,
-                                           .take = take_event,
-                                           .column = event_column};
+                                           .row_size = sizeof(struct event_row),
+                                           .in_order = true,
+                                           .take = take_event};

@@ -193,7 +193,7 @@ static bool queue_process(struct th_sql_cursor *cursor)
     do
         process = th_sql_kept_next(cursor->state);
     while (process && !process->tracee.text &&
-           !th_sql_set_takes(&cursor->window.tracees, process->tracee.word));
+           !th_sql_window_takes(&cursor->window, TH_SQL_ASKS_TRACEE, process->tracee.word));
     if (process)
         th_sql_queue(cursor, process);
     return process;

@@ -28,14 +28,15 @@ void th_sql_scan_select(struct th_sql_cursor *cursor)
     struct th_sql_window *scan = &cursor->scan;
     const uint64_t all = (UINT64_C(1) << TH_TAG_COUNT) - 1, none = UINT64_C(1) << 63;
     struct th_reader_selection selection = {.tags = scan->tags & all, .context = scan};
-    struct th_sql_set *tracees = &scan->tracees;
+    const struct th_sql_limit *tracees = &scan->limits[TH_SQL_ASKS_TRACEE];
+    const struct th_sql_limit *time = &scan->limits[TH_SQL_ASKS_TIME];
     size_t position = 0, count = tracees->items.count + 1;
     th_term *words = th_alloc(count * sizeof *words);
     struct th_slot *slot;
 
-    if (scan->timed) {
-        selection.from = (struct th_time_bound){.set = true, .ns = scan->from_ns};
-        selection.to = (struct th_time_bound){.set = true, .ns = scan->to_ns};
+    if (time->bounded) {
+        selection.from = (struct th_time_bound){.set = true, .ns = time->least};
+        selection.to = (struct th_time_bound){.set = true, .ns = time->most};
     }
     selection.tags = selection.tags == all ? 0 : selection.tags ? selection.tags : none;
     if (tracees->bounded && !tracees->open) {
@@ -45,8 +46,7 @@ void th_sql_scan_select(struct th_sql_cursor *cursor)
         while ((slot = th_hash_table_next(&tracees->items, &position)))
             words[selection.tracee_count++] = slot->key;
     }
-    if (scan->modules.bounded || scan->functions.bounded || scan->least_arity > 0 ||
-        scan->most_arity < INT64_MAX)
+    if (th_sql_window_asks_function(scan))
         selection.is_wanted = window_wants;
     th_replay_reader_select(cursor->reader, &selection, NULL);
     th_free(words);
@@ -121,7 +121,7 @@ static __attribute__((cold)) bool is_other(struct th_sql_cursor *cursor)
 /* Makes the place where records are lost a drop, for a table that pairs records. Returns whether it is one. */
 static __attribute__((cold)) bool is_loss(struct th_sql_cursor *cursor, enum th_status status)
 {
-    if (status != TH_PARTIAL || cursor->table->row_size == 0 ||
+    if (status != TH_PARTIAL || cursor->table->in_order ||
         !(cursor->scan.tags & UINT64_C(1) << TH_SQL_TAG_DROP))
         return false;
     cursor->event.kind = TH_EVENT_DROP;
@@ -155,7 +155,8 @@ enum th_status th_sql_scan_next(struct th_sql_cursor *cursor)
             __atomic_load_n(stop, __ATOMIC_RELAXED)) /* a flag without data */
             return TH_FAILED;
         status = th_replay_reader_next(cursor->reader, &cursor->event);
-        if (status == TH_END || cursor->event.number > cursor->scan.last)
+        if (status == TH_END ||
+            (int64_t)cursor->event.number > cursor->scan.limits[TH_SQL_ASKS_RECORD].most)
             return TH_END;
         if (status != TH_OK)
             report_damage(cursor);

@@ -2,10 +2,10 @@
  * Tables: virtual tables of SQLite whose rows are made of the records of recordings.
  *
  * virtual_table.c is the same for all tables: it takes the constraints of a statement into a window, opens the
- * recordings one after the other, and hands each record that the scan returns to the table. The table either
- * shows the record itself as a row (events), or queues rows: structs that it has made of this record and others.
- * What it has learnt when the recording has ended, it queues then (rest()). Its columns say where in the struct
- * their cells are (cell.c).
+ * recordings one after the other, and hands each record that the scan returns to the table. The table queues rows:
+ * structs that it has made of this record and of others. The rows of a record leave the queue before the next record is
+ * read, so that they may have its terms. What the table has learnt when the recording has ended, it queues then
+ * (rest()). Its columns say where in the struct their cells are (cell.c).
  */
 #ifndef TH_SQL_TABLE_H
 #define TH_SQL_TABLE_H
@@ -26,22 +26,8 @@
 #include <string.h>
 SQLITE_EXTENSION_INIT3
 
-/* The part of records that constraints on a column restrict. */
-enum th_sql_asks {
-    TH_SQL_ASKS_NOTHING,
-    TH_SQL_ASKS_RECORDING,
-    TH_SQL_ASKS_RECORD,
-    TH_SQL_ASKS_TIME,
-    TH_SQL_ASKS_TRACEE,
-    TH_SQL_ASKS_TAG,
-    TH_SQL_ASKS_MODULE,
-    TH_SQL_ASKS_FUNCTION,
-    TH_SQL_ASKS_ARITY
-};
-
-/* What a column's cell is in the struct of a row. NULL: as said, a time of no kind, an unknown caller. */
+/* Kinds of cells: members of a row's struct. NULL: as said, a time of no kind, an unknown caller. */
 enum th_sql_kind {
-    TH_SQL_CELL_OWN,       /* the table's column() gives it */
     TH_SQL_CELL_RECORDING, /* in no struct: the name of the recording */
     TH_SQL_CELL_COUNT,     /* uint64_t */
     TH_SQL_CELL_NUMBER,    /* uint64_t; 0: NULL */
@@ -49,8 +35,10 @@ enum th_sql_kind {
     TH_SQL_CELL_DURATION,  /* int64_t; below 0: NULL */
     TH_SQL_CELL_TIME,      /* struct th_event_time */
     TH_SQL_CELL_CLOCK,     /* struct th_event_time: the name of its clock */
+    TH_SQL_CELL_TERM,      /* struct th_sql_term: its text */
+    TH_SQL_CELL_NAME,      /* struct th_sql_term, an atom: its name */
     TH_SQL_CELL_TRACEE,    /* struct th_sql_tracee */
-    TH_SQL_CELL_MODULE,    /* struct th_mfa: its parts */
+    TH_SQL_CELL_MODULE,    /* struct th_mfa: its parts; NULL if the module is TH_NONE */
     TH_SQL_CELL_FUNCTION,
     TH_SQL_CELL_ARITY,
     TH_SQL_CELL_CALLER,  /* struct th_caller */
@@ -65,7 +53,7 @@ struct th_sql_column {
     size_t offset; /* in the struct */
 };
 
-/* A table lists its columns as X(name, TEXT or INTEGER, what it asks, kind, member of struct ROW), in the order of the
+/* Each table lists its columns as X(name, TEXT or INTEGER, what it asks, kind, member of struct ROW), in the order of the
  * rows. */
 #define TH_SQL_COLUMN_ENUM(name, type, asks, kind, member) COLUMN_##name,
 #define TH_SQL_COLUMN_ROW(name, type, asks, kind, member) \
@@ -77,15 +65,16 @@ struct th_sql_table {
     const char *name;
     const struct th_sql_column *columns;
     size_t count;
-    /* Bytes of a row in the queue, which begins with a uint64_t: a number that no other row of the recording has,
-     * whatever the window is, as SQLite joins the rows of several scans by it, for OR. 0: the record is the row. */
+    /* Bytes of a row, which begins with a uint64_t: a number that no other row of the recording has, whatever the
+     * window is, as SQLite joins the rows of several scans by it, for OR. */
     size_t row_size;
+    bool in_order; /* rows are in the order of their numbers, those of records */
 
     /* Begins a recording; may restrict what the scan returns (th_sql_cursor.scan). */
     void (*begin)(struct th_sql_cursor *cursor);
 
-    /* Takes the record, which is sound or a drop, unless `row_size` is 0; may queue rows. Returns whether the
-     * record is a row. Errors: TH_FAILED; TH_MALFORMED if the record is no row. */
+    /* Takes the record, which may be damaged if the scan has records of the tag `other`; may queue rows.
+     * Errors: TH_FAILED; TH_MALFORMED if the record is damaged. */
     enum th_status (*take)(struct th_sql_cursor *cursor);
 
     /* Queues more rows, after the last record. Returns false if there are none. NULL: the table has none. */
@@ -94,9 +83,6 @@ struct th_sql_table {
     /* Frees the state of the recording; it may be NULL. */
     void (*end)(struct th_sql_cursor *cursor);
     bool owns_rows; /* a row of the queue owns its texts */
-
-    /* Gives COLUMN of the row, which is of the kind OWN. */
-    void (*column)(struct th_sql_cursor *cursor, sqlite3_context *context, int column);
 };
 
 extern const struct th_sql_table th_sql_events, th_sql_calls, th_sql_messages, th_sql_processes,
@@ -129,7 +115,7 @@ struct th_sql_cursor {
     bool told;   /* the user has the table's news of the recording */
 
     /* The row. */
-    const void *row; /* NULL: the record */
+    const void *row; /* NULL: none */
     bool at_end;
     struct th_buffer queue; /* of rows */
     size_t queued;          /* byte of the first row that is left in the queue */
@@ -173,20 +159,17 @@ void th_sql_cell(struct th_sql_cursor *cursor, sqlite3_context *context,
 /* Frees what ROW owns: its texts, and those of its tracees. */
 void th_sql_row_free(const struct th_sql_table *table, const void *row);
 
+/* Makes the thread's chain, which is cleared, the error of a function. */
+void th_sql_cell_error(sqlite3_context *context);
+
 /* Return T, as Erlang text, that the caller frees. */
 char *th_sql_text_of(struct th_sql_cursor *cursor, th_term t);
 
-/* Give a cell: NULL for TH_NONE, and a time of no kind. */
-void th_sql_cell_term(struct th_sql_cursor *cursor, sqlite3_context *context, th_term t);
-void th_sql_cell_name(struct th_sql_cursor *cursor, sqlite3_context *context, th_term atom);
-void th_sql_cell_function(struct th_sql_cursor *cursor, sqlite3_context *context,
-                          const struct th_mfa *function);
-void th_sql_cell_time(sqlite3_context *context, const struct th_event_time *time);
-void th_sql_cell_clock(sqlite3_context *context, const struct th_event_time *time);
-void th_sql_cell_constant(sqlite3_context *context, const char *text);
-void th_sql_cell_recording(struct th_sql_cursor *cursor, sqlite3_context *context);
-
-void th_sql_cell_error(sqlite3_context *context); /* the thread's chain, which is cleared */
+/* A term, which gives an integer if it is a NUMBER. */
+struct th_sql_term {
+    th_term term; /* TH_NONE: NULL */
+    bool number;
+};
 
 /* The tracee of a row that outlives its record: a word, or the text of a tracee of an unknown node. */
 struct th_sql_tracee {
@@ -195,7 +178,7 @@ struct th_sql_tracee {
 };
 struct th_sql_tracee th_sql_tracee_of(struct th_sql_cursor *cursor, th_term tracee);
 
-/* --- What a table keeps of a recording (kept.c) ------------------------------------------------- */
+/* --- The state of tables (kept_rows.c) ----------------------------------------------------- */
 
 /* Rows by key, in the order of their first records. Start it as {0}. */
 struct th_sql_kept {

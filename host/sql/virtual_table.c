@@ -178,10 +178,10 @@ static double plan_constraint(const struct th_sql_table *table, sqlite3_index_in
     return share_of(asks, op);
 }
 
-/* Rows are in the order of records if these are the rows, and if they are of one recording. */
+/* Rows are in the order of records if the table's are, and if they are of one recording. */
 static bool is_in_order(const struct th_sql_virtual *made, const sqlite3_index_info *info)
 {
-    return made->table->row_size == 0 && made->options.count == 1 && info->nOrderBy == 1 &&
+    return made->table->in_order && made->options.count == 1 && info->nOrderBy == 1 &&
            !info->aOrderBy[0].desc && info->aOrderBy[0].iColumn >= 0 &&
            made->table->columns[info->aOrderBy[0].iColumn].asks == TH_SQL_ASKS_RECORD;
 }
@@ -204,69 +204,57 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
     return info->idxStr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-/* Restricts the numbers LEAST to MOST, where VALUE allows that. */
-static void restrict_numbers(int64_t *least, int64_t *most, char op, sqlite3_value *value)
+/* Takes a constraint on numbers. */
+static void take_number(struct th_sql_limit *limit, char op, sqlite3_value *value)
 {
     int64_t low = INT64_MIN, high = INT64_MAX;
     double real = sqlite3_value_double(value);
 
+    if (op == 'i')
+        return; /* SQLite tests each row */
     if (sqlite3_value_type(value) == SQLITE_INTEGER) {
         low = high = sqlite3_value_int64(value);
     } else if (sqlite3_value_type(value) == SQLITE_FLOAT && fabs(real) < 9e18) {
         low = (int64_t)floor(real);
         high = (int64_t)ceil(real);
     }
-    if (strchr("=>]", op) && low > *least)
-        *least = low;
-    if (strchr("=<[", op) && high < *most)
-        *most = high;
+    limit->bounded = true;
+    if (strchr("=>]", op) && low > limit->least)
+        limit->least = low;
+    if (strchr("=<[", op) && high < limit->most)
+        limit->most = high;
 }
 
-/* Adds the text VALUE to what WINDOW takes. A value of another type is equal to no text, or to that of its
+/* Adds the text VALUE to what the window takes. A value of another type is equal to no text, or to that of its
  * number. */
 static void add_text_to_window(struct th_sql_cursor *cursor, enum th_sql_asks asks,
                                sqlite3_value *value, uint64_t *tags)
 {
-    struct th_sql_window *window = &cursor->window;
     const char *text = (const char *)sqlite3_value_text(value);
     size_t size = (size_t)sqlite3_value_bytes(value);
 
     if (!text)
         return;
-    if (asks == TH_SQL_ASKS_TRACEE)
-        th_sql_window_tracee(&window->tracees, text, size);
-    else if (asks == TH_SQL_ASKS_TAG)
+    if (asks == TH_SQL_ASKS_TAG)
         *tags |= th_sql_window_tag(text, size);
-    else if (asks == TH_SQL_ASKS_MODULE)
-        th_sql_window_name(&window->modules, text, size);
-    else if (asks == TH_SQL_ASKS_FUNCTION)
-        th_sql_window_name(&window->functions, text, size);
+    else if (asks != TH_SQL_ASKS_RECORDING)
+        th_sql_window_text(&cursor->window, asks, text, size);
     for (size_t i = 0; asks == TH_SQL_ASKS_RECORDING && i < cursor->options->count; i++)
         if (strcmp(cursor->options->recordings[i], text) == 0)
-            th_sql_set_add(&window->recordings, th_small((int64_t)i));
+            th_sql_window_add(&cursor->window, asks, th_small((int64_t)i));
 }
 
-static struct th_sql_set *set_of(struct th_sql_window *window, enum th_sql_asks asks)
-{
-    return asks == TH_SQL_ASKS_TRACEE      ? &window->tracees
-           : asks == TH_SQL_ASKS_MODULE    ? &window->modules
-           : asks == TH_SQL_ASKS_FUNCTION  ? &window->functions
-           : asks == TH_SQL_ASKS_RECORDING ? &window->recordings
-                                           : NULL;
-}
-
-/* Takes the texts of a constraint. Of two constraints on a column, the window takes the first alone. */
+/* Takes a constraint on texts. If there are several on a column, the window takes the first alone. */
 static void take_texts(struct th_sql_cursor *cursor, enum th_sql_asks asks, char op,
                        sqlite3_value *value)
 {
-    struct th_sql_set *set = set_of(&cursor->window, asks);
+    struct th_sql_limit *limit = &cursor->window.limits[asks];
     sqlite3_value *item;
     uint64_t tags = 0;
 
-    if (set && set->bounded)
+    if (limit->bounded)
         return;
-    if (set)
-        set->bounded = true;
+    limit->bounded = true;
     if (op == '=')
         add_text_to_window(cursor, asks, value, &tags);
     for (int more = op == 'i' ? sqlite3_vtab_in_first(value, &item) : SQLITE_DONE;
@@ -274,30 +262,6 @@ static void take_texts(struct th_sql_cursor *cursor, enum th_sql_asks asks, char
         add_text_to_window(cursor, asks, item, &tags);
     if (asks == TH_SQL_ASKS_TAG)
         cursor->window.tags &= tags;
-}
-
-/* Takes the numbers of a constraint. */
-static void take_numbers(struct th_sql_window *window, enum th_sql_asks asks, char op,
-                         sqlite3_value *value)
-{
-    int64_t least = 0, most = INT64_MAX;
-
-    if (op == 'i')
-        return; /* SQLite tests each row */
-    if (asks == TH_SQL_ASKS_TIME) {
-        window->timed = true;
-        restrict_numbers(&window->from_ns, &window->to_ns, op, value);
-    } else if (asks == TH_SQL_ASKS_ARITY) {
-        restrict_numbers(&window->least_arity, &window->most_arity, op, value);
-    } else {
-        restrict_numbers(&least, &most, op, value);
-        if ((uint64_t)least > window->first)
-            window->first = (uint64_t)least;
-        if (most < 0)
-            most = 0;
-        if ((uint64_t)most < window->last)
-            window->last = (uint64_t)most;
-    }
 }
 
 /* --- Cursors ---------------------------------------------------------------------------------- */
@@ -373,7 +337,8 @@ static enum th_status next_recording(struct th_sql_cursor *cursor)
     enum th_status status;
 
     while (cursor->recording < cursor->options->count &&
-           !th_sql_set_takes(&cursor->window.recordings, th_small((int64_t)cursor->recording)))
+           !th_sql_window_takes(&cursor->window, TH_SQL_ASKS_RECORDING,
+                                th_small((int64_t)cursor->recording)))
         cursor->recording++;
     if (cursor->recording == cursor->options->count)
         return TH_END;
@@ -425,8 +390,6 @@ static int next_row(sqlite3_vtab_cursor *base)
         status = status == TH_OK ? th_sql_scan_next(cursor) : status;
         cursor->over = status == TH_END;
         status = status == TH_OK ? cursor->table->take(cursor) : status;
-        if (status == TH_OK && cursor->table->row_size == 0)
-            return SQLITE_OK;
         if (status == TH_MALFORMED && cursor->reader)
             th_error_clear();
         else if (status != TH_OK && status != TH_END)
@@ -450,7 +413,7 @@ static int begin_rows_of_plan(sqlite3_vtab_cursor *base, int unused, const char 
         if (asks_text(asks))
             take_texts(cursor, asks, pair[1], argv[i]);
         else
-            take_numbers(&cursor->window, asks, pair[1], argv[i]);
+            take_number(&cursor->window.limits[asks], pair[1], argv[i]);
     }
     cursor->recording = 0;
     cursor->at_end = cursor->over = false;
@@ -466,12 +429,8 @@ static int at_end(sqlite3_vtab_cursor *base)
 static int get_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
     struct th_sql_cursor *cursor = (struct th_sql_cursor *)base;
-    const struct th_sql_column *which = &cursor->table->columns[column];
 
-    if (which->kind == TH_SQL_CELL_OWN)
-        cursor->table->column(cursor, context, column);
-    else
-        th_sql_cell(cursor, context, which);
+    th_sql_cell(cursor, context, &cursor->table->columns[column]);
     return SQLITE_OK;
 }
 
@@ -480,9 +439,8 @@ enum { RECORD_BITS = 44 }; /* of the number of a row */
 static int get_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 {
     const struct th_sql_cursor *cursor = (struct th_sql_cursor *)base;
-    const uint64_t *first = cursor->row ? cursor->row : &cursor->event.number;
 
-    *number = (sqlite3_int64)(cursor->recording << RECORD_BITS | *first);
+    *number = (sqlite3_int64)(cursor->recording << RECORD_BITS | *(const uint64_t *)cursor->row);
     return SQLITE_OK;
 }
 

@@ -8,60 +8,59 @@
 
 void th_sql_window_begin(struct th_sql_window *window)
 {
-    *window = (struct th_sql_window){.from_ns = INT64_MIN,
-                                     .to_ns = INT64_MAX,
-                                     .last = UINT64_MAX,
-                                     .tags = UINT64_MAX,
-                                     .least_arity = INT64_MIN,
-                                     .most_arity = INT64_MAX};
+    *window = (struct th_sql_window){.tags = UINT64_MAX};
+    for (size_t i = 0; i < TH_SQL_ASKS; i++) {
+        window->limits[i].least = INT64_MIN;
+        window->limits[i].most = INT64_MAX;
+    }
 }
 
 void th_sql_window_free(struct th_sql_window *window)
 {
-    th_hash_table_free(&window->tracees.items);
-    th_hash_table_free(&window->modules.items);
-    th_hash_table_free(&window->functions.items);
-    th_hash_table_free(&window->recordings.items);
+    for (size_t i = 0; i < TH_SQL_ASKS; i++)
+        th_hash_table_free(&window->limits[i].items);
     th_sql_window_begin(window);
 }
 
-void th_sql_set_add(struct th_sql_set *set, th_term element)
+void th_sql_window_add(struct th_sql_window *window, enum th_sql_asks asks, th_term element)
 {
-    set->bounded = true;
-    if (set->only == TH_NONE && set->items.count == 0) {
-        set->only = element;
+    struct th_sql_limit *limit = &window->limits[asks];
+
+    limit->bounded = true;
+    if (limit->only == TH_NONE && limit->items.count == 0) {
+        limit->only = element;
         return;
     }
-    if (set->only != TH_NONE)
-        th_hash_table_set(&set->items, set->only, set);
-    th_hash_table_set(&set->items, element, set);
-    set->only = TH_NONE;
+    if (limit->only != TH_NONE)
+        th_hash_table_set(&limit->items, limit->only, limit);
+    th_hash_table_set(&limit->items, element, limit);
+    limit->only = TH_NONE;
 }
 
 /* The text of a tracee that is a word is read back to the same word. */
-void th_sql_window_tracee(struct th_sql_set *set, const char *text, size_t size)
+static th_term tracee_of_text(const char *text, size_t size)
 {
-    th_term tracee;
+    th_term tracee = TH_NONE;
     th_env env;
 
-    set->bounded = true;
     th_env_init(&env, TH_ENV_PLAIN);
     if (th_text_parse(&env, text, size, &tracee) != TH_OK)
         th_error_clear();
-    else if (th_is_immediate(tracee))
-        th_sql_set_add(set, tracee);
     th_env_release(&env);
+    return tracee != TH_NONE && th_is_immediate(tracee) ? tracee : TH_NONE;
 }
 
-/* A text that begins with a quote may be that of a name with control characters. */
-void th_sql_window_name(struct th_sql_set *set, const char *text, size_t size)
+/* The text of a name that begins with a quote may be that of a name with control characters. */
+void th_sql_window_text(struct th_sql_window *window, enum th_sql_asks asks, const char *text,
+                        size_t size)
 {
-    th_term atom = th_atom_utf8(text, size);
+    bool names = asks != TH_SQL_ASKS_TRACEE;
+    th_term term = names ? th_atom_utf8(text, size) : tracee_of_text(text, size);
 
-    set->bounded = true;
-    set->open |= size > 0 && text[0] == '\'';
-    if (atom != TH_NONE)
-        th_sql_set_add(set, atom);
+    window->limits[asks].bounded = true;
+    window->limits[asks].open |= names && size > 0 && text[0] == '\'';
+    if (term != TH_NONE)
+        th_sql_window_add(window, asks, term);
 }
 
 uint64_t th_sql_window_tag(const char *text, size_t size)

@@ -8,9 +8,24 @@
 #include "host/base/hash.h"
 #include "host/trace/event.h"
 
-/* A set of immediate terms. */
-struct th_sql_set {
-    bool bounded;          /* false: all terms are taken */
+/* The part of records that constraints on a column restrict. */
+enum th_sql_asks {
+    TH_SQL_ASKS_NOTHING,
+    TH_SQL_ASKS_RECORDING, /* small integers: indices of recordings */
+    TH_SQL_ASKS_RECORD,    /* numbers */
+    TH_SQL_ASKS_TIME,      /* nanoseconds; records without a time are not taken */
+    TH_SQL_ASKS_TRACEE,    /* those of unknown nodes are always taken */
+    TH_SQL_ASKS_TAG,       /* see th_sql_window.tags */
+    TH_SQL_ASKS_MODULE,    /* atoms */
+    TH_SQL_ASKS_FUNCTION,
+    TH_SQL_ASKS_ARITY,
+    TH_SQL_ASKS
+};
+
+/* A limit of numbers, or a set of immediate terms. */
+struct th_sql_limit {
+    bool bounded;          /* false: all are taken */
+    int64_t least, most;   /* both included */
     bool open;             /* stays unbounded: some text can stand for any term */
     th_term only;          /* the element, if there is one */
     struct th_table items; /* the elements, if there are several */
@@ -21,33 +36,37 @@ enum { TH_SQL_TAG_DROP = TH_TAG_COUNT, TH_SQL_TAG_OTHER };
 _Static_assert(TH_SQL_TAG_OTHER < 64, "tags do not fit");
 
 struct th_sql_window {
-    int64_t from_ns, to_ns;               /* both included; if `timed` */
-    uint64_t first, last;                 /* numbers of records, both included */
-    uint64_t tags;                        /* bits by tag */
-    bool timed;                           /* records without a time are not taken */
-    struct th_sql_set tracees;            /* tracees of unknown nodes are always taken */
-    struct th_sql_set modules, functions; /* atoms */
-    int64_t least_arity, most_arity;
-    struct th_sql_set recordings; /* small integers: indices of recordings */
+    uint64_t tags; /* bits by tag */
+    struct th_sql_limit limits[TH_SQL_ASKS];
 };
 
 /* Begins a window that takes all. */
 void th_sql_window_begin(struct th_sql_window *window);
 void th_sql_window_free(struct th_sql_window *window);
 
-/* Adds an element, not TH_NONE. */
-void th_sql_set_add(struct th_sql_set *set, th_term element);
-
-static inline bool th_sql_set_takes(const struct th_sql_set *set, th_term element)
+static inline bool th_sql_window_has(const struct th_sql_window *window, enum th_sql_asks asks,
+                                     int64_t number)
 {
-    return !set->bounded || set->open || set->only == element ||
-           (set->items.count > 0 && th_hash_table_get(&set->items, element));
+    return number >= window->limits[asks].least && number <= window->limits[asks].most;
 }
 
-/* Makes the set hold the tracee, atom or tag that TEXT, of SIZE bytes, names in a row; nothing if no row can
- * have TEXT. */
-void th_sql_window_tracee(struct th_sql_set *set, const char *text, size_t size);
-void th_sql_window_name(struct th_sql_set *set, const char *text, size_t size);
+static inline bool th_sql_window_takes(const struct th_sql_window *window, enum th_sql_asks asks,
+                                       th_term element)
+{
+    const struct th_sql_limit *limit = &window->limits[asks];
+
+    return !limit->bounded || limit->open || limit->only == element ||
+           (limit->items.count > 0 && th_hash_table_get(&limit->items, element));
+}
+
+/* Adds an element, not TH_NONE, to the set. */
+void th_sql_window_add(struct th_sql_window *window, enum th_sql_asks asks, th_term element);
+
+/* Makes the set hold the tracee or atom that TEXT, of SIZE bytes, names in a row; nothing if no row can have TEXT. */
+void th_sql_window_text(struct th_sql_window *window, enum th_sql_asks asks, const char *text,
+                        size_t size);
+
+/* Returns the bit of the tag TEXT; 0: there is none. */
 uint64_t th_sql_window_tag(const char *text, size_t size);
 
 /* Returns the bit of EVENT's tag in th_sql_window.tags, as the record says. */
@@ -67,27 +86,36 @@ static inline bool th_sql_window_may_take(const struct th_sql_window *window,
     uint64_t other = UINT64_C(1) << TH_SQL_TAG_OTHER;
 
     /* A damaged record has the tag `other`, and no tracee. */
-    if (!(window->tags & (other | th_sql_window_tag_of(event))) || event->number < window->first)
+    if (!(window->tags & (other | th_sql_window_tag_of(event))) ||
+        (int64_t)event->number < window->limits[TH_SQL_ASKS_RECORD].least)
         return false;
-    return !window->tracees.bounded || event->kind == TH_EVENT_DROP ||
+    return !window->limits[TH_SQL_ASKS_TRACEE].bounded || event->kind == TH_EVENT_DROP ||
            (event->tracee != TH_NONE &&
-            (!th_is_immediate(event->tracee) || th_sql_set_takes(&window->tracees, event->tracee)));
+            (!th_is_immediate(event->tracee) ||
+             th_sql_window_takes(window, TH_SQL_ASKS_TRACEE, event->tracee)));
 }
 
 /* Returns whether the window takes the function, and the time. */
 static inline bool th_sql_window_takes_function(const struct th_sql_window *window,
                                                 const struct th_mfa *function)
 {
-    return th_sql_set_takes(&window->functions, function->function) &&
-           th_sql_set_takes(&window->modules, function->module) &&
-           function->arity >= window->least_arity && function->arity <= window->most_arity;
+    return th_sql_window_takes(window, TH_SQL_ASKS_FUNCTION, function->function) &&
+           th_sql_window_takes(window, TH_SQL_ASKS_MODULE, function->module) &&
+           th_sql_window_has(window, TH_SQL_ASKS_ARITY, function->arity);
 }
 
 static inline bool th_sql_window_takes_time(const struct th_sql_window *window,
                                             const struct th_event_time *time)
 {
-    return !window->timed ||
-           (time->kind != TH_TIME_NONE && time->ns >= window->from_ns && time->ns <= window->to_ns);
+    return !window->limits[TH_SQL_ASKS_TIME].bounded ||
+           (time->kind != TH_TIME_NONE && th_sql_window_has(window, TH_SQL_ASKS_TIME, time->ns));
+}
+
+static inline bool th_sql_window_asks_function(const struct th_sql_window *window)
+{
+    return window->limits[TH_SQL_ASKS_MODULE].bounded ||
+           window->limits[TH_SQL_ASKS_FUNCTION].bounded ||
+           window->limits[TH_SQL_ASKS_ARITY].bounded;
 }
 
 #endif

@@ -1,4 +1,4 @@
-/* What tables keep of a recording: rows by key, and open calls. */
+/* Rows by key, and open calls: the state of tables. */
 #include "table.h"
 
 #include "host/base/memory.h"
@@ -32,12 +32,11 @@ void th_sql_open_calls_begin(struct th_sql_open_calls *calls, struct th_sql_curs
 {
     const struct th_call_durations_follow follow = {
         .ended = ended, .context = cursor, .recorded_callers = cursor->options->recorded_callers};
-    struct th_sql_set tracees = cursor->window.tracees;
 
     *calls = (struct th_sql_open_calls){.durations = th_replay_call_durations_follow(&follow),
                                         .size = size};
     th_sql_window_begin(&cursor->scan);
-    cursor->scan.tracees = tracees;
+    cursor->scan.limits[TH_SQL_ASKS_TRACEE] = cursor->window.limits[TH_SQL_ASKS_TRACEE];
     cursor->scan.tags = BIT(TH_TAG_call) | BIT(TH_TAG_return_to) | BIT(TH_TAG_return_from) |
                         BIT(TH_TAG_exception_from) | BIT(TH_TAG_spawned) | BIT(TH_TAG_exit) |
                         BIT(TH_SQL_TAG_DROP);
