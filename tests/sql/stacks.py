@@ -110,7 +110,8 @@ def depth_faults(rows, records):
 
 def own_durations(calls):
     """Returns the own duration of each row of `calls` that has a duration, by recording and record: that of the call without
-    those of the timed calls in it that are in no other timed call in it."""
+    those of the timed calls in it that are in no other timed call in it; 0 where these took longer, as the times of a damaged
+    record may go back."""
     own, opened = {}, {}
     for row in sorted((row for row in calls if row['duration'] is not None), key=lambda row: int(row['record'])):
         outer = opened.setdefault((row['recording'], row['tracee']), [])
@@ -120,4 +121,4 @@ def own_durations(calls):
             own[outer[-1]['recording'], outer[-1]['record']] -= int(row['duration'])
         own[row['recording'], row['record']] = int(row['duration'])
         outer.append(row)
-    return own
+    return {key: max(0, ns) for key, ns in own.items()}
