@@ -27,6 +27,7 @@ alike() {
 for trace in "$recordings"/*.trace; do
     name=$(basename "$trace")
     case $name in s2[0-9]* | trunc* | s0[1-9]*) ;; *) continue ;; esac
+    case ${EMULATOR:-}:$name in :* | ?*:s03* | ?*:s22* | ?*:trunc_body*) ;; *) continue ;; esac # an emulator is slow
     gzip -c "$trace" >"$work/$name.gz"
     zstd -qc "$trace" >"$work/$name.zst"
     check "gzip: $name" alike "$trace" "$work/$name.gz"

@@ -446,6 +446,10 @@ ask '
     Call = fun(N) -> Ref = make_ref(), Pong ! {self(), Ref, N}, receive {Ref, N} -> ok end end,
     register(ping, spawn(fun Ping() -> receive {go, N} -> lists:foreach(Call, lists:seq(1, N)), Ping() end end)),
     persistent_term:put(other, element(2, Pong)).' >/dev/null
+pong_waits() {
+    [ "$(ask 'is_pid(rpc:call(persistent_term:get(other), erlang, whereis, [pong])).')" = true ]
+}
+until_so pong_waits # a node has its name before it evaluates
 
 # Whether both nodes trace; whether none does.
 both() {
@@ -460,11 +464,14 @@ together() {
     rm -f both.txt
     env --default-signal=INT "$tracehost" replay --flags=send,receive --processes=ping,pong -t text,output=both.txt "$@" node:shop node:other 2>err &
     replay=$!
-    until_so both || return 1
+    until_so both || {
+        kill -KILL $replay
+        return 1
+    }
     ask 'ping ! {go, 500}.' >/dev/null
 }
 ordered() {
-    together --max-events=2001
+    together --max-events=2001 || return 1
     wait $replay
     "$order" <both.txt
     sed 's/> .*/>/; s/\.[0-9.]*>/.N>/' both.txt | sort | uniq -c
@@ -476,7 +483,7 @@ expect 'two nodes are one stream, in which every receive follows its send' order
    1000 pong <1.N>
 EOF
 interrupted() {
-    together
+    together || return 1
     until_so grep -q ',500}' both.txt || return 1
     kill -INT $replay
     wait $replay
@@ -489,7 +496,7 @@ status 130
 tracehost replay: node:shop and node:other: received SIGINT after N records
 EOF
 one_goes_down() {
-    together
+    together || return 1
     until_so grep -q ',500}' both.txt || return 1
     { kill -KILL $other && wait $other; } 2>/dev/null
     until_so grep -q 'went down' err || return 1
