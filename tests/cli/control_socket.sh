@@ -65,9 +65,9 @@ the socket is gone
 tracehost replay: stdin: received SIGINT after 572 records
 EOF
 a_bank
-# has_ended PID: the process has closed its files. Its parent need not have noticed.
+# has_ended PID: the process has closed its files. Its parent need not have noticed. The first thread may end before others.
 has_ended() {
-    ! grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status"
+    ! grep -q '^State:[[:space:]]*[^Z[:space:]]' /proc/"$1"/task/*/status
 }
 killed() {
     worker=$(worker_of "$host")

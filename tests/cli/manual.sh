@@ -426,7 +426,7 @@ command_examples() (
         # shellcheck disable=SC2086 # the program itself has no word
         "$tracehost" $command --help | sed -n '/^Examples:$/,/^$/ s/^  tracehost/tracehost/p'
     done >list
-    [ -z "${EMULATOR:-}" ] || sed -i '/^tracehost bench /s/$/ --runs=3/' list # an emulator is slow
+    [ -z "${EMULATOR:-}" ] || sed -i '/^tracehost bench /s/$/ --runs=20/' list # an emulator is slow
     while read -r example; do
         sh -c "$example" >out 2>&1 </dev/null || echo "$example: $(cat out)"
         case $example in *'&') until tracehost ctl socket status >status 2>&1; do sleep 0.1; done ;; esac

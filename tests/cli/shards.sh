@@ -134,7 +134,9 @@ limited() {
 limits_equal() {
     limited "$1" && equal "$work/$1.trace" -t report && equal "$work/$1.trace" -t "$work/50/report.so"
 }
-for kind in processes reused living crowd pairs messages functions deep stages; do
+kinds='processes reused living crowd pairs messages functions deep stages'
+[ -z "${EMULATOR:-}" ] || kinds='living deep'
+for kind in $kinds; do
     check "shares beyond the limits of a report: $kind" limits_equal $kind
 done
 
@@ -202,7 +204,11 @@ printf '\377' | dd of="$work/damaged.trace" bs=1 seek=60000 conv=notrunc 2>"$wor
 too_many_functions() {
     limited late && again "$work/50/report.so" "$work/late.trace"
 }
-check 'more functions in a share than a report keeps' too_many_functions
+if [ -n "${EMULATOR:-}" ]; then
+    skip 'more functions in a share than a report keeps' 'an emulator takes minutes for 17 MB of records'
+else
+    check 'more functions in a share than a report keeps' too_many_functions
+fi
 check 'damage inside of a record' again count "$work/damaged.trace"
 check 'a truncated recording' again count "$recordings/s22_killed_vm.trace"
 not_merged() {
