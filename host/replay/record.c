@@ -184,8 +184,9 @@ static enum th_status function_of_record(struct th_event *event, struct th_mfa *
     struct th_record *record = event->reader;
     bool found =
         th_trace_tag_has_function(event->tag) &&
-        (record->whole == TH_NONE ? raw_function(record, function)
-                                  : th_trace_event_function_from_term(event->term, function));
+        (record->whole == TH_NONE && !event->decoded
+             ? raw_function(record, function)
+             : th_trace_event_function_from_term(event->term, function));
 
     return found ? TH_OK
                  : th_error_raise(TH_MALFORMED, "the record has no module, function and arity");
