@@ -818,8 +818,8 @@ tracehost_match_explain(const tracehost_match *match, const struct tracehost_mat
 /*
  * A stream: a recording, read record by record. Formats, detected by content: files of
  * dbg:trace_port(file, ...), wrapped sets of them, JSON lines, each also compressed (gzip, zstd).
- * Streams need no host and are independent: each may have a thread of its own. Memory does not grow with the length of the
- * stream.
+ * Streams need no host and are independent: each may have a thread of its own. Memory does not grow
+ * with the length of the stream.
  */
 typedef struct tracehost_stream tracehost_stream;
 

@@ -150,7 +150,8 @@ static enum th_status note_new_call(struct th_call_durations *durations, struct 
 
 struct th_call_followed th_replay_call_durations_latest(struct th_call_durations *durations)
 {
-    struct th_call_followed latest = {.place = (uint32_t)durations->latest};
+    struct th_call_followed latest = {.place = (uint32_t)durations->latest,
+                                      .function = durations->ends->entered};
 
     if (!durations->caller)
         return latest;

@@ -51,6 +51,7 @@ struct th_call_followed {
     /* From 1 to TH_CALL_ENDS_MOST, and of no other call that is open. 0: the call is not followed, as
      * its process is unknown, or as so many calls are open. */
     uint32_t place;
+    struct th_mfa function;
     uint32_t below; /* place of the open call that made this one, or took its place; 0: none */
     uint32_t depth; /* open calls of the process, this one among them; 0: unknown */
     struct th_caller caller;

@@ -136,14 +136,13 @@ static enum th_status take_call(struct th_sql_cursor *cursor)
 
     if (calls->decoded != TH_OK)
         return TH_FAILED;
-    if (is_call)
-        status = event->source->function(&cursor->event, &call.function);
-    if (status != TH_OK || !is_call || !th_sql_window_takes_function(window, &call.function) ||
+    if (status != TH_OK || !is_call || !th_sql_window_takes_function(window, &followed.function) ||
         !th_sql_window_takes_time(window, &call.time) ||
         !th_sql_window_has(window, TH_SQL_ASKS_RECORD, (int64_t)call.record))
         return status;
     if (th_sql_uses(cursor, COLUMN_args) && (status = args_of_call(cursor, &call.args)) != TH_OK)
         return status;
+    call.function = followed.function;
     call.tracee = th_sql_tracee_of(cursor, event->tracee);
     call.caller = followed.caller;
     call.depth = followed.depth;

@@ -112,7 +112,6 @@ static enum th_status take_for_functions(struct th_sql_cursor *cursor)
     struct functions *functions = cursor->state;
     struct th_call_followed followed;
     struct summed_call *call;
-    struct th_mfa function;
     struct sums *sums;
     bool is_call;
     enum th_status status = th_sql_open_calls_take(&functions->open, cursor, &is_call, &followed);
@@ -122,10 +121,9 @@ static enum th_status take_for_functions(struct th_sql_cursor *cursor)
     call = th_sql_open_call(&functions->open, followed.place);
     if (call)
         call->below = followed.below;
-    status = cursor->event.source->function(&cursor->event, &function);
-    if (status != TH_OK || !th_sql_window_takes_function(&cursor->window, &function))
-        return status;
-    sums = sums_of(cursor, &function);
+    if (!th_sql_window_takes_function(&cursor->window, &followed.function))
+        return TH_OK;
+    sums = sums_of(cursor, &followed.function);
     sums->calls++;
     if (call)
         call->sums = sums;

@@ -20,9 +20,9 @@ struct th_trace_selection {
     bool *met;        /* by tracee: for the caller, see th_trace_selection_saw() */
     size_t tracee_count, tracee_capacity;
     bool functions; /* ask th_trace_selects_function() for each function of the stream */
-    uint64_t
-        others; /* bits of the tags of events that sessions may get beside calls of these functions, their ends, and
-                      * what changes the world */
+    /* Bits of the tags of events that sessions may get beside calls of these functions, their ends, and
+     * what changes the world. */
+    uint64_t others;
     bool stacks; /* calls that are open matter */
 };
 

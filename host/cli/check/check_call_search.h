@@ -18,7 +18,7 @@ struct th_check_call_result {
 };
 
 /* Cuts CALLS for RESULT, whose `found` and `setting` are those of a trial of CALLS; fills the other
- * members. Begins no trial once *STOP is not 0, and at most TH_CHECK_SEARCH_TRIALS. */
+ * members. Makes at most TH_CHECK_SEARCH_TRIALS trials (check_seek.h), and none once *STOP is not 0. */
 void th_check_call_search(struct th_check_call_result *result, const struct th_check_calls *calls,
                           const volatile int *stop);
 

@@ -22,7 +22,7 @@ struct th_check_result {
 };
 
 /* Cuts STREAM for RESULT, whose `found` and `setting` are those of a trial of STREAM; fills the other
- * members. Begins no trial once *STOP is not 0, and at most TH_CHECK_SEARCH_TRIALS.
+ * members. Makes at most TH_CHECK_SEARCH_TRIALS trials (check_seek.h), and none once *STOP is not 0.
  * Errors: TH_FAILED if STREAM cannot be read, or trials cannot be made. */
 enum th_status th_check_search(struct th_check_result *result, const struct th_buffer *stream,
                                const volatile int *stop);

@@ -15,9 +15,9 @@ struct th_check_seek {
     struct th_check_found *found; /* is sought by its key; becomes the one that was met last */
     uint64_t *trials;             /* counts */
     int64_t *limit_ns;            /* of a callback or call, a part of the circumstances */
-    uint64_t most;                /* no trial begins after as many: a busy machine finds the same */
-    const volatile int *stop;     /* no trial begins once this is not 0 */
-    bool ended;                   /* set when a trial was not made for these reasons */
+    uint64_t most; /* number of trials, so that a busy machine finds the same as an idle one */
+    const volatile int *stop; /* no trial begins once this is not 0 */
+    bool ended;               /* set when a trial was not made for these reasons */
     /* Runs a trial of INPUT. Returns its results; NULL with an error if there is no process. */
     const struct th_check_page *(*run)(void *context, const void *input);
     void *context;
@@ -29,7 +29,7 @@ bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t co
                         size_t *needed);
 
 /* Returns whether the finding is met TIMES times in INPUT, with more patience for each callback or
- * call. Most and stop do not count. */
+ * call. `most` and `stop` do not limit these trials. */
 bool th_check_seek_again(struct th_check_seek *seek, const void *input, int times);
 
 /* Returns whether a finding is worth to be shown: a function that takes long at some attempts alone

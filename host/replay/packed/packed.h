@@ -51,8 +51,9 @@ struct th_packed_frame {
         bool known;
         int64_t least, greatest;
     } times[TH_CLOCKS];
-    size_t part; /* of the index; and where its content has the frame's sets: tracees, functions; */
-    size_t sets, world; /* records of the world */
+    size_t part;  /* number of the index's part that has the frame */
+    size_t sets;  /* byte of that part's content where the tracees begin; the functions follow */
+    size_t world; /* byte where the copies of the world's records begin */
 };
 
 /* Walks through the sets of a frame: see below. A walk that ends early is allowed. */

@@ -306,8 +306,8 @@ static enum th_status enter_frame(struct th_packed_file *file)
     file->next.data = NULL;
     if (!th_replay_packed_world(&file->index, frame, &file->world))
         status = th_error_raise(TH_PARTIAL, "there is no memory for the index");
-    else if (!th_replay_packed_next_record(&file->world, &file->next))
-        file->next.data = NULL;
+    else
+        th_replay_packed_next_record(&file->world, &file->next); /* leaves it if there is none */
     file->ordinal = file->place = 0;
     file->plain.size = 0;
     if (status == TH_OK && !has_pick(file))
