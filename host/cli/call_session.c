@@ -142,25 +142,38 @@ bool th_cli_call_session_evaluate(struct th_call_session *session, const struct 
 
 /* --- Rounds ----------------------------------------------------------------------------------- */
 
+/* Returns false if evaluation must stop. */
+static bool run_round(struct th_call_session *session, uint64_t round)
+{
+    struct th_call_work *work = session->work;
+    bool shown = session->number == 1 && round == 1, many = work->rounds * work->sessions > 1;
+    char where[64];
+
+    snprintf(where, sizeof where, "process %u, round %" PRIu64 ":", session->number, round);
+    /* Each round begins without bindings and without messages. */
+    th_shell_forget_mail(&session->evaluation);
+    th_shell_forget(&session->evaluation);
+    th_shell_collect(&session->evaluation);
+    for (size_t i = 0; i < work->program_count; i++)
+        if (!th_cli_call_session_evaluate(session, &work->programs[i], shown, many ? where : NULL))
+            return false;
+    atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+    return true;
+}
+
 static void *run_session(void *context)
 {
     struct th_call_session *session = context;
     struct th_call_work *work = session->work;
-    bool many = work->rounds * work->sessions > 1;
+    bool goes_on = true;
 
-    for (uint64_t round = 1; round <= work->rounds; round++) {
-        bool shown = session->number == 1 && round == 1;
-        char where[64];
-        snprintf(where, sizeof where, "process %u, round %" PRIu64 ":", session->number, round);
-        /* Each round begins without bindings and without messages. */
-        th_shell_forget_mail(&session->evaluation);
-        th_shell_forget(&session->evaluation);
-        th_shell_collect(&session->evaluation);
-        for (size_t i = 0; i < work->program_count; i++)
-            if (!th_cli_call_session_evaluate(session, &work->programs[i], shown,
-                                              many ? where : NULL))
-                return NULL;
-        atomic_fetch_add_explicit(&work->done, 1, memory_order_relaxed);
+    pthread_mutex_lock(&work->begins);
+    pthread_mutex_unlock(&work->begins);
+    /* A session that stops still meets the others, who wait for it. */
+    for (uint64_t round = 1; round <= work->rounds && (goes_on || work->together); round++) {
+        if (work->together)
+            pthread_barrier_wait(&work->round);
+        goes_on = goes_on && run_round(session, round);
     }
     return NULL;
 }
@@ -184,14 +197,22 @@ enum th_status th_cli_call_work_run(struct th_call_work *work)
 
     for (unsigned i = 0; i < work->sessions; i++)
         th_cli_call_session_start(&sessions[i], work, i + 1);
+    pthread_mutex_init(&work->begins, NULL);
+    pthread_mutex_lock(&work->begins);
     for (; started < work->sessions; started++) {
         status = th_cli_thread_start(&threads[started], run_session, &sessions[started]);
         if (status != TH_OK)
             break;
     }
+    if (work->together)
+        pthread_barrier_init(&work->round, NULL, started);
+    pthread_mutex_unlock(&work->begins);
     run_session(&sessions[0]);
     for (unsigned i = 1; i < started; i++)
         pthread_join(threads[i], NULL);
+    if (work->together)
+        pthread_barrier_destroy(&work->round);
+    pthread_mutex_destroy(&work->begins);
     if (status == TH_OK)
         status = th_cli_call_work_evaluated(work);
     for (unsigned i = 0; i < work->sessions; i++)

@@ -60,12 +60,15 @@ struct th_call_work {
     size_t program_count;
     uint64_t rounds; /* of each session */
     unsigned sessions;
+    bool together;           /* all sessions begin each round at once, so that their calls meet */
     _Atomic uint64_t done;   /* rounds; relaxed: read after the threads have ended */
     _Atomic uint64_t failed; /* evaluations; relaxed, likewise */
     atomic_bool stopped;     /* request to stop; relaxed: no other data depends on it */
     /* Begins when all is evaluated: a function that hangs may delay even the end of a session. */
     struct th_run_limit *ending;
-    bool ends; /* `ending` has begun */
+    bool ends;               /* `ending` has begun */
+    pthread_mutex_t begins;  /* held until all threads exist */
+    pthread_barrier_t round; /* of those threads, if they are `together` */
 };
 
 struct th_call_session {

@@ -203,6 +203,7 @@ static enum th_status evaluate_calls(void *context, const struct th_program prog
         .program_count = count,
         .rounds = 20,
         .sessions = setting->threads,
+        .together = true,
         .ending = &(struct th_run_limit){
             .command = "check", .duration = -1, .passed = true, .grace = -1}};
     struct th_library *library;

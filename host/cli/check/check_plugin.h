@@ -16,12 +16,12 @@ struct th_check_function {
     char *name; /* "m:f", quoted where necessary */
     unsigned arity;
     bool called;
-    bool faulty;     /* it has a finding */
-    unsigned deaths; /* of trials, in calls of it */
-    char *accepted;  /* arguments of the first call that returned; NULL: none did */
-    uint32_t accepted_us;
-    char **usual;  /* the arguments of `accepted`, each alone; NULL: none */
-    char *longest; /* arguments of the call that took longest; NULL: all were quick */
+    bool faulty;          /* it has a finding */
+    unsigned deaths;      /* of trials, in calls of it */
+    char *accepted;       /* arguments of the first call that returned; NULL: none did */
+    uint32_t accepted_us; /* the least time of these calls */
+    char **usual;         /* the arguments of `accepted`, each alone; NULL: none */
+    char *longest;        /* arguments of the call that took longest; NULL: all were quick */
     uint32_t longest_us;
     uint32_t *types; /* for each argument, a bit for each type with which a call returned */
 };
