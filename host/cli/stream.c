@@ -219,7 +219,7 @@ enum th_status th_cli_stream_look_into(struct th_event *event, th_env *env, stru
         return TH_OK;
     if (event->kind == TH_EVENT_OTHER)
         return th_error_raise(TH_MALFORMED, "the record is not a trace message");
-    status = th_trace_event_decode(event, env);
+    status = event->decoded ? TH_OK : th_trace_event_brief(event, env);
     if (status == TH_OK && event->tag == TH_TAG_call && event->kind != TH_EVENT_SEQ_TRACE)
         status = event->source->function(event, function);
     if (status == TH_OK)

@@ -103,8 +103,8 @@ void th_cli_stream_step(struct th_stream *stream);
 /* Reports EVENT's content as damaged, from the thread's chain, and counts it. */
 void th_cli_stream_malformed(struct th_stream *stream, const struct th_event *event);
 
-/* Decodes all of EVENT into ENV, so that a record counts as damaged for all commands or for none.
- * Sets FUNCTION for a call. A drop has nothing to decode.
+/* Checks all of EVENT, so that a record counts as damaged for all commands or for none. Sets FUNCTION
+ * for a call. Terms are made in ENV, but EVENT need not be decoded afterwards. A drop has no terms.
  * Errors: TH_MALFORMED with the cause if EVENT is damaged or no trace message; TH_FAILED if the
  * system refuses memory. */
 enum th_status th_cli_stream_look_into(struct th_event *event, th_env *env,

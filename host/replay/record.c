@@ -182,10 +182,10 @@ static bool raw_function(struct th_record *record, struct th_mfa *function)
 static enum th_status function_of_record(struct th_event *event, struct th_mfa *function)
 {
     struct th_record *record = event->reader;
+    th_term made = record->whole != TH_NONE || event->decoded ? event->term : event->brief;
     bool found = th_trace_tag_has_function(event->tag) &&
-                 (record->whole == TH_NONE && !event->decoded
-                      ? raw_function(record, function)
-                      : th_trace_event_function_from_term(event->term, function));
+                 (made == TH_NONE ? raw_function(record, function)
+                                  : th_trace_event_function_from_term(made, function));
 
     return found ? TH_OK
                  : th_error_raise(TH_MALFORMED, "the record has no module, function and arity");

@@ -2,6 +2,7 @@
 
 #include "json_lines.h"
 #include "packed/packed.h"
+#include "record.h"
 #include "replay_internal.h"
 
 #include "host/base/buffer.h"
@@ -98,6 +99,24 @@ static void add_head(struct th_buffer *buffer, unsigned char op, uint32_t size)
     buffer->size += TH_PORT_HEAD;
 }
 
+/* Copies the record of EVENT as it is, if it is a term. */
+static enum th_status copy_message(struct th_buffer *buffer, struct th_event *event, th_env *env)
+{
+    struct th_record *record = event->reader;
+    size_t size = (size_t)(record->end - record->data);
+    th_term term;
+
+    if (event->kind == TH_EVENT_OTHER || th_trace_event_brief(event, env) != TH_OK ||
+        th_trace_event_time(event) != TH_OK) {
+        th_error_clear();
+        if (th_replay_record_whole(record, env, &term) != TH_OK)
+            return TH_MALFORMED;
+    }
+    add_head(buffer, TH_PORT_MESSAGE, (uint32_t)size);
+    th_buffer_add(buffer, record->data, size);
+    return TH_OK;
+}
+
 static enum th_status add_message(struct th_buffer *buffer, const struct th_writer_options *options,
                                   struct th_event *event, th_env *env)
 {
@@ -136,6 +155,8 @@ enum th_status th_replay_writer_encode(struct th_buffer *out,
             th_error_raise(TH_FAILED, "a record can count at most %u dropped events", UINT32_MAX);
     else if (event->kind == TH_EVENT_DROP)
         add_head(out, TH_PORT_DROP, (uint32_t)event->dropped);
+    else if (options->frame && event->source == &th_replay_record_source)
+        status = copy_message(out, event, env);
     else
         status = add_message(out, options, event, env);
     if (status == TH_FAILED)

@@ -20,7 +20,8 @@ struct th_writer_options {
     enum th_compression compression;
     int level; /* of compression; 0: th_replay_pack_level() */
     /* A packed recording (packed/packed.h), in trace-port format and compressed with zstd, whose frames end
-     * with the first record from this number of bytes on; 0: none. */
+     * with the first record from this number of bytes on; 0: none. The records of a trace port are copied
+     * as they are, so that decompressing gives the same file. */
     size_t frame;
 };
 

@@ -22,6 +22,52 @@ plain_again() {
     done
 }
 check 'zstd -d and convert give the plain file back' plain_again
+# Records that another encoder wrote: in the older encodings of atoms, integers and pids, compressed, with a time that is
+# none, and a term that is no trace message. A record that is no term is left out.
+other_encodings() {
+    python3 - "$work/other.trace" "$work/unsound.trace" <<'PY'
+import struct, sys, zlib
+def record(data):
+    return b'\0' + struct.pack('>I', len(data)) + data
+def atom(text):
+    return b'd' + struct.pack('>H', len(text)) + text.encode()
+def message(pid, *elements):
+    return b'h' + bytes([3 + len(elements)]) + atom('trace_ts') + pid + atom('call') + b''.join(elements)
+old_pid = b'g' + atom('nonode@nohost') + struct.pack('>IIB', 80, 0, 0)
+new_pid = b'X' + atom('nonode@nohost') + struct.pack('>III', 80, 0, 0)
+function = b'i' + struct.pack('>I', 3) + atom('lists') + atom('reverse') + b'b' + struct.pack('>I', 1)
+stamp = b'h\3' + b''.join(b'b' + struct.pack('>I', part) for part in (1700, 1, 5))
+plain = message(new_pid, function, stamp)
+records = [b'\x83' + plain, b'\x83' + message(old_pid, function, stamp), b'\x83P' + struct.pack('>I', len(plain)) + zlib.compress(plain),
+           b'\x83' + message(new_pid, function, atom('now')), b'\x83' + b'h\1' + atom('note')]
+open(sys.argv[1], 'wb').write(b''.join(map(record, records)))
+open(sys.argv[2], 'wb').write(b''.join(map(record, [records[0], records[1][:-3], records[2] + b'a', records[2]])))
+PY
+    for name in other unsound; do
+        "$tracehost" convert --index "$work/$name.trace" "$work/$name.trace.zst" 2>&1 | sed "s,$work/,,"
+        [ $name = unsound ] || zstd -qdc "$work/$name.trace.zst" | cmp - "$work/$name.trace"
+        "$tracehost" dump "$work/$name.trace.zst" 2>/dev/null
+    done
+}
+expect 'records are packed as they are' other_encodings <<'OUT'
+tracehost convert: other.trace: record 4 at byte 295 is damaged, and is kept unchanged
+  the last element is not a time stamp
+tracehost convert: other.trace: record 5 at byte 384 is damaged, and is kept unchanged
+  the record is not a trace message
+tracehost convert: other.trace: recovered 5 records
+{trace_ts,<0.80.0>,call,{lists,reverse,1},{1700,1,5}}.
+{trace_ts,<0.80.0>,call,{lists,reverse,1},{1700,1,5}}.
+{trace_ts,<0.80.0>,call,{lists,reverse,1},{1700,1,5}}.
+{trace_ts,<0.80.0>,call,{lists,reverse,1},now}.
+{note}.
+tracehost convert: unsound.trace: record 2 at byte 100 was skipped
+  external term, byte 87, tag 98 (INTEGER_EXT): truncated after 2 bytes
+tracehost convert: unsound.trace: record 3 at byte 194 is damaged
+  1 bytes follow the term
+tracehost convert: unsound.trace: recovered 2 records, skipped 2
+{trace_ts,<0.80.0>,call,{lists,reverse,1},{1700,1,5}}.
+{trace_ts,<0.80.0>,call,{lists,reverse,1},{1700,1,5}}.
+OUT
 listed() {
     zstd -l "$work/long.trace.zst" 2>&1 | awk 'NR == 2 { print $1, "frames,", $2, "skippable" }'
 }
