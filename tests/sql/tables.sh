@@ -13,10 +13,12 @@ export TRACEHOST="$tracehost"
 page=host/cli/manual/tracehost-sql.1.md
 damage=${DAMAGE:-3}
 damages=${DAMAGES:-3}
+some=$(echo "$recordings"/*.trace)
 case $BUILD_DIR in
 *asan | *tsan)
     damage=${DAMAGE:-1}
     damages=${DAMAGES:-1}
+    some=$(echo "$recordings"/s0[13579]*.trace "$recordings"/s1[0357]*.trace)
     ;;
 esac
 
@@ -24,8 +26,9 @@ compare() {
     python3 tests/sql/compare --seed="${SQL_SEED:-1}" "$@"
 }
 
+# shellcheck disable=SC2086 # names without spaces
 check 'all tables, the statements of the page and conditions have the rows of a full scan' \
-    compare --page=$page --conditions=20 "$recordings"/*.trace
+    compare --page=$page --conditions=20 $some
 check "rows of damaged copies are those of the records that dump reads ($damage of each kind)" \
     compare --damage="$damage" --conditions=3 "$recordings"/s0[1-8]*.trace "$recordings"/s1[03-57-9]*.trace "$recordings"/s23*.trace
 for trace in s10_seq_trace s13_procs s04_genserver_pingpong; do
