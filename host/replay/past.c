@@ -13,6 +13,10 @@ enum {
     LINE = 64,         /* bytes of the cache */
     LONGEST = 1 << 16, /* limit in bytes of a record */
     LEAST = 8 + 24,    /* bytes behind the tracee that are read without a test */
+    TIMESTAMP = 17,    /* bytes of {Mega, Sec, Micro} */
+    SECOND_BYTES = 13, /* of these, before the digits of Micro */
+    US_PER_S = 1000000,
+    NS_PER_US = 1000
 };
 
 /* The first cache line has all but the text. */
@@ -27,6 +31,16 @@ struct known {
 struct th_past {
     struct known known[PLACES];
     size_t stamp; /* bytes of the latest time */
+    /* The latest {Mega, Sec, Micro}, up to the digits of Micro; and its time with Micro 0. Most times have
+     * the same second. */
+    unsigned char second[SECOND_BYTES];
+    struct th_event_time begun;
+};
+
+/* What th_recorded_streams_zero() returns, by clock. */
+struct zeros {
+    bool known[TH_CLOCKS];
+    int64_t ns[TH_CLOCKS];
 };
 
 struct th_past *th_replay_past_begin(void)
@@ -74,14 +88,36 @@ static inline struct known *known_place(struct th_past *past, uint64_t sum, cons
     return NULL;
 }
 
+/* Reads a {Mega, Sec, Micro} that ends at END. */
+static inline bool take_timestamp(struct th_past *past, const unsigned char *end,
+                                  struct th_event_time *time)
+{
+    const unsigned char *begin = end - TIMESTAMP;
+    uint32_t us = th_etf_get32(end - 4);
+
+    if (us < US_PER_S && th_replay_raw_same(begin, past->second, SECOND_BYTES)) {
+        *time = past->begun;
+        time->ns += (int64_t)us * NS_PER_US;
+        return true;
+    }
+    if (!th_replay_record_quick_time(begin, end, time))
+        return false;
+    memcpy(past->second, begin, SECOND_BYTES);
+    past->begun = *time;
+    past->begun.ns -= (int64_t)us * NS_PER_US;
+    return true;
+}
+
 /* Reads the time that ends at END, mostly of the same form as the one before. False: another form
  * than the usual ones. */
 static inline bool take_stamp(struct th_past *past, const unsigned char *end,
                               struct th_event_time *time)
 {
-    static const unsigned char sizes[] = {24, 17, 11};
+    static const unsigned char sizes[] = {24, TIMESTAMP, 11};
 
-    if (past->stamp && th_replay_record_quick_time(end - past->stamp, end, time))
+    if (past->stamp == TIMESTAMP
+            ? take_timestamp(past, end, time)
+            : past->stamp && th_replay_record_quick_time(end - past->stamp, end, time))
         return true;
     for (size_t i = 0; i < sizeof sizes; i++)
         if (th_replay_record_quick_time(end - sizes[i], end, time)) {
@@ -167,9 +203,10 @@ static bool seek_next(struct th_past *past, struct th_reader *reader, struct sou
 
 /* Fills EVENT from a record. False if its bytes are not known. */
 static inline bool take_record(struct th_past *past, const struct sought *sought,
-                               struct th_past_event *event)
+                               struct zeros *zeros, struct th_past_event *event)
 {
     const struct known *known = known_place(past, sought->sum, sought->key, sought->bytes);
+    enum th_time_clock clock = th_trace_time_clock(sought->time.kind);
     int64_t ns = sought->time.ns;
 
     if (!known || known->bytes == 0 || known->elements != sought->elements ||
@@ -177,7 +214,11 @@ static inline bool take_record(struct th_past *past, const struct sought *sought
         return false;
     event->tracee = sought->tracee;
     event->call = &known->call;
-    if (__builtin_sub_overflow(ns, th_recorded_streams_zero(&sought->time), &event->time))
+    if (!zeros->known[clock]) {
+        zeros->known[clock] = true;
+        zeros->ns[clock] = th_recorded_streams_zero(&sought->time);
+    }
+    if (__builtin_sub_overflow(ns, zeros->ns[clock], &event->time))
         event->time = ns < 0 ? INT64_MIN : INT64_MAX;
     return true;
 }
@@ -185,6 +226,7 @@ static inline bool take_record(struct th_past *past, const struct sought *sought
 size_t th_replay_past_read(struct th_past *past, struct th_reader *reader,
                            struct th_past_event *events)
 {
+    struct zeros zeros = {0};
     struct sought sought[2];
     size_t count = 0;
     bool here = false; /* the next record was sought */
@@ -194,7 +236,7 @@ size_t th_replay_past_read(struct th_past *past, struct th_reader *reader,
         if (!here && !seek_next(past, reader, now))
             break;
         here = seek_here(past, reader, now->size, &sought[(count + 1) % 2]);
-        if (!take_record(past, now, &events[count]))
+        if (!take_record(past, now, &zeros, &events[count]))
             break;
         th_replay_input_take(&reader->input, now->size);
         count++;

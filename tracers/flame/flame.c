@@ -262,6 +262,7 @@ TH_TRACER_TRACE(generic)
 
 /* --- Shares --- */
 
+/* The time of a process passes once for successive events by one clock: no time of the past is counted. */
 TH_TRACER_PAST_CALLS()
 {
     struct flame *flame = flame_of(env, state);
@@ -271,15 +272,19 @@ TH_TRACER_PAST_CALLS()
         return;
     pthread_mutex_lock(&flame->lock);
     for (size_t i = 0; i < count; i++) {
-        const struct moment now = moment_of_past(env, &events[i]);
-        ERL_NIF_TERM tracee = events[i].tracee;
+        const struct th_past_event *event = &events[i];
+        ERL_NIF_TERM tracee = event->tracee;
         if (!process || process->tracee.term != tracee)
             process = tracees_find(&flame->processes, tracee);
         if (!process && !(process = add_process(flame, tracee)))
             continue;
-        schedule_in(process, &now);
-        pass_time(process, &now);
-        stack_past(&process->stack, events[i].call);
+        stack_past(&process->stack, event->call);
+        if (i + 1 == count || event[1].tracee != tracee ||
+            event[1].call->timestamp != event->call->timestamp) {
+            const struct moment now = moment_of_past(env, event);
+            schedule_in(process, &now);
+            pass_time(process, &now);
+        }
     }
     pthread_mutex_unlock(&flame->lock);
 }
