@@ -383,6 +383,10 @@ static enum th_status read_record(struct th_call_filter *filter, struct th_reade
     if (status == TH_END)
         *done = filter->count == 0;
     filter->read += status == TH_OK || status == TH_MALFORMED;
+    if (status == TH_PARTIAL) {
+        filter->event.kind = TH_EVENT_DROP; /* a call that is open here may end in what is lost */
+        examine_record(filter, &fate);
+    }
     if (status != TH_OK)
         return status;
     th_env_clear(&filter->env);

@@ -338,6 +338,14 @@ static __attribute__((noinline)) enum th_status staged_next(struct th_player *pl
                                       &player->left_out);
 }
 
+/* Where the stream is damaged, records may be lost: the calls that are open may have ended. */
+static __attribute__((cold)) void pass_loss(struct th_player *player)
+{
+    struct th_event loss = {.kind = TH_EVENT_DROP};
+
+    th_trace_skip(player->tracing, &loss);
+}
+
 static inline enum th_status play_next(struct th_player *player)
 {
     enum th_status status;
@@ -368,6 +376,8 @@ static inline enum th_status play_next(struct th_player *player)
         count_damage(player, &player->counts->malformed);
     } else if (status != TH_END) {
         count_damage(player, &player->counts->damages);
+        if (status == TH_PARTIAL)
+            pass_loss(player);
     }
     return status;
 }

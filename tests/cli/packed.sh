@@ -68,6 +68,39 @@ tracehost convert: unsound.trace: recovered 2 records, skipped 2
 {trace_ts,<0.80.0>,call,{lists,reverse,1},{1700,1,5}}.
 {trace_ts,<0.80.0>,call,{lists,reverse,1},{1700,1,5}}.
 OUT
+# Two calls of one function; the end of the first and the beginning of the second are in frames that are lost.
+lost_between() {
+    {
+        echo '{"tracehost":1,"node":"nonode@nohost","creation":0}'
+        for record in '1000 call {m,f,[]}' '2000 return_from {m,f,0}' '3000 call {m,f,[]}' '4000 return_from {m,f,0}' '5000 call {m,g,[]}'; do
+            # shellcheck disable=SC2086 # three words
+            set -- $record
+            echo '{"tracee":"<0.79.0>","tag":"'"$2"'","term":"'"$3"'","ts":'"$1"',"ts_kind":"monotonic"'"$([ "$2" = call ] || echo ',"extra":"1"')"'}'
+        done
+    } >"$work/two.jsonl"
+    "$tracehost" convert --index=1 "$work/two.jsonl" "$work/two.trace.zst"
+    python3 - "$work/two.trace.zst" <<'PY'
+import sys
+data = bytearray(open(sys.argv[1], 'rb').read())
+frames = [at for at in range(len(data)) if data[at:at + 4] == b'\x28\xb5\x2f\xfd']
+for frame in frames[1:3]:
+    data[frames[frames.index(frame) + 1] - 1] ^= 1
+open(sys.argv[1], 'wb').write(data)
+PY
+    for options in '-p m:f/0 --return' '--min-duration=3500ns'; do
+        # shellcheck disable=SC2086
+        "$tracehost" replay -t text $options "$work/two.trace.zst" 2>/dev/null
+        echo "$options: $?"
+    done
+}
+expect 'a call does not end behind records that are lost' lost_between <<'OUT'
+0.000000 <0.79.0>   call m:f()
+-p m:f/0 --return: 4
+0.000000 <0.79.0>   call m:f()
+0.000003 <0.79.0>   return m:f/0 -> 1
+0.000004 <0.79.0>   call m:g()
+--min-duration=3500ns: 4
+OUT
 listed() {
     zstd -l "$work/long.trace.zst" 2>&1 | awk 'NR == 2 { print $1, "frames,", $2, "skippable" }'
 }
