@@ -121,7 +121,7 @@ tracehost replay: samples/recordings/s04_genserver_pingpong.trace: received SIGT
 EOF
 # killed: SIGKILL to the worker of the first tracer.
 killed() {
-    "$tracehost" replay --isolate -L "$work/lib" -t dying,pause=5000,output="$work/b" -t text -t msg "$pingpong" \
+    "$tracehost" replay --isolate -L "$work/lib" -t dying,pause=3600000000,output="$work/b" -t text -t msg "$pingpong" \
         >"$work/out" 2>"$work/err" &
     until_so test -s "$work/b"
     kill -KILL "$(pgrep -o -P $!)"

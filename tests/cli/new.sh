@@ -104,6 +104,10 @@ for language in c c++ rust; do
         skip 'folders for Rust pass their tests' 'no rustc here'
         continue
     fi
+    if [ $language = rust ] && [ -n "${EMULATOR:-}" ]; then
+        skip 'folders for Rust pass their tests' 'rustc here compiles for this machine'
+        continue
+    fi
     case $language in
     c) compilers='CC=gcc CC=clang' ;;
     c++) compilers='CXX=g++ CXX=clang++' ;;
@@ -149,7 +153,9 @@ Go on with
   make test TRACEHOST=BUILD/bin/tracehost
 LINES
 by_name() { (PATH=$BUILD_DIR/bin:$PATH && tracehost new plugin linux --erlang -o 'x y//'); }
-expect 'a program that is found by its name needs no path' by_name <<'LINES'
+# An emulator gets the whole path.
+by_name | sed "${EMULATOR:+s| TRACEHOST=$BUILD_DIR/bin/tracehost||}" >"$work/by_name"
+expect 'a program that is found by its name needs no path' cat "$work/by_name" <<'LINES'
 made x y: Makefile, README.md, linux.c, linux.erl, expressions.txt
 
 Go on with

@@ -101,8 +101,10 @@ TH_TRACER_TRACE(generic)
     if (enif_whereis_pid(env, TH_TRACER_ATOM(env, wlme), &named))
         line_add(&line, " wlme");
     line_end(&line, output->file);
-    if (output->settings.pause)
+    if (output->settings.pause) {
+        fflush(output->file); /* tells that the pause begins */
         usleep(output->settings.pause);
+    }
     enif_snprintf(name, sizeof name, "%T", tag);
     if (events == output->settings.at || (fatal_tag && strcmp(name, fatal_tag) == 0) ||
         is_time_of_death(output->settings.every, output->settings.seed))
