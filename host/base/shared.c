@@ -213,7 +213,8 @@ static void give_place(size_t place)
 /* The place is mapped a second time, at the page: an old size of 0 makes mremap() do that. */
 bool th_shared_page_enter(void *page)
 {
-    bool can = sysconf(_SC_PAGESIZE) == TH_SHARED_PAGE; /* else the neighbours would move, too */
+    /* Else the neighbours would move, too. */
+    bool can = TH_SHARED_PAGE % sysconf(_SC_PAGESIZE) == 0;
     size_t place = can && to_supervisor >= 0 && !own_page ? take_place() : PAGES;
     sigset_t all, before;
     bool mapped;

@@ -21,8 +21,13 @@
 struct th_kept;
 struct th_unfinished;
 
-/* Size of a page that th_self (self/self.h) fills. */
-enum { TH_SHARED_PAGE = 4096 };
+/* Size of a page that th_self (self/self.h) fills: the largest one that a system of the machine may have.
+ * Kernels for arm64 have pages of 4, 16 or 64 KiB. */
+#ifdef __aarch64__
+enum { TH_SHARED_PAGE = 64 << 10 };
+#else
+enum { TH_SHARED_PAGE = 4 << 10 };
+#endif
 
 /* Start of the region. */
 struct th_shared_region {

@@ -7,6 +7,7 @@
 
 #include "host/base/memory.h"
 #include "host/base/output.h"
+#include "host/base/shared.h"
 #include "host/crash/supervisor.h"
 
 #include <errno.h>
@@ -21,7 +22,6 @@
 #include <unistd.h>
 
 enum {
-    PAGE = 4096,
     READ_BYTES = 256 << 10,
     BLOCK =
         64 << 10,    /* a multiple of the blocks of file systems, which are given back as a whole */
@@ -78,7 +78,7 @@ static struct {
 
 static struct spool_reader *reader_at(size_t number)
 {
-    return (struct spool_reader *)(spool.pages + number * PAGE);
+    return (struct spool_reader *)(spool.pages + number * TH_SHARED_PAGE);
 }
 
 /* Writes a byte. A pipe that is full needs none. */
@@ -91,7 +91,7 @@ static void ring(int pipe)
 /* Empties PIPE. Returns false if it can have no further byte. */
 static bool hear(int pipe)
 {
-    char bytes[PAGE];
+    char bytes[512];
     ssize_t size = read(pipe, bytes, sizeof bytes);
 
     return size > 0 || (size < 0 && (errno == EAGAIN || errno == EINTR));
@@ -337,12 +337,12 @@ enum th_status th_replay_spool_begin(const char *const *names, size_t count, siz
     enum th_status status;
     char *pages;
 
-    spool.size = readers * PAGE + count * sizeof spool.streams[0];
+    spool.size = readers * TH_SHARED_PAGE + count * sizeof spool.streams[0];
     pages = mmap(NULL, spool.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return th_error_raise(TH_FAILED, "cannot map shared memory: %s", strerror(errno));
     spool.pages = pages;
-    spool.streams = (struct th_spool_stream *)(pages + readers * PAGE);
+    spool.streams = (struct th_spool_stream *)(pages + readers * TH_SHARED_PAGE);
     spool.reader_count = readers;
     spool.node = node;
     spool.limits =
@@ -407,7 +407,7 @@ void th_replay_spool_enter(size_t reader)
     spool.owner = getpid();
     spool.reader = reader_at(reader);
     mprotect(spool.pages, spool.size, PROT_READ);
-    mprotect(spool.reader, PAGE, PROT_READ | PROT_WRITE);
+    mprotect(spool.reader, TH_SHARED_PAGE, PROT_READ | PROT_WRITE);
 }
 
 struct th_spool_stream *th_replay_spool_take(const char *name)
@@ -503,7 +503,7 @@ enum th_status th_replay_spool_await(struct th_spool_stream *stream, const volat
 
 int th_replay_spool_news(void)
 {
-    return spool.news[((char *)spool.reader - spool.pages) / PAGE][0];
+    return spool.news[((char *)spool.reader - spool.pages) / TH_SHARED_PAGE][0];
 }
 
 void th_replay_spool_hear(void)
