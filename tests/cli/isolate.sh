@@ -132,9 +132,12 @@ killed() {
     cmp "$work/out" "$work/plain/stdout"
     return $status
 }
-expect 'a worker that is killed from outside does not go on' killed <<'EOF'
+# An emulator maps no memory a second time, and the supervisor cannot see the record.
+at_record=", at record N"
+[ -z "${EMULATOR:-}" ] || at_record=
+expect 'a worker that is killed from outside does not go on' killed <<EOF
 -- stderr
-tracehost replay: tracer 'dying': killed from outside: SIGKILL, Killed, at record N
+tracehost replay: tracer 'dying': killed from outside: SIGKILL, Killed$at_record
 -- status 137
 EOF
 
