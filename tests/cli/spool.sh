@@ -135,7 +135,12 @@ shown() {
 has_last_event() {
     [ "$("$tracehost" replay -t jsonl "$recordings/s01_seed_local_caller.trace" | tail -n 1)" = "$(tail -n 1 "$work/out")" ]
 }
-check 'events are shown as they come' shown
+# at_once NAME: returns whether outputs of several workers come before their stream ends.
+at_once() {
+    [ -z "${EMULATOR:-}" ] ||
+        ! skip "$1" 'the emulator maps no memory a second time: the supervisor cannot see which output is the next, until all end'
+}
+! at_once 'events are shown as they come' || check 'events are shown as they come' shown
 
 # survivors SEED SIGNAL: a tracer dies while the stream is open; the others' output is complete.
 survivors() {
@@ -168,13 +173,15 @@ check 'a slow tracer' equal pipe "$pingpong" -L "$work/lib" -t dying,pause=500 -
 
 # --- ends ---
 
+begun=shows_events
+[ -z "${EMULATOR:-}" ] || begun=has_workers
 # ended SIGNAL: the signal to the supervisor ends the replay of an open pipe.
 ended() {
     open_pipe 279
     : >"$work/out"
     env --default-signal=INT "$tracehost" replay --isolate -t text -t msg - <"$work/fifo" >"$work/out" 2>"$work/err" &
     supervisor=$!
-    until_so grep -q 'wl:pingpong' "$work/out"
+    until_so $begun || echo 'no worker plays'
     family=$(pgrep -P $supervisor)
     kill -"$1" $supervisor
     wait $supervisor 2>"$work/of_shell"
@@ -183,12 +190,15 @@ ended() {
     kill $producer
     until_so have_ended $family || echo 'a process is left'
 }
+shows_events() { grep -q 'wl:pingpong' "$work/out"; }
+has_workers() { [ "$(pgrep -cP "$supervisor")" -ge 2 ]; }
 have_ended() {
     for one in "$@"; do
         case $(ps -o stat= -p "$one") in '' | Z*) ;; *) return 1 ;; esac
     done
 }
 for row in 'INT 130' 'TERM 143'; do
+    at_once "SIG${row% *} ends the replay of an open pipe" || continue
     expect "SIG${row% *} ends the replay of an open pipe" ended "${row% *}" <<EOF
 status ${row#* }
 tracehost replay: stdin: received SIG${row% *} after 2 records
@@ -221,7 +231,7 @@ spool_killed() {
     cat "$work/err"
     kill $producer
 }
-expect 'the end of the spool is reported' spool_killed <<'EOF'
+! at_once 'the end of the spool is reported' || expect 'the end of the spool is reported' spool_killed <<'EOF'
 status 4
 tracehost replay: stdin: record 3 at byte 279 and the rest of the file are lost
   cannot read the input: the process that copies the stream has died
@@ -234,7 +244,8 @@ spared() {
     { head -c 279 "$pingpong" && until_so test -e "$work/sent" && tail -c +280 "$pingpong"; } >"$work/fifo" &
     : >"$work/out"
     "$tracehost" replay --isolate -t text -t msg - <"$work/fifo" >"$work/out" &
-    until_so grep -q 'wl:pingpong' "$work/out"
+    supervisor=$!
+    until_so $begun
     for name in INT TERM HUP QUIT; do
         kill -$name "$(pgrep -P $! spool)"
     done
