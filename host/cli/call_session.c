@@ -143,7 +143,7 @@ bool th_cli_call_session_evaluate(struct th_call_session *session, const struct 
 /* --- Rounds ----------------------------------------------------------------------------------- */
 
 /* Returns false if evaluation must stop. */
-static bool run_round(struct th_call_session *session, uint64_t round)
+static bool evaluate_round(struct th_call_session *session, uint64_t round)
 {
     struct th_call_work *work = session->work;
     bool shown = session->number == 1 && round == 1, many = work->rounds * work->sessions > 1;
@@ -173,7 +173,7 @@ static void *run_session(void *context)
     for (uint64_t round = 1; round <= work->rounds && (goes_on || work->together); round++) {
         if (work->together)
             pthread_barrier_wait(&work->round);
-        goes_on = goes_on && run_round(session, round);
+        goes_on = goes_on && evaluate_round(session, round);
     }
     return NULL;
 }

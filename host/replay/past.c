@@ -37,7 +37,7 @@ struct th_past {
     struct th_event_time begun;
 };
 
-/* What th_recorded_streams_zero() returns, by clock. */
+/* The zeros of clocks, as th_recorded_streams_zero() returns them. */
 struct zeros {
     bool known[TH_CLOCKS];
     int64_t ns[TH_CLOCKS];

@@ -338,7 +338,7 @@ static __attribute__((noinline)) enum th_status staged_next(struct th_player *pl
                                       &player->left_out);
 }
 
-/* Where the stream is damaged, records may be lost: the calls that are open may have ended. */
+/* Notes a damaged place of the stream: records may be lost, and the calls that are open may have ended. */
 static __attribute__((cold)) void pass_loss(struct th_player *player)
 {
     struct th_event loss = {.kind = TH_EVENT_DROP};
