@@ -254,6 +254,7 @@ spared() {
 }
 check 'signals do not end the spool' spared
 for scene in 'interrupt pipe' 'interrupt stdin' 'interrupt tcp'; do
+    at_once "Ctrl-C: $scene" || continue
     at_terminal "Ctrl-C: $scene" tests/cli/lib/job_control.py ${scene% *} "$work" ${scene#* } --isolate <<'EOF'
 status 130
 1 times received SIGINT
@@ -290,7 +291,8 @@ no_room() (
     ulimit -f 8
     cat "$pingpong" | TMPDIR=$work "$tracehost" replay --isolate -t count -t coverage - 2>&1 >/dev/null | sed "s|$work|WORK|"
 )
-expect 'no room for the file' no_room <<'EOF'
+[ -z "${EMULATOR:-}" ] || skip 'no room for the file' 'the limit is also that of the emulator, which has files of its own'
+[ -n "${EMULATOR:-}" ] || expect 'no room for the file' no_room <<'EOF'
 tracehost replay: stdin: record 24 at byte 3941 and the rest of the file are lost
   cannot read the input: cannot write to a temporary file in WORK: File too large
 tracehost replay: stdin: recovered 23 records
