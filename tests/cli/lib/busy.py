@@ -2,9 +2,6 @@
 
 import glob
 import re
-import time
-
-BETWEEN = 0.05  # seconds between two looks: a wait that looks again after some milliseconds is no end
 
 
 def look_at(processes):
@@ -43,7 +40,5 @@ def is_busy(process, *others):
     after its descendants were found, so they are found twice."""
     found = family(process)
     before = look_at([*found, *others])
-    if any(state in 'RD' for state, _ in before.values()):
-        return True
-    time.sleep(BETWEEN)
-    return look_at([*found, *others]) != before or family(process) != found
+    return (any(state in 'RD' for state, _ in before.values()) or look_at([*found, *others]) != before or
+            family(process) != found)

@@ -23,7 +23,7 @@ sys.dont_write_bytecode = True
 
 from busy import is_busy
 
-QUIET = 0.3  # seconds without output
+QUIET = 2 if os.environ.get('EMULATOR') else 0.3  # seconds without output
 LONG = 60  # seconds in which all ends that does
 WIDTH = 80
 MORE = {'n': b'\n', 't': b'\t'}

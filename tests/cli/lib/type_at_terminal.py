@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 
 from busy import is_busy
 
-QUIET = 0.3  # seconds without output
+QUIET = 2 if os.environ.get('EMULATOR') else 0.3  # seconds without output
 
 number, text, *command = sys.argv[1:]
 text = re.sub(r'\\([0-7]{3})', lambda code: chr(int(code[1], 8)), text.replace('\\n', '\n'))
