@@ -12,6 +12,7 @@
 #include "check_options.h"
 
 #include "check_arguments.h"
+#include "check_call_trial.h"
 #include "check_lines.h"
 #include "check_node.h"
 #include "check_plugin.h"
@@ -148,18 +149,26 @@ static void list_makers(struct th_check_calls *calls, const struct th_check_plug
  * counts. */
 static enum th_status time_again(struct th_check_plugin *p, size_t function)
 {
-    const struct th_check_function *f = &p->functions[function];
+    struct th_check_function *f = &p->functions[function];
+    const struct th_check_call_results *results;
     struct th_check_calls calls = {0};
-    enum th_status status;
+    size_t first;
 
     if (!f->accepted || f->accepted_us < QUICK_US)
         return TH_OK;
     list_makers(&calls, p, f->accepted);
+    first = calls.count;
     for (unsigned i = 0; i < REPEATS && (uint64_t)f->accepted_us * i < REPEATS_US; i++)
         th_check_calls_add(&calls, function, f->name, f->accepted);
-    status = th_check_plugin_run_calls(p, &p->setting, &calls);
+    results = th_check_call_trial(&p->setting, &calls);
+    p->trials++;
+    p->calls += calls.count;
+    for (size_t i = first; results && i < calls.count; i++)
+        if (results->ends[i] >= TH_CHECK_CALL_RETURNED &&
+            results->ends[i] < TH_CHECK_CALL_KILLED && results->took_us[i] < f->accepted_us)
+            f->accepted_us = results->took_us[i];
     th_check_calls_free(&calls);
-    return status;
+    return results ? TH_OK : TH_FAILED;
 }
 
 static enum th_status run_types_of(struct th_check_plugin *p, size_t function, bool with_resources)

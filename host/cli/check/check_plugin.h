@@ -19,7 +19,7 @@ struct th_check_function {
     bool faulty;          /* it has a finding */
     unsigned deaths;      /* of trials, in calls of it */
     char *accepted;       /* arguments of the first call that returned; NULL: none did */
-    uint32_t accepted_us; /* the least time of these calls */
+    uint32_t accepted_us; /* the least time of this call, where it is timed again */
     char **usual;         /* the arguments of `accepted`, each alone; NULL: none */
     char *longest;        /* arguments of the call that took longest; NULL: all were quick */
     uint32_t longest_us;

@@ -224,8 +224,6 @@ static void note_ends(struct th_check_plugin *p, const struct th_check_calls *ca
             th_free(f->accepted);
             f->accepted = th_strdup(line->arguments);
             f->accepted_us = took;
-        } else if (took < f->accepted_us && strcmp(f->accepted, line->arguments) == 0) {
-            f->accepted_us = took;
         }
         if (end == TH_CHECK_CALL_MADE || end == TH_CHECK_CALL_PAIR)
             note_maker(p, line, end);
