@@ -164,8 +164,8 @@ static enum th_status time_again(struct th_check_plugin *p, size_t function)
     p->trials++;
     p->calls += calls.count;
     for (size_t i = first; results && i < calls.count; i++)
-        if (results->ends[i] >= TH_CHECK_CALL_RETURNED &&
-            results->ends[i] < TH_CHECK_CALL_KILLED && results->took_us[i] < f->accepted_us)
+        if (results->ends[i] >= TH_CHECK_CALL_RETURNED && results->ends[i] < TH_CHECK_CALL_KILLED &&
+            results->took_us[i] < f->accepted_us)
             f->accepted_us = results->took_us[i];
     th_check_calls_free(&calls);
     return results ? TH_OK : TH_FAILED;
