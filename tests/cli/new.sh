@@ -152,10 +152,14 @@ Go on with
   cd int
   make test TRACEHOST=BUILD/bin/tracehost
 LINES
-by_name() { (PATH=$BUILD_DIR/bin:$PATH && tracehost new plugin linux --erlang -o 'x y//'); }
-# An emulator gets the whole path.
-by_name | sed "${EMULATOR:+s| TRACEHOST=$BUILD_DIR/bin/tracehost||}" >"$work/by_name"
-expect 'a program that is found by its name needs no path' cat "$work/by_name" <<'LINES'
+# by_name: an emulator gets the whole path of the program.
+by_name() {
+    (PATH=$BUILD_DIR/bin:$PATH && tracehost new plugin linux --erlang -o 'x y//') >"$work/by_name"
+    status=$?
+    sed "${EMULATOR:+s| TRACEHOST=$BUILD_DIR/bin/tracehost||}" "$work/by_name"
+    return $status
+}
+expect 'a program that is found by its name needs no path' by_name <<'LINES'
 made x y: Makefile, README.md, linux.c, linux.erl, expressions.txt
 
 Go on with

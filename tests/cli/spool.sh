@@ -135,12 +135,12 @@ shown() {
 has_last_event() {
     [ "$("$tracehost" replay -t jsonl "$recordings/s01_seed_local_caller.trace" | tail -n 1)" = "$(tail -n 1 "$work/out")" ]
 }
-# at_once NAME: returns whether outputs of several workers come before their stream ends.
+# at_once NAME: returns whether outputs of several workers come before their stream ends; if not, the check NAME is skipped.
 at_once() {
     [ -z "${EMULATOR:-}" ] ||
         ! skip "$1" 'the emulator maps no memory a second time: the supervisor cannot see which output is the next, until all end'
 }
-! at_once 'events are shown as they come' || check 'events are shown as they come' shown
+at_once 'events are shown as they come' && check 'events are shown as they come' shown
 
 # survivors SEED SIGNAL: a tracer dies while the stream is open; the others' output is complete.
 survivors() {
@@ -231,7 +231,7 @@ spool_killed() {
     cat "$work/err"
     kill $producer
 }
-! at_once 'the end of the spool is reported' || expect 'the end of the spool is reported' spool_killed <<'EOF'
+at_once 'the end of the spool is reported' && expect 'the end of the spool is reported' spool_killed <<'EOF'
 status 4
 tracehost replay: stdin: record 3 at byte 279 and the rest of the file are lost
   cannot read the input: the process that copies the stream has died
@@ -291,7 +291,7 @@ no_room() (
     ulimit -f 8
     cat "$pingpong" | TMPDIR=$work "$tracehost" replay --isolate -t count -t coverage - 2>&1 >/dev/null | sed "s|$work|WORK|"
 )
-[ -z "${EMULATOR:-}" ] || skip 'no room for the file' 'the limit is also that of the emulator, which has files of its own'
+[ -z "${EMULATOR:-}" ] || skip 'no room for the file' 'the limit of the size of files is also that of the emulator'
 [ -n "${EMULATOR:-}" ] || expect 'no room for the file' no_room <<'EOF'
 tracehost replay: stdin: record 24 at byte 3941 and the rest of the file are lost
   cannot read the input: cannot write to a temporary file in WORK: File too large

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef __SANITIZE_THREAD__
-enum { RECORDS = 1 }; /* there is one thread: more show no more */
+#ifdef __SANITIZE_THREAD__ /* the test has one thread: more records show no more races */
+enum { RECORDS = 1 };
 #else
 enum { RECORDS = 5 }; /* of each sample */
 #endif

@@ -10,8 +10,8 @@
 
 #include <string.h>
 
-#ifdef __SANITIZE_THREAD__
-enum { SEEDS = 20, EVENTS = 500, CHANGED_SEEDS = 5 }; /* there is one thread: more show no more */
+#ifdef __SANITIZE_THREAD__ /* the test has one thread: more streams show no more races */
+enum { SEEDS = 20, EVENTS = 500, CHANGED_SEEDS = 5 };
 #else
 enum { SEEDS = 200, EVENTS = 500, CHANGED_SEEDS = 50 };
 #endif

@@ -1,8 +1,9 @@
 #!/bin/sh
 # Tests the tables of `tracehost sql` against tables that tests/sql/compare makes of `tracehost dump`: whole tables,
 # the statements of the manual page, and random conditions, on all sample recordings, on damaged copies of them, and
-# on several recordings at a time; and tests/sql/compare_packed with damaged packed recordings. DAMAGE is the number of
-# copies of each kind, DAMAGES that of packed ones, SQL_SEED their seed.
+# on several recordings at a time; and tests/sql/compare_packed with damaged packed recordings. With sanitizers,
+# whole tables of some recordings are compared. DAMAGE is the number of copies of each kind, DAMAGES that of packed ones, SQL_SEED
+# their seed.
 . tests/cli/lib/assertions.sh
 
 [ -e "$BUILD_DIR/lib/tracehost/tracehost_sql.so" ] || {
