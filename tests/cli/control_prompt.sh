@@ -177,7 +177,7 @@ end_by() {
     kill "-$1" "$asking"
     until_so has_ended
     kill -KILL "$asking" 2>/dev/null
-    wait "$asking"
+    wait "$asking" 2>/dev/null # a shell may say that a signal ended the client
     echo "status $?"
 }
 # stopped SIGNAL: sends SIGNAL to a client that connects to a host that does not answer.

@@ -111,7 +111,7 @@ terminated() {
     kill -TERM $!
     wait $!
     status=$?
-    sed "s|$top/||; s/after [0-9]* /after N /" "$work/err" >&2
+    sed "s|$top/||; s/after [0-9]* records*$/after N records/" "$work/err" >&2
     return $status
 }
 expect 'SIGTERM ends all tracers, and is reported once' terminated <<'EOF'

@@ -243,7 +243,7 @@ ends() {
     fi
     wait $replay 2>/dev/null
     echo "status $?"
-    sed 's/[0-9][0-9]* record/N record/; s/, at record [0-9][0-9]*$//' "$work/err" # between two records there is none
+    sed 's/[0-9][0-9]* records*/N records/; s/, at record [0-9][0-9]*$//' "$work/err" # between two records there is none
     until_so nothing || state
 }
 expect 'SIGINT ends the tracing in order' ends INT command <<'EOF'
