@@ -46,7 +46,7 @@ char *th_library_search_beside(const char *name)
     Dl_info info;
     struct link_map *map;
     char *path, *libraries, *folder;
-    bool is_library, installed;
+    bool is_library, in_folder, installed;
 
     /* This code is in libtracehost.so, or in the program, whose name in the loader is empty. */
     is_library = dladdr1((void *)(uintptr_t)&th_library_search_beside, &info, (void **)&map,
@@ -57,8 +57,11 @@ char *th_library_search_beside(const char *name)
         th_free(path);
         return NULL;
     }
+    /* tracehost_sql.so has a copy of this code, and lies in PREFIX/LIBDIR/tracehost. */
+    in_folder =
+        is_library && strncmp(strrchr(path, '/'), "/tracehost_", strlen("/tracehost_")) == 0;
     to_folder(path);
-    if (!is_library)
+    if (!is_library || in_folder)
         to_folder(path); /* from PREFIX/bin/tracehost; the library lies in PREFIX/LIBDIR */
     /* PREFIX/LIBDIR when installed, PREFIX/lib in a build tree. */
     libraries = th_printf("%s/" TH_LIBDIR "/tracehost", path);

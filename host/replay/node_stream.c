@@ -27,8 +27,14 @@ enum { LOOK_UP_MS = 500, LONGEST = 1 << 16, FIRST_HIGH = 64 };
 
 typedef int serve_function(const struct tracehost_node_request *request, int out, int status);
 
+struct th_node_served {
+    serve_function *serve;
+    const struct tracehost_node_request *request;
+};
+
 struct th_node_feeder {
     pid_t process;
+    const char *source;    /* what the process speaks with, for messages */
     int status;            /* the pipe of lines */
     struct th_buffer text; /* lines that were not used yet */
     bool stopped, ended;   /* th_replay_node_stop(), th_replay_node_end() were called */
@@ -71,12 +77,14 @@ static void leave_files(int *out, int *status)
 
 /* Runs the feeder. After fork() in a process with several threads: so the shared object was opened
  * before. */
-static _Noreturn void run_feeder(serve_function *serve,
-                                 const struct tracehost_node_request *request, int out, int status)
+static _Noreturn void run_feeder(th_feeder_function *serve, const void *request, const char *source,
+                                 int out, int status)
 {
     sigset_t none;
+    char title[16];
 
-    prctl(PR_SET_NAME, "tracehost-node");
+    snprintf(title, sizeof title, "tracehost-%s", source);
+    prctl(PR_SET_NAME, title);
     leave_files(&out, &status);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -84,8 +92,7 @@ static _Noreturn void run_feeder(serve_function *serve,
 }
 
 /* Forks the feeder. Errors: TH_FAILED. */
-static enum th_status fork_feeder(serve_function *serve,
-                                  const struct tracehost_node_request *request,
+static enum th_status fork_feeder(th_feeder_function *serve, const void *request,
                                   struct th_node_feeder *feeder, int *fd)
 {
     int out[2] = {-1, -1}, status[2] = {-1, -1};
@@ -93,7 +100,7 @@ static enum th_status fork_feeder(serve_function *serve,
     if (pipe2(out, O_CLOEXEC) == 0 && pipe2(status, O_CLOEXEC) == 0)
         feeder->process = fork();
     if (feeder->process == 0)
-        run_feeder(serve, request, out[1], status[1]);
+        run_feeder(serve, request, feeder->source, out[1], status[1]);
     close(out[1]);
     close(status[1]);
     *fd = out[0];
@@ -155,19 +162,51 @@ static enum th_status await_feeder(struct th_node_feeder *feeder, const volatile
             return TH_OK;
     }
     if (raise_lines(feeder, TH_MALFORMED) == TH_OK)
-        th_error_raise(TH_MALFORMED, "the process that speaks with the node has ended");
+        th_error_raise(TH_MALFORMED, "the process that speaks with the %s has ended",
+                       feeder->source);
     return th_error_status();
 }
 
 /* --- In the reader ---------------------------------------------------------------------------- */
+
+enum th_status th_replay_feeder_open(th_feeder_function *serve, const void *request,
+                                     const char *source, const volatile int *stop,
+                                     struct th_node_feeder **feeder, int *fd)
+{
+    struct th_node_feeder *made = th_alloc_zero(sizeof *made);
+    enum th_status status;
+
+    *feeder = NULL;
+    made->process = -1;
+    made->source = source;
+    status = fork_feeder(serve, request, made, fd);
+    if (status == TH_OK && (status = await_feeder(made, stop)) != TH_OK)
+        close(*fd);
+    if (status == TH_OK)
+        *feeder = made;
+    else
+        th_replay_node_close(made);
+    return status;
+}
+
+bool th_replay_feeder_has_told(struct th_node_feeder *feeder, const char *line)
+{
+    return strstr(th_buffer_text(&feeder->text), line) != NULL;
+}
+
+static int serve_node(const void *served, int out, int status)
+{
+    const struct th_node_served *node = served;
+
+    return node->serve(node->request, out, status);
+}
 
 enum th_status th_replay_node_open(const char *name, const struct th_node_options *options,
                                    const volatile int *stop, struct th_node_feeder **feeder,
                                    int *fd)
 {
     struct tracehost_node_request request = {.node = th_replay_node_of(name)};
-    struct th_node_feeder *made;
-    serve_function *serve;
+    struct th_node_served served = {.request = &request};
     void *found;
     enum th_status status;
 
@@ -185,17 +224,8 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
     status = th_replay_node_symbol("tracehost_node_serve", &found);
     if (status != TH_OK)
         return status;
-    memcpy(&serve, &found, sizeof found); /* ISO C has no conversion to a function */
-    made = th_alloc_zero(sizeof *made);
-    made->process = -1;
-    status = fork_feeder(serve, &request, made, fd);
-    if (status == TH_OK && (status = await_feeder(made, stop)) != TH_OK)
-        close(*fd);
-    if (status == TH_OK)
-        *feeder = made;
-    else
-        th_replay_node_close(made);
-    return status;
+    memcpy(&served.serve, &found, sizeof found); /* ISO C has no conversion to a function */
+    return th_replay_feeder_open(serve_node, &served, "node", stop, feeder, fd);
 }
 
 /* Waits for the end of the feeder, and returns its status as waitpid() does. */
@@ -224,8 +254,9 @@ enum th_status th_replay_node_end(struct th_node_feeder *feeder)
     if (status != TH_OK || !WIFSIGNALED(end))
         return status;
     th_error_raise(TH_PARTIAL, "signal %d, %s", WTERMSIG(end), strsignal(WTERMSIG(end)));
-    return th_error_context("the process that spoke with the node was killed: what the node sent "
-                            "last is lost");
+    return th_error_context("the process that spoke with the %s was killed: what the %s sent "
+                            "last is lost",
+                            feeder->source, feeder->source);
 }
 
 void th_replay_node_stop(struct th_node_feeder *feeder)

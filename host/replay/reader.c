@@ -1,5 +1,6 @@
 #include "reader.h"
 
+#include "log/log_stream.h"
 #include "packed/packed.h"
 #include "replay_internal.h"
 #include "unpack.h"
@@ -81,12 +82,15 @@ static void listen_to_options(struct th_reader *reader)
     reader->input.context = reader;
 }
 
-/* Opens a running node. If *stop was set, the input is at its end. Errors: TH_MALFORMED; TH_FAILED. */
-static enum th_status open_node(struct th_reader *reader)
+/* Opens a running node, or a log. If *stop was set, the input is at its end. Errors: TH_MALFORMED; TH_FAILED. */
+static enum th_status open_fed(struct th_reader *reader)
 {
     int fd;
-    enum th_status status = th_replay_node_open(reader->name, reader->options.node,
-                                                reader->options.stop, &reader->feeder, &fd);
+    enum th_status status = th_replay_log_is_name(reader->name)
+                                ? th_replay_log_read(reader->name, reader->options.stop,
+                                                     &reader->feeder, &fd, &reader->info.live)
+                                : th_replay_node_open(reader->name, reader->options.node,
+                                                      reader->options.stop, &reader->feeder, &fd);
 
     if (status == TH_OK)
         th_replay_input_attach(&reader->input, fd, reader->name);
@@ -166,7 +170,8 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
 
     if (fd < 0)
         made->spool = th_replay_spool_take(name);
-    if (fd >= 0 || th_replay_is_connection(name))
+    info->live = fd < 0 && th_replay_is_connection(name);
+    if (fd >= 0 || info->live || th_replay_log_is_name(name))
         th_replay_wrap_single(name, &made->set);
     else
         status = th_replay_wrap_find(name, &made->set);
@@ -179,12 +184,11 @@ static enum th_status open_reader(const char *name, int fd, const struct th_read
             status = th_replay_connection_open(made, name);
         else if (made->spool)
             status = th_replay_reader_take_spooled(made);
-        else if (th_replay_node_is_name(name))
-            status = open_node(made);
+        else if (th_replay_node_is_name(name) || th_replay_log_is_name(name))
+            status = open_fed(made);
         else
             status = th_replay_input_open(&made->input, info->file);
     }
-    info->live = fd < 0 && th_replay_is_connection(name);
     if (status == TH_END)
         status = TH_OK; /* stopped */
     if (status == TH_OK && !made->connection) {
@@ -237,6 +241,8 @@ bool th_replay_reader_reads_once(const char *name, size_t *files)
     *files = 1;
     if (th_replay_is_connection(name) || strcmp(name, "-") == 0)
         return true;
+    if (th_replay_log_is_name(name))
+        return false;
     once = th_replay_wrap_find(name, &set) == TH_OK && stat(set.names[0], &about) == 0 &&
            !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode);
     *files = set.count;
@@ -273,8 +279,8 @@ bool th_replay_reader_would_read(const char *name, const char *file)
     struct stat there, read;
     bool found = false;
 
-    if (th_replay_is_connection(name) || !stat_named(file, STDOUT_FILENO, &there) ||
-        !S_ISREG(there.st_mode))
+    if (th_replay_is_connection(name) || th_replay_log_is_name(name) ||
+        !stat_named(file, STDOUT_FILENO, &there) || !S_ISREG(there.st_mode))
         return false;
     if (th_replay_wrap_find(name, &set) != TH_OK)
         th_error_clear();

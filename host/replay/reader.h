@@ -59,8 +59,8 @@ struct th_reader_options {
 /*
  * Opens NAME: a file; "-" for stdin; a wrap set, named NAME*TAIL (the star stands for the number)
  * or by its first file (wrap.c has the rules), whose files are read in order, the oldest first; 
- * tcp://HOST:PORT, the trace port of a running node; or node:NAME@HOST, a running node that is asked
- * to trace. OPTIONS may be NULL.
+ * tcp://HOST:PORT, the trace port of a running node; node:NAME@HOST, a running node that is asked to
+ * trace; or nats://HOST/NAME, a recording in a log (log/log_stream.h). OPTIONS may be NULL.
  * Errors: TH_MALFORMED with the cause: not found, a folder, unknown format, connection refused and
  * so on.
  */
@@ -106,6 +106,9 @@ enum th_status th_replay_reader_peek(const char *name, struct th_etf_node *node)
  * NAME is nothing else. */
 bool th_replay_tcp_is_address(const char *name);
 bool th_replay_node_is_name(const char *name);
+
+/* Returns true if NAME begins with the scheme of a log, "nats://" in any case. A log can be read again. */
+bool th_replay_log_is_name(const char *name);
 
 /* Calls VISIT for each module that the running node NAME has loaded, with function and arity 0, or,
  * unless MODULE is TH_NONE, for each function of MODULE, if that is loaded. The order is the node's.
@@ -254,7 +257,8 @@ struct th_reader_info {
     uint64_t frames, frames_read, frame_losses;
     uint64_t late;    /* events of merged streams that came after later ones */
     uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
-    bool live;        /* a connection: the user normally ends such a stream */
+    bool
+        live; /* a connection, or a recording in the making: the user normally ends such a stream */
     /* Incremented when the following records may be of another node than those before, perhaps with
      * the same name: equal identifiers may then name different processes. */
     uint32_t nodes;

@@ -10,6 +10,7 @@
  *   call_durations.h  struct th_call_durations: how long each call of a stream lasted
  *   flat_rows.h  struct th_flat_rows: events as rows of CSV and of other tables
  *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
+ *   log/log_stream.h  recordings as a log on NATS JetStream: names, writers, lists
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
  *   shrink.h   th_replay_shrink(): smaller terms of an event, while a test holds
  *   generate.h streams with which tracers are tried
@@ -30,6 +31,7 @@
 #include "flat_rows.h"
 #include "generate.h"
 #include "kept_records.h"
+#include "log/log_stream.h"
 #include "part.h"
 #include "player.h"
 #include "reader.h"

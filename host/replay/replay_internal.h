@@ -307,6 +307,20 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
                                    const volatile int *stop, struct th_node_feeder **feeder,
                                    int *fd);
 
+/*
+ * Starts a process that calls SERVE with REQUEST. SOURCE: what the process speaks with, for messages. *FD
+ * becomes the pipe of records to which SERVE writes; STATUS gets lines, as that of tracehost_node_serve()
+ * (node/node.h).
+ * Owner, errors: as th_replay_node_open().
+ */
+typedef int th_feeder_function(const void *request, int out, int status);
+enum th_status th_replay_feeder_open(th_feeder_function *serve, const void *request,
+                                     const char *source, const volatile int *stop,
+                                     struct th_node_feeder **feeder, int *fd);
+
+/* Returns whether FEEDER has written LINE, which ends with a newline, before `ok`. */
+bool th_replay_feeder_has_told(struct th_node_feeder *feeder, const char *line);
+
 /* Waits for the end of the feeder, after the end of its pipe.
  * Errors: TH_PARTIAL, once, if the stream has not ended in order. */
 enum th_status th_replay_node_end(struct th_node_feeder *feeder);

@@ -1,6 +1,7 @@
 #include "writer.h"
 
 #include "json_lines.h"
+#include "log/log_stream.h"
 #include "packed/packed.h"
 #include "record.h"
 #include "replay_internal.h"
@@ -21,6 +22,7 @@ struct th_writer {
     struct th_buffer buffer;         /* not yet written to `out` */
     struct th_pack *pack;            /* NULL: the file is plain */
     struct th_packed_writer *packer; /* NULL: the file has no index */
+    struct th_log_writer *log;       /* NULL: a file is written */
     struct th_buffer packed; /* what `pack` or `packer` has made; not yet written to `out` */
     uint64_t plain;          /* calls with facts that the format cannot contain */
 };
@@ -37,6 +39,7 @@ static void free_writer(struct th_writer *writer)
     th_buffer_free(&writer->packed);
     th_replay_pack_free(writer->pack);
     th_replay_packed_writer_end(writer->packer);
+    th_replay_log_writer_end(writer->log);
     th_free(writer);
 }
 
@@ -50,13 +53,21 @@ static enum th_status begin_pack(struct th_writer *writer, const struct th_write
     return TH_OK;
 }
 
+static enum th_status begin_output(struct th_writer *writer, const char *file,
+                                   const struct th_writer_options *options)
+{
+    if (options->log)
+        return th_replay_log_writer_begin(file, &options->here, options->log, &writer->log);
+    return begin_pack(writer, options) == TH_OK ? th_output_open(&writer->out, file) : TH_FAILED;
+}
+
 enum th_status th_replay_writer_open(const char *file, const struct th_writer_options *options,
                                      struct th_writer **writer)
 {
     struct th_writer *made = th_alloc_zero(sizeof *made);
 
     *writer = NULL;
-    if (begin_pack(made, options) != TH_OK || th_output_open(&made->out, file) != TH_OK) {
+    if (begin_output(made, file, options) != TH_OK) {
         free_writer(made);
         return TH_FAILED;
     }
@@ -71,6 +82,9 @@ static enum th_status flush_writer(struct th_writer *writer, enum th_pack_how ho
     struct th_buffer *buffer = &writer->buffer, *packed = &writer->packed;
     enum th_status status;
 
+    if (writer->log)
+        return how == TH_PACK_END ? th_replay_log_writer_finish(writer->log)
+                                  : th_replay_log_writer_flush(writer->log);
     if (!writer->pack && !writer->packer) {
         status = th_output_write(&writer->out, buffer->data, buffer->size);
         buffer->size = 0;
@@ -155,7 +169,7 @@ enum th_status th_replay_writer_encode(struct th_buffer *out,
             th_error_raise(TH_FAILED, "a record can count at most %u dropped events", UINT32_MAX);
     else if (event->kind == TH_EVENT_DROP)
         add_head(out, TH_PORT_DROP, (uint32_t)event->dropped);
-    else if (options->frame && event->source == &th_replay_record_source)
+    else if ((options->frame || options->log) && event->source == &th_replay_record_source)
         status = copy_message(out, event, env);
     else
         status = add_message(out, options, event, env);
@@ -183,6 +197,10 @@ enum th_status th_replay_writer_add(struct th_writer *writer, struct th_event *e
         status = th_replay_packed_writer_add(writer->packer, event, env, writer->buffer.data,
                                              writer->buffer.size, &writer->packed);
         writer->buffer.size = 0;
+    } else if (status == TH_OK && writer->log) {
+        status =
+            th_replay_log_writer_add(writer->log, event, writer->buffer.data, writer->buffer.size);
+        writer->buffer.size = 0;
     }
     return status == TH_OK && writer->buffer.size + writer->packed.size >= FLUSH_AT
                ? flush_writer(writer, TH_PACK_MORE)
@@ -198,16 +216,16 @@ enum th_status th_replay_writer_flush(struct th_writer *writer)
 {
     enum th_status status = flush_writer(writer, TH_PACK_FLUSH);
 
-    return status == TH_OK ? th_output_flush(&writer->out) : status;
+    return status == TH_OK && !writer->log ? th_output_flush(&writer->out) : status;
 }
 
 enum th_status th_replay_writer_commit(struct th_writer *writer)
 {
     enum th_status status = flush_writer(writer, TH_PACK_END);
 
-    if (status == TH_OK)
+    if (status == TH_OK && !writer->log)
         status = th_output_commit(&writer->out);
-    else
+    else if (!writer->log)
         th_output_abandon(&writer->out);
     free_writer(writer);
     return status;
@@ -215,6 +233,7 @@ enum th_status th_replay_writer_commit(struct th_writer *writer)
 
 void th_replay_writer_abandon(struct th_writer *writer)
 {
-    th_output_abandon(&writer->out);
+    if (!writer->log)
+        th_output_abandon(&writer->out);
     free_writer(writer);
 }

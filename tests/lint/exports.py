@@ -1,8 +1,8 @@
 """Checks that the program and libtracehost.so export exactly the names for shared objects.
 
 The linker's list is build/<mode>/exported.list: the functions of the NIF API, and those of the lists
-beside it in plugin_api/. tracehost_node.so exports those of node.h, tracehost_sql.so its two
-entries, Python's module its initialisation.
+beside it in plugin_api/. tracehost_node.so exports those of node.h, tracehost_nats.so its table,
+tracehost_sql.so its two entries, Python's module its initialisation.
 """
 
 import os
@@ -43,6 +43,7 @@ def check(tree):
         for message in faults(symbols(path, '-D'), symbols(path), names):
             yield shown, 1, message
     for file, names in (('lib/tracehost/tracehost_node.so', {'tracehost_node_serve', 'tracehost_node_list'}),
+                        ('lib/tracehost/tracehost_nats.so', {'tracehost_nats'}),
                         ('lib/tracehost/tracehost_sql.so', {'sqlite3_tracehostsql_init', 'tracehost_sql'}),
                         ('python/tracehost/_tracehost.abi3.so', {'PyInit__tracehost'})):
         path = os.path.join(build, file)

@@ -113,6 +113,9 @@ void th_replay_packed_index_free(struct th_packed_index *index);
 
 /* --- Making the index of frames, event by event (packed_indexer.c) ----------------------------- */
 
+/* Returns whether the record of EVENT changes what others mean: spawns, names, links, exits, drops, notes. */
+bool th_replay_packed_is_world(const struct th_event *event);
+
 struct th_packed_indexer;
 
 struct th_packed_indexer *th_replay_packed_indexer_begin(void);

@@ -249,18 +249,23 @@ static bool note_time_of(struct th_packed_indexer *indexer, struct th_event *eve
     return first;
 }
 
+bool th_replay_packed_is_world(const struct th_event *event)
+{
+    return event->kind > TH_EVENT_SEQ_TRACE ||
+           (event->kind < TH_EVENT_SEQ_TRACE && WORLD_TAGS >> event->tag & 1);
+}
+
 void th_replay_packed_indexer_add(struct th_packed_indexer *indexer, struct th_event *event,
                                   th_env *env, const unsigned char *data, size_t size)
 {
     enum th_status status = TH_OK;
-    bool copied = indexer->number == 1 || event->kind > TH_EVENT_SEQ_TRACE;
+    bool copied = indexer->number == 1 || th_replay_packed_is_world(event);
 
     if (event->kind <= TH_EVENT_SEQ_TRACE) {
         indexer->now.tags |= UINT64_C(1) << event->tag;
         copied |= note_time_of(indexer, event, &status);
     }
     if (event->kind < TH_EVENT_SEQ_TRACE) {
-        copied |= WORLD_TAGS >> event->tag & 1;
         if (!th_is_immediate(event->tracee))
             status = TH_MALFORMED; /* of another node: not in the set */
         else
