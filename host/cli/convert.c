@@ -9,6 +9,7 @@
 #include "host/base/output.h"
 #include "host/cli/options/usage.h"
 #include "host/replay/flat_rows.h"
+#include "host/replay/log/log_stream.h"
 #include "host/replay/reader.h"
 #include "host/replay/spool.h"
 #include "host/replay/writer.h"
@@ -59,8 +60,8 @@ static const struct th_usage usage = {
     .sets = sets,
     .before = "Converts a recorded stream between trace-port format and JSON lines, plain or "
               "compressed.\n"
-              "IN and OUT are files, or - for stdin and stdout. IN may be node:NAME@HOST, a "
-              "running node, or tcp://HOST:PORT, its trace port.",
+              "IN and OUT are files, - for stdin and stdout, or nats://HOST/NAME, a log. IN may be "
+              "node:NAME@HOST, a running node, or tcp://HOST:PORT, its trace port.",
     .after = "Nothing is lost by the conversion; tracehost-jsonl(5) describes the JSON. A running "
              "node is recorded until --for, a signal or the node ends it. node:NAME@HOST records "
              "what -p and --flags ask for; tcp://HOST:PORT is the port of dbg:trace_port(ip, PORT) "
@@ -69,10 +70,21 @@ static const struct th_usage usage = {
                 "  tracehost convert --to=jsonl samples/recordings/s13_procs.trace - | head",
 };
 
+/* Checks that a log (LOG is not NULL) is written without the options of a format. Errors: TH_USAGE. */
+static enum th_status check_log(const struct th_rewrite_options *output,
+                                const struct th_log_options *log)
+{
+    if (log && (output->to || output->level || output->index))
+        return th_error_raise(TH_USAGE, "--to, --level and --index are for files: a log has one "
+                                        "format");
+    return TH_OK;
+}
+
 int th_cli_command_convert(int argc, char **argv)
 {
     struct convert convert = {0};
     struct th_writer_options how = {.format = TH_FORMAT_TRACE_PORT};
+    struct th_log_options log = {0};
 
     th_control_session_options_init(&convert.sessions, false);
     th_cli_command_parse(&usage, argc, argv, &convert);
@@ -80,7 +92,10 @@ int th_cli_command_convert(int argc, char **argv)
     th_control_session_options_free(&convert.sessions);
     if (convert.stream.max_records.set && !th_cli_rewrite_is_another(convert.in, convert.out))
         return th_cli_command_fail("convert");
-    if (th_cli_rewrite_format(&convert.output, convert.out, &how) != TH_OK)
+    if (th_replay_log_is_name(convert.out))
+        how.log = &log;
+    if (check_log(&convert.output, how.log) != TH_OK ||
+        (!how.log && th_cli_rewrite_format(&convert.output, convert.out, &how) != TH_OK))
         return th_cli_command_fail("convert");
     th_cli_interrupt_install();
     return th_cli_rewrite(

@@ -24,6 +24,7 @@ static const struct th_command commands[] = {
     {"dump", "print every record of a stream as Erlang text or JSON lines", th_cli_command_dump},
     {"convert", "convert a stream between trace-port format and JSON lines",
      th_cli_command_convert},
+    {"streams", "list the recordings in logs of NATS", th_cli_command_streams},
     {"cut", "write a part of a recording", th_cli_command_cut},
     {"run", "run functions of NIF libraries under trace", th_cli_command_run},
     {"call", "call functions of NIF libraries", th_cli_command_call},

@@ -5,6 +5,7 @@
 
 #include "host/base/buffer.h"
 #include "host/cli/options/usage.h"
+#include "host/replay/log/log_stream.h"
 #include "host/term/clock.h"
 #include "host/trace/event.h"
 #include "host/trace/note.h"
@@ -169,10 +170,40 @@ static void pass_on_at_times(void *writer)
     pass_on(writer);
 }
 
+/* Ends WRITER, which writes LOG, and reports what is in it. WRITTEN: no write has failed. Returns the exit status. A
+ * recording whose input was to be read to its end, and was not, stays incomplete. */
+static int end_log(struct th_stream *stream, struct th_writer *writer,
+                   const struct th_log_options *log, bool written)
+{
+    struct th_error_chain chain = {0};
+    bool whole = written && (stream->live || !th_cli_interrupt_came());
+    int status;
+
+    th_error_save(&chain);
+    if (!whole) {
+        th_replay_writer_abandon(writer);
+    } else if (th_replay_writer_commit(writer) != TH_OK) {
+        whole = written = false;
+        th_error_save(&chain);
+    }
+    if (log->lost > 0 && stream->status == TH_OK)
+        stream->status = TH_PARTIAL;
+    status = th_cli_stream_close(stream);
+    th_cli_stream_say(stream, "recording %s%s: %llu record%s, %llu bytes, in %llu message%s",
+                      log->id, whole ? "" : ", which has no end", (unsigned long long)log->records,
+                      th_log_plural(log->records), (unsigned long long)log->bytes,
+                      (unsigned long long)log->messages, th_log_plural(log->messages));
+    if (log->lost)
+        th_cli_stream_say(stream, "%llu event%s lost, as the log did not take them",
+                          (unsigned long long)log->lost, log->lost == 1 ? " is" : "s are");
+    th_error_restore(&chain);
+    return written ? status : th_cli_interrupt_status(th_cli_command_fail(stream->command));
+}
+
 int th_cli_rewrite(struct th_stream stream, const char *output, struct th_writer_options how,
                    const struct th_rewrite_filter *filter)
 {
-    const bool to_file = output && strcmp(output, "-") != 0;
+    const bool to_file = output && strcmp(output, "-") != 0 && !how.log;
     struct th_event event = {0};
     struct th_writer *writer;
     bool some, written;
@@ -186,6 +217,11 @@ int th_cli_rewrite(struct th_stream stream, const char *output, struct th_writer
     some = th_cli_stream_next(&stream, &event); /* the node is known with the first record */
     how.here = th_replay_reader_info(stream.reader)->node;
     how.utf8_atoms = th_replay_reader_info(stream.reader)->utf8_atoms;
+    if (how.log) {
+        how.log->stop = &th_cli_interrupted;
+        how.log->notice = th_cli_stream_notice;
+        how.log->context = &stream;
+    }
     if (th_replay_writer_open(output ? output : "-", &how, &writer) != TH_OK) {
         th_replay_reader_close(stream.reader);
         return th_cli_interrupt_status(th_cli_command_fail(stream.command));
@@ -193,6 +229,8 @@ int th_cli_rewrite(struct th_stream stream, const char *output, struct th_writer
     stream.idle = !to_file ? pass_on : stream.live ? pass_on_at_times : NULL;
     stream.idle_context = writer;
     written = !some || rewrite_add_all(&stream, writer, &event, &how.here, filter);
+    if (how.log)
+        return end_log(&stream, writer, how.log, written);
     status = th_cli_stream_close(&stream);
     if (written && !(th_cli_interrupt_came() && to_file && !stream.live)) {
         plain = th_replay_writer_plain(writer);

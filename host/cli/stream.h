@@ -17,13 +17,13 @@ struct th_event;
 /* Texts for help. */
 #define TH_STREAM_HELP                                                                 \
     "STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst), " \
-    "- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT."
+    "- for stdin, a node: node:NAME@HOST, tcp://HOST:PORT, a log: nats://HOST/NAME."
 #define TH_STREAM_MORE_HELP                                                                        \
     "A wrap set may also be named by its first file. node:NAME@HOST traces what -p and --flags "   \
     "ask "                                                                                         \
     "for, and leaves the node as it was. tcp://HOST:PORT is the port of dbg:trace_port(ip, PORT) " \
     "in "                                                                                          \
-    "the node."
+    "the node. tracehost-nats(7) describes logs."
 #define TH_NODE_HELP                                                                               \
     "-p, --flags, --processes, --ports and the options of -p tell what node:NAME@HOST traces; of " \
     "other streams every record is taken."

@@ -15,6 +15,7 @@ Commands:
   info      count the records of a stream
   dump      print every record of a stream as Erlang text or JSON lines
   convert   convert a stream between trace-port format and JSON lines
+  streams   list the recordings in logs of NATS
   cut       write a part of a recording
   run       run functions of NIF libraries under trace
   call      call functions of NIF libraries
@@ -44,7 +45,7 @@ expect 'replay --help' cat "$work/replay" <<'EOF'
 Usage: tracehost replay [OPTION...] STREAM...
 Plays recorded event streams into tracers; several nodes are merged by time.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
-- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
+- for stdin, a node: node:NAME@HOST, tcp://HOST:PORT, a log: nats://HOST/NAME.
 
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
@@ -107,7 +108,7 @@ Usage: tracehost report [OPTION...] STREAM...
 Makes an HTML page of recorded event streams, which are parts of one recording,
 or of several nodes.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
-- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
+- for stdin, a node: node:NAME@HOST, tcp://HOST:PORT, a log: nats://HOST/NAME.
 
 Input:
       --from=T           Deliver events only from T on: 250ms, 1.5s or @CLOCK
@@ -155,7 +156,7 @@ expect 'dump --help' cat "$work/dump" <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM...
 Prints every record of recorded streams. Several are merged by time.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
-- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
+- for stdin, a node: node:NAME@HOST, tcp://HOST:PORT, a log: nats://HOST/NAME.
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -200,8 +201,8 @@ expect 'convert --help' cat "$work/convert" <<'EOF'
 Usage: tracehost convert [OPTION...] IN OUT
 Converts a recorded stream between trace-port format and JSON lines, plain or
 compressed.
-IN and OUT are files, or - for stdin and stdout. IN may be node:NAME@HOST, a
-running node, or tcp://HOST:PORT, its trace port.
+IN and OUT are files, - for stdin and stdout, or nats://HOST/NAME, a log. IN
+may be node:NAME@HOST, a running node, or tcp://HOST:PORT, its trace port.
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -250,7 +251,7 @@ Usage: tracehost info [OPTION...] STREAM...
 Counts the records of streams: by tag, by tracee and by called function.
 Several are merged by time.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
-- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
+- for stdin, a node: node:NAME@HOST, tcp://HOST:PORT, a log: nats://HOST/NAME.
 
 Events:
       --flags=LIST       Deliver only these events: flags of erlang:trace/3
@@ -367,7 +368,7 @@ expect 'dump --help=all' "$tracehost" dump --help=all <<'EOF'
 Usage: tracehost dump [OPTION...] STREAM...
 Prints every record of recorded streams. Several are merged by time.
 STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst),
-- for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT.
+- for stdin, a node: node:NAME@HOST, tcp://HOST:PORT, a log: nats://HOST/NAME.
 
 Input:
       --reconnect[=T]    If the connection of tcp://HOST:PORT ends, try for the
@@ -445,7 +446,7 @@ Other:
 
 A wrap set may also be named by its first file. node:NAME@HOST traces what -p
 and --flags ask for, and leaves the node as it was. tcp://HOST:PORT is the port
-of dbg:trace_port(ip, PORT) in the node.
+of dbg:trace_port(ip, PORT) in the node. tracehost-nats(7) describes logs.
 
 -p, --flags, --processes, --ports and the options of -p tell what
 node:NAME@HOST traces; of other streams every record is taken.

@@ -15,6 +15,7 @@ expected() {
         echo "man3/$header.h.3"
     done
     echo man5/tracehost-jsonl.5
+    echo man7/tracehost-nats.7
     echo man7/tracehost-node.7
     echo man7/tracehost-python.7
     echo man7/tracehost-tracer.7
@@ -55,7 +56,7 @@ tracehost-ran.1: there is no such command
 tracehost-replay.1: lacks --stats
 tracehost-replay.1: of --ports=LIST it says "The same for ports", --help "Likewise for ports"
 tracehost-report.1: has the options in another order or other groups
-tracehost-info.1: DESCRIPTION does not begin with "Counts the records of streams: by tag, by tracee and by called function. Several are merged by time. STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst), - for stdin, node:NAME@HOST, a running node, or its port, tcp://HOST:PORT."
+tracehost-info.1: DESCRIPTION does not begin with "Counts the records of streams: by tag, by tracee and by called function. Several are merged by time. STREAM is a trace-port file, a wrap set NAME*TAIL, JSON lines (also .gz, .zst), - for stdin, a node: node:NAME@HOST, tcp://HOST:PORT, a log: nats://HOST/NAME."
 tracehost-info.1: lacks "tracehost info --top=5 samples/recordings/s04_genserver_pingpong.trace"
 tracehost-match.1: lacks "Exit status: 0 it matches, 1 it does not, 4 that is unknown, 3 SPEC has a"
 tracehost-dump.1: there is no tracehost-infos(1)
@@ -426,6 +427,7 @@ command_examples() (
         # shellcheck disable=SC2086 # the program itself has no word
         "$tracehost" $command --help | sed -n '/^Examples:$/,/^$/ s/^  tracehost/tracehost/p'
     done >list
+    sed -i '/nats:/d' list # they need a server; tests/cli/nats.sh has one
     [ -z "${EMULATOR:-}" ] || sed -i '/^tracehost bench /s/$/ --runs=20/' list # an emulator is slow
     while read -r example; do
         sh -c "$example" >out 2>&1 </dev/null || echo "$example: $(cat out)"
