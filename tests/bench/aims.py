@@ -157,6 +157,9 @@ GROUPS = (
         Row('packed/second/sql', '... tracehost sql, events of a function', 's', '< 1'),
         Row('packed/memory', '... the most memory', 'MiB', '< 64'),
         Row('packed/frames', '... frames read, times those that are wanted', '', '<= 1.1')]),
+    ('nats', 'A log on NATS JetStream, with its server on the same processors; million records a second', [
+        Row('nats/publish', 'l1 is written', '', '', 'file'),
+        Row('nats/consume', 'count of l1', '', '>= 1', 'file')]),
     ('sql', 'Queries of l1, processor time', [
         Row('sql/calls', 'calls and durations by function, from calls', 's', 'ratio <= 2.5', 'time'),
         Row('sql/functions', 'the same from functions', 's', 'ratio <= 1.25', 'time')]),
