@@ -23,8 +23,8 @@ struct th_writer_options {
      * with the first record from this number of bytes on; 0: none. The records of a trace port are copied
      * as they are, so that decompressing gives the same file. */
     size_t frame;
-    struct th_log_options *
-        log; /* FILE is a log (log/log_stream.h), and the format that of a trace port; NULL: none */
+    /* FILE is a log (log/log_stream.h), whose format is that of a trace port; NULL: it is a file. */
+    struct th_log_options *log;
 };
 
 struct th_writer;
