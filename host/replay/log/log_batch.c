@@ -231,7 +231,7 @@ enum th_status th_replay_log_unpack(const struct tracehost_log_message *message,
 
     plain->size = 0;
     th_memory_begin(TH_READER_MEMORY);
-    if (batch->count == 0 && message->size == 0)
+    if (batch->count == 0 && batch->bytes == 0 && message->size == 0)
         return TH_OK;
     if (ZSTD_getFrameContentSize(message->data, message->size) != batch->bytes)
         return th_error_raise(TH_PARTIAL,
