@@ -533,6 +533,19 @@ forbidden() {
     "$tracehost" streams "$url" 2>&1 | sed 1d
     stop_server
 }
+of_credentials() {
+    mkdir "$work/keys" && tests/cli/lib/nats_credentials.py "$work/keys" && start_server -js -sd "$work/keys/store" -c "$work/keys/server.conf"
+    for parts in "&creds=$work/keys/writer.creds" "&creds=$work/keys/forbidden.creds" "&creds=$work/keys/server.conf" ''; do
+        secured "$parts" | sed 's/ to "tracehost.secured.*/ to SUBJECT/; s/^tracehost convert:/ /'
+    done
+    stop_server
+}
+expect 'credentials' of_credentials <<'OUT'
+a round trip
+  the server does not permit this: Permissions Violation for Publish to SUBJECT
+  no nkey user seed found in 'WORK/keys/server.conf'
+  Authorization Violation
+OUT
 expect 'permissions' forbidden <<'OUT'
 tracehost convert: samples/recordings/s13_procs.trace: recording ID, which has no end: 0 records, 0 bytes, in 0 messages
 tracehost convert: the server does not permit this: Permissions Violation for Publish to SUBJECT
