@@ -1,5 +1,7 @@
 #include "unpack.h"
 
+#include "packed/packed.h"
+
 #include "host/base/memory.h"
 
 #include <errno.h>
@@ -24,6 +26,9 @@ struct th_unpack {
     size_t
         next; /* zstd: bytes to its next block; a fault in a block loses what one call would give */
     bool ended; /* FD has no more bytes */
+    /* The first compressed bytes, and the last ones, which tell whether a packed recording has its end. */
+    unsigned char first[TH_PACKED_MARK_SIZE], last[sizeof(uint32_t)];
+    size_t first_size;
     char fault[120];
     size_t begin, end; /* of the bytes in `raw` that were not taken */
     size_t capacity;   /* of `raw` */
@@ -53,6 +58,28 @@ bool th_replay_unpack_begins(const unsigned char *data, size_t size)
            (begins_as(data, size, gzip_magic, sizeof gzip_magic) || begins_zstd(data, size));
 }
 
+/* Notes that SIZE more bytes, at DATA, are there. */
+static void note_bytes(struct th_unpack *unpack, const unsigned char *data, size_t size)
+{
+    size_t room = sizeof unpack->first - unpack->first_size, most = sizeof unpack->last;
+
+    memcpy(unpack->first + unpack->first_size, data, size < room ? size : room);
+    unpack->first_size += size < room ? size : room;
+    if (size < most)
+        memmove(unpack->last, unpack->last + size, most - size);
+    else
+        data += size - most;
+    size = size < most ? size : most;
+    memcpy(unpack->last + most - size, data, size);
+}
+
+/* Returns whether the stream is a packed recording whose last part is not there. */
+static bool lacks_end(const struct th_unpack *unpack)
+{
+    return unpack->first_size == sizeof unpack->first && th_replay_packed_is_mark(unpack->first) &&
+           th_replay_packed_get32(unpack->last) != TH_PACKED_FOOT_MAGIC;
+}
+
 struct th_unpack *th_replay_unpack_begin(const unsigned char *first, size_t size)
 {
     size_t capacity = size > RAW_BYTES ? size : RAW_BYTES;
@@ -63,6 +90,7 @@ struct th_unpack *th_replay_unpack_begin(const unsigned char *first, size_t size
         return NULL;
     *made = (struct th_unpack){.capacity = capacity};
     memcpy(made->raw, first, size);
+    note_bytes(made, first, size);
     made->end = size;
     made->next = FRAME_HEAD;
     if (begins_zstd(first, size)) {
@@ -186,6 +214,11 @@ ssize_t th_replay_unpack_read(struct th_unpack *unpack, int fd, void *to, size_t
         }
         if (unpack->ended && unpack->inside)
             return unpack_fails(unpack, "are cut off", "");
+        if (unpack->ended && lacks_end(unpack)) {
+            snprintf(unpack->fault, sizeof unpack->fault, "%s", TH_PACKED_NO_END);
+            errno = EBADMSG;
+            return -1;
+        }
         if (unpack->ended)
             return 0;
         if (read_once) {
@@ -196,6 +229,7 @@ ssize_t th_replay_unpack_read(struct th_unpack *unpack, int fd, void *to, size_t
         if (got < 0)
             return -1;
         read_once = true;
+        note_bytes(unpack, unpack->raw, (size_t)got);
         unpack->begin = 0;
         unpack->end = (size_t)got;
         unpack->ended = got == 0;

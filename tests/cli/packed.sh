@@ -170,6 +170,34 @@ most records are there
   cannot read the input: the compressed data (zstd) are cut off
 tracehost convert: WORK/torn.trace.zst: recovered 530 records
 OUT
+# Cut behind its last frame of records, a file has only whole frames. How it ends is known in a pipe, too, with pieces of any size.
+torn_between() {
+    table=$(python3 -c 'import sys; print(open(sys.argv[1], "rb").read().rfind(b"\x5e\x2a\x4d\x18"))' "$work/whole.trace.zst")
+    head -c "$table" "$work/whole.trace.zst" >"$work/torn.trace.zst"
+    for from in "$work/whole.trace.zst" "$work/torn.trace.zst"; do
+        for piece in 3 64K; do
+            dd "if=$from" bs=$piece status=none | "$tracehost" convert --to=trace - - 2>"$work/complaints" >"$work/records"
+            echo "status $?"
+            cmp "$work/records" "$long" && cat "$work/complaints"
+        done
+    done
+    "$tracehost" convert --to=trace "$work/torn.trace.zst" - 2>&1 >"$work/records" | sed "s|$work|WORK|"
+    cmp "$work/records" "$long"
+}
+expect 'a file without its last part' torn_between <<'OUT'
+status 0
+status 0
+status 4
+tracehost convert: stdin: record 767 at byte 127807 and the rest of the file are lost
+  cannot read the input: the recording has no end: its recorder was killed, or is still writing; what it had not written is missing
+tracehost convert: stdin: recovered 766 records
+status 4
+tracehost convert: stdin: record 767 at byte 127807 and the rest of the file are lost
+  cannot read the input: the recording has no end: its recorder was killed, or is still writing; what it had not written is missing
+tracehost convert: stdin: recovered 766 records
+tracehost convert: WORK/torn.trace.zst: the recording has no end: its recorder was killed, or is still writing; what it had not written is missing
+tracehost convert: WORK/torn.trace.zst: recovered 766 records
+OUT
 wrong_index() {
     cp "$work/long.trace.zst" "$work/wrong.trace.zst"
     python3 - "$work/wrong.trace.zst" <<'PY'

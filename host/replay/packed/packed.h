@@ -31,6 +31,8 @@
 #include "host/base/error.h"
 #include "host/trace/event.h"
 
+#include <string.h>
+
 enum { TH_PACKED_PART = 64 /* frames of a part of the index */ };
 
 /* --- The index of a frame (packed_index.c) ----------------------------------------------------- */
@@ -213,6 +215,12 @@ enum { TH_PACKED_MARK = 0x50, TH_PACKED_INDEX = 0x51, TH_PACKED_TABLE = 0x5E };
 enum { TH_PACKED_SKIPPABLE_HEAD = 8, TH_PACKED_TABLE_FOOT = 9, TH_PACKED_ENTRY = 8 };
 #define TH_PACKED_FOOT_MAGIC 0x8F92EAB1u
 #define TH_PACKED_MARK_TEXT "tracehost packed 1\n"
+enum { TH_PACKED_MARK_SIZE = TH_PACKED_SKIPPABLE_HEAD + sizeof TH_PACKED_MARK_TEXT - 1 };
+
+/* The report of a file without a seek table. */
+#define TH_PACKED_NO_END                                                                       \
+    "the recording has no end: its recorder was killed, or is still writing; what it had not " \
+    "written is missing"
 
 /* Numbers of the file are little-endian. */
 static inline void th_replay_packed_put32(unsigned char *to, uint32_t x)
@@ -223,6 +231,14 @@ static inline void th_replay_packed_put32(unsigned char *to, uint32_t x)
 static inline uint32_t th_replay_packed_get32(const unsigned char *from)
 {
     return from[0] | (uint32_t)from[1] << 8 | (uint32_t)from[2] << 16 | (uint32_t)from[3] << 24;
+}
+
+/* Returns whether the TH_PACKED_MARK_SIZE bytes at FIRST are the mark. */
+static inline bool th_replay_packed_is_mark(const unsigned char *first)
+{
+    return th_replay_packed_get32(first) == (0x184D2A00u | TH_PACKED_MARK) &&
+           memcmp(first + TH_PACKED_SKIPPABLE_HEAD, TH_PACKED_MARK_TEXT,
+                  sizeof TH_PACKED_MARK_TEXT - 1) == 0;
 }
 
 /* Varints. Reading stops the program for no byte that th_replay_packed_index_add() has checked. */

@@ -12,8 +12,6 @@
 #include <unistd.h>
 #include <zstd.h>
 
-enum { MARK_SIZE = TH_PACKED_SKIPPABLE_HEAD + sizeof TH_PACKED_MARK_TEXT - 1 };
-
 /* --- Opening ----------------------------------------------------------------------------------- */
 
 static bool read_packed(int fd, void *to, size_t size, uint64_t offset)
@@ -156,7 +154,7 @@ static bool read_index(struct th_packed_file *file, struct entries *entries)
 void th_replay_packed_open(int fd, struct th_packed_file **file, const char **why)
 {
     struct entries entries = {.fd = fd};
-    unsigned char mark[MARK_SIZE];
+    unsigned char mark[TH_PACKED_MARK_SIZE];
     struct th_packed_file *made;
     struct stat about;
     bool usable;
@@ -164,10 +162,7 @@ void th_replay_packed_open(int fd, struct th_packed_file **file, const char **wh
     *file = NULL;
     *why = NULL;
     if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || lseek(fd, 0, SEEK_CUR) != 0 ||
-        !read_packed(fd, mark, sizeof mark, 0) ||
-        th_replay_packed_get32(mark) != (0x184D2A00u | TH_PACKED_MARK) ||
-        memcmp(mark + TH_PACKED_SKIPPABLE_HEAD, TH_PACKED_MARK_TEXT,
-               sizeof mark - TH_PACKED_SKIPPABLE_HEAD) != 0)
+        !read_packed(fd, mark, sizeof mark, 0) || !th_replay_packed_is_mark(mark))
         return;
     made = th_alloc_zero(sizeof *made);
     made->fd = fd;
@@ -359,8 +354,7 @@ static enum th_status end_of_tail(struct th_packed_file *file, const struct th_i
     if (file->ends || file->end_reported || torn)
         return TH_END;
     file->end_reported = true;
-    return th_error_raise(TH_PARTIAL, "the recording has no end: its recorder was killed, or is "
-                                      "still writing; what it had not written is missing");
+    return th_error_raise(TH_PARTIAL, "%s", TH_PACKED_NO_END);
 }
 
 /* Lets INPUT read what follows the last indexed frame. */
