@@ -59,7 +59,7 @@ bool th_replay_unpack_begins(const unsigned char *data, size_t size)
 }
 
 /* Notes that SIZE more bytes, at DATA, are there. */
-static void note_bytes(struct th_unpack *unpack, const unsigned char *data, size_t size)
+static void keep_ends(struct th_unpack *unpack, const unsigned char *data, size_t size)
 {
     size_t room = sizeof unpack->first - unpack->first_size, most = sizeof unpack->last;
 
@@ -90,7 +90,7 @@ struct th_unpack *th_replay_unpack_begin(const unsigned char *first, size_t size
         return NULL;
     *made = (struct th_unpack){.capacity = capacity};
     memcpy(made->raw, first, size);
-    note_bytes(made, first, size);
+    keep_ends(made, first, size);
     made->end = size;
     made->next = FRAME_HEAD;
     if (begins_zstd(first, size)) {
@@ -229,7 +229,7 @@ ssize_t th_replay_unpack_read(struct th_unpack *unpack, int fd, void *to, size_t
         if (got < 0)
             return -1;
         read_once = true;
-        note_bytes(unpack, unpack->raw, (size_t)got);
+        keep_ends(unpack, unpack->raw, (size_t)got);
         unpack->begin = 0;
         unpack->end = (size_t)got;
         unpack->ended = got == 0;
