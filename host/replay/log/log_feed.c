@@ -165,7 +165,7 @@ static enum th_status choose_recording(struct th_log_feed *feed)
     enum th_status status = TH_OK;
 
     if (!feed->name->recording)
-        status = th_replay_log_list(feed->name, list_recording, &list);
+        status = th_replay_log_recordings(&feed->log, feed->name->stream, list_recording, &list);
     if (status == TH_OK) {
         const char *only = th_buffer_text(&list);
         feed->recording = th_strdup(feed->name->recording ? feed->name->recording : only);
@@ -182,7 +182,8 @@ static enum th_status choose_recording(struct th_log_feed *feed)
         engine->release(&message);
     } else if (status == TH_OK) {
         if (feed->name->recording)
-            status = th_replay_log_list(feed->name, list_recording, &list);
+            status =
+                th_replay_log_recordings(&feed->log, feed->name->stream, list_recording, &list);
         if (status == TH_OK)
             status = raise_choice(feed->name, &list);
     }
@@ -419,12 +420,7 @@ static int serve_log(const void *name, int out, int status)
     } else {
         say_chain(&feed);
     }
-    th_replay_log_close(&feed.log);
-    th_buffer_free(&feed.plain);
-    th_free(feed.recording);
-    th_free(feed.subject);
-    th_free(feed.world);
-    return result;
+    return result; /* the process ends: closing the log would wait for threads of libnats, and for the server */
 }
 
 enum th_status th_replay_log_read(const char *name, const volatile int *stop,

@@ -144,8 +144,8 @@ static void sum_up_recording(struct th_log *log, const char *stream, const struc
     log->engine->release(&message);
 }
 
-static enum th_status list_recordings(struct th_log *log, const char *stream, th_log_visitor *visit,
-                                      void *context)
+enum th_status th_replay_log_recordings(struct th_log *log, const char *stream,
+                                        th_log_visitor *visit, void *context)
 {
     char *pattern = subject_of_stream(stream, "records");
     struct found_names found = {0};
@@ -179,7 +179,7 @@ enum th_status th_replay_log_list(const struct th_log_name *name, th_log_visitor
     enum th_status status = th_replay_log_open(name, false, &log);
 
     if (status == TH_OK && name->stream)
-        status = list_recordings(&log, name->stream, visit, context);
+        status = th_replay_log_recordings(&log, name->stream, visit, context);
     else if (status == TH_OK && log.engine->list(&log.client, NULL, NULL, add_found_name,
                                                  &streams) != TRACEHOST_LOG_DONE)
         status = log_fails(&log);
@@ -188,7 +188,7 @@ enum th_status th_replay_log_list(const struct th_log_name *name, th_log_visitor
                             subject_of_stream(streams.items[i].name, "world")};
         if (log.engine->find(&log.client, streams.items[i].name, (const char *const *)subjects,
                              false) == TRACEHOST_LOG_DONE)
-            status = list_recordings(&log, streams.items[i].name, visit, context);
+            status = th_replay_log_recordings(&log, streams.items[i].name, visit, context);
         th_free(subjects[0]);
         th_free(subjects[1]);
     }

@@ -127,8 +127,6 @@ void th_replay_log_close(struct th_log *log);
 /* Returns the name of the subject of recording ID, below SUBJECT, one of log->subjects. */
 char *th_replay_log_subject(const char *subject, const char *id);
 
-/* Sums up the recordings of NAME, in their order: of its stream, or of all streams of its server. A
- * stream without recordings is visited once. Errors: TH_MALFORMED with the cause. */
 struct th_log_summary {
     const char *stream, *recording; /* NULL: the stream has none */
     uint64_t messages, sequence;    /* sequence: of the first message */
@@ -136,6 +134,13 @@ struct th_log_summary {
     struct th_log_batch last;       /* its headers sum up the recording */
 };
 typedef void th_log_visitor(void *context, const struct th_log_summary *summary);
+
+/* Sums up the recordings of STREAM, in their order. A stream without recordings is visited once.
+ * Errors: TH_MALFORMED with the cause. */
+enum th_status th_replay_log_recordings(struct th_log *log, const char *stream,
+                                        th_log_visitor *visit, void *context);
+
+/* Does so for the stream of NAME, or for all streams of its server, by a connection of its own. */
 enum th_status th_replay_log_list(const struct th_log_name *name, th_log_visitor *visit,
                                   void *context);
 
