@@ -281,6 +281,7 @@ static enum th_status run_alone(struct th_check_plugin *p, size_t function)
 /* Step 3. */
 static enum th_status run_accepted(struct th_check_plugin *p)
 {
+    enum { TRIES = 3 };
     static const uint64_t kills_ms[] = {1, 5};
     struct th_check_call_setting setting = p->setting;
     enum th_status status;
@@ -290,8 +291,9 @@ static enum th_status run_accepted(struct th_check_plugin *p)
     if (status == TH_OK)
         status = run_together(p, &setting, false);
     setting = p->setting;
-    for (size_t i = 0; i < sizeof kills_ms / sizeof *kills_ms && status == TH_OK; i++) {
-        setting.kill_ms = kills_ms[i];
+    /* Which call is killed, and where, depends on the moment. */
+    for (size_t i = 0; i < TRIES * sizeof kills_ms / sizeof *kills_ms && status == TH_OK; i++) {
+        setting.kill_ms = kills_ms[i / TRIES];
         status = run_together(p, &setting, true);
     }
     setting = p->setting;
@@ -412,6 +414,22 @@ static enum th_status run_all_calls(struct th_check_plugin *p, int64_t began)
     return status;
 }
 
+/* Runs CALLS; again, while there is no finding, if a finding would depend on the moment. */
+static enum th_status run_list(struct th_check_plugin *p,
+                               const struct th_check_call_setting *setting,
+                               const struct th_check_calls *calls)
+{
+    enum { TRIES = 20 };
+    size_t known = p->known.count;
+    int tries = p->options->run && (setting->kill_ms || setting->threads) ? TRIES : 1;
+    enum th_status status;
+
+    do
+        status = th_check_plugin_run_calls(p, setting, calls);
+    while (status == TH_OK && --tries > 0 && p->known.count == known && !th_cli_interrupt_came());
+    return status;
+}
+
 /* Runs the lists of calls in the files that were given. */
 static enum th_status run_given_calls(struct th_check_plugin *p)
 {
@@ -427,7 +445,7 @@ static enum th_status run_given_calls(struct th_check_plugin *p)
         struct th_check_calls calls = {0};
         status = th_check_calls_read(&calls, files->items[i]);
         if (status == TH_OK && calls.count > 0)
-            status = th_check_plugin_run_calls(p, &setting, &calls);
+            status = run_list(p, &setting, &calls);
         th_check_calls_free(&calls);
     }
     return status;
