@@ -415,9 +415,9 @@ static enum th_status run_all_calls(struct th_check_plugin *p, int64_t began)
 }
 
 /* Runs CALLS; again, while there is no finding, if a finding would depend on the moment. */
-static enum th_status run_list(struct th_check_plugin *p,
-                               const struct th_check_call_setting *setting,
-                               const struct th_check_calls *calls)
+static enum th_status run_until_found(struct th_check_plugin *p,
+                                      const struct th_check_call_setting *setting,
+                                      const struct th_check_calls *calls)
 {
     enum { TRIES = 20 };
     size_t known = p->known.count;
@@ -445,7 +445,7 @@ static enum th_status run_given_calls(struct th_check_plugin *p)
         struct th_check_calls calls = {0};
         status = th_check_calls_read(&calls, files->items[i]);
         if (status == TH_OK && calls.count > 0)
-            status = run_list(p, &setting, &calls);
+            status = run_until_found(p, &setting, &calls);
         th_check_calls_free(&calls);
     }
     return status;
