@@ -104,6 +104,7 @@ static enum th_status check_combinations(const struct th_replaying *replay)
         {replay->trace.top > 0, "--top", one},
         {replay->check, "--check", one},
         {replay->shards > 1, "--shards", "each process reads the whole stream"},
+        {replay->join, "--join", "each process reads the whole stream"},
         {replay->play.probes, "--probes", "each process would hit them"},
         {replay->play.max_events.set, "--max-events",
          "the events of all tracers count together; use --max-records or --to"},
@@ -173,11 +174,13 @@ enum th_status th_cli_isolation_check(void *input)
     struct th_texts tracers = {0};
     enum th_status status = TH_OK;
 
-    if (replay->minimize && (replay->isolate || replay->shards > 1))
+    if (replay->minimize && (replay->isolate || replay->shards > 1 || replay->join))
         return th_error_raise(TH_USAGE,
                               "--on-crash=minimize cannot be combined with %s: one process "
                               "must play the stream",
-                              replay->isolate ? "--isolate" : "--shards");
+                              replay->isolate ? "--isolate"
+                              : replay->join  ? "--join"
+                                              : "--shards");
     if (replay->minimize && (replay->play.calls.least_ns || replay->play.calls.most_deep))
         return th_error_raise(TH_USAGE,
                               "--on-crash=minimize cannot be combined with %s: calls in a part of "

@@ -25,6 +25,7 @@ static const struct th_command commands[] = {
     {"convert", "convert a stream between trace-port format and JSON lines",
      th_cli_command_convert},
     {"streams", "list the recordings in logs of NATS", th_cli_command_streams},
+    {"merge", "print the results of many workers on one recording", th_cli_command_merge},
     {"cut", "write a part of a recording", th_cli_command_cut},
     {"run", "run functions of NIF libraries under trace", th_cli_command_run},
     {"call", "call functions of NIF libraries", th_cli_command_call},

@@ -548,7 +548,7 @@ int th_cli_replaying_run(struct th_replaying *replay)
         status = th_cli_shards_check(replay->shares, tracing);
     status = status == TH_OK ? play_all(replay, tracing) : fail_at_begin(replay);
     th_control_host_end(&replay->control);
-    th_cli_shards_end(replay->shares);
+    th_cli_shards_end(replay->shares, status);
     th_cli_interrupt_explain(replay->command);
     th_crash_set_place(UINT64_MAX);
     th_library_halt();

@@ -33,6 +33,8 @@ struct th_replaying {
     struct th_texts streams;
     struct th_minimize *minimize; /* --on-crash=minimize (smallest_crash.h); NULL: not given */
     int64_t shards;               /* number of shares; 0: 1 */
+    bool join, merge;             /* workers.h */
+    int64_t segment, lease;       /* likewise: bytes, nanoseconds; 0: not given */
     bool isolate;                 /* isolation.h */
     enum th_on_crash on_crash;    /* likewise */
     uint64_t max_crashes;         /* likewise */

@@ -3,6 +3,8 @@
 #include "interrupt.h"
 #include "replaying.h"
 #include "share_process.h"
+#include "share_source.h"
+#include "workers.h"
 
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
@@ -20,16 +22,15 @@
 #include <string.h>
 #include <unistd.h>
 
-struct shard {
-    struct th_share_process process;
-    struct th_buffer data; /* in the parent: struct sent, then the identifiers seen, then the saved
-                              terms */
-};
-
 struct th_shards {
-    size_t count, own;   /* number of shares; that of this process */
-    struct shard *items; /* `count` of them; the first is the parent's, and empty */
-    uint64_t size;       /* of the stream, in bytes */
+    size_t count, own; /* number of shares; that of this process */
+    const struct th_share_source *source;
+    void *context;                          /* of SOURCE */
+    const struct th_share_process *process; /* this one, in a child */
+    uint64_t records;                       /* of all shares; 0: unknown */
+    /* In the parent: results by share, struct sent, then the identifiers seen, then the saved terms. The
+     * first is the parent's, and empty. */
+    struct th_buffer *results;
     struct th_tracing *tracing;
     struct th_reader *reader;
     struct th_player_options *options;
@@ -53,9 +54,16 @@ struct sent {
                                size */
 };
 
+/* The source of `replay --shards`. */
+struct children {
+    size_t count, own;
+    struct th_share_process *items; /* by share */
+    uint64_t size;                  /* of the stream, in bytes */
+};
+
 /* --- Options and streams that cannot be shared ------------------------------------------------ */
 
-static enum th_status check_options(const struct th_replaying *replay)
+enum th_status th_cli_shards_check_options(const struct th_replaying *replay, const char *option)
 {
     const struct {
         bool given;
@@ -76,22 +84,25 @@ static enum th_status check_options(const struct th_replaying *replay)
 
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].given)
-            return th_error_raise(TH_USAGE, "--shards cannot be used with %s: %s", rows[i].option,
+            return th_error_raise(TH_USAGE, "%s cannot be used with %s: %s", option, rows[i].option,
                                   rows[i].why);
     for (size_t i = 0; i < replay->trace.sessions.count; i++) {
         const struct th_control_session_option *session = &replay->trace.sessions.items[i];
         if (session->patterns.count)
-            return th_error_raise(TH_USAGE, "--shards cannot be used with -p: patterns need the "
-                                            "calls that are open where a share begins");
+            return th_error_raise(TH_USAGE,
+                                  "%s cannot be used with -p: patterns need the calls that are "
+                                  "open where a share begins",
+                                  option);
         if (session->chosen)
             return th_error_raise(TH_USAGE,
-                                  "--shards cannot be used with %s: a share does not know which "
+                                  "%s cannot be used with %s: a share does not know which "
                                   "tracees have inherited their flags",
-                                  session->chosen);
+                                  option, session->chosen);
         if (session->flag_list && session->flags & TH_FLAG_STRICT_MONOTONIC)
-            return th_error_raise(
-                TH_USAGE, "--shards cannot be used with --flags=strict_monotonic_timestamp: "
-                          "a share does not know the numbers before");
+            return th_error_raise(TH_USAGE,
+                                  "%s cannot be used with --flags=strict_monotonic_timestamp: a "
+                                  "share does not know the numbers before",
+                                  option);
     }
     return TH_OK;
 }
@@ -130,61 +141,99 @@ static enum th_status check_stream(const char *name, uint64_t *size)
 
 /* --- Step 1 ----------------------------------------------------------------------------------- */
 
-enum th_status th_cli_shards_fork(const struct th_replaying *replay, struct th_shards **shards)
+struct th_shards *th_cli_shards_make(size_t count, size_t own,
+                                     const struct th_share_process *process, uint64_t records,
+                                     const struct th_share_source *source, void *context)
 {
-    enum th_status status = TH_OK;
-    struct th_shards *made;
+    struct th_shards *made = th_alloc_zero(sizeof *made);
+
+    *made = (struct th_shards){.count = count,
+                               .own = own,
+                               .source = source,
+                               .context = context,
+                               .process = process,
+                               .records = records,
+                               .results = th_alloc_zero(count * sizeof *made->results)};
+    if (own)
+        th_trace_share_begin();
+    return made;
+}
+
+static void end_children(void *context, int status)
+{
+    struct children *children = context;
+
+    if (children->own)
+        _exit(status ? status : TH_FAILED); /* its tracers must not write their output */
+    for (size_t i = 1; i < children->count; i++)
+        th_cli_share_process_end(&children->items[i]);
+    children->count = 0;
+}
+
+static bool receive_child(void *context, size_t share, struct th_buffer *data)
+{
+    struct children *children = context;
+
+    return th_cli_share_process_receive(&children->items[share], data);
+}
+
+/* A share is smaller than the one before, so that all end at about the same time: each process
+ * first passes over the events before its share, or plays them, which takes some time, too. */
+static uint64_t begin_of_child(void *context, const struct th_reader *reader, size_t share,
+                               unsigned past)
+{
+    const struct children *children = context;
+    const double rest = past ? 1 - past / 100.0 : 7.0 / 8;
+    double part = 1, before = 0, all = 0;
+
+    (void)reader;
+    for (size_t k = 0; k < children->count; k++, part *= rest) {
+        before += k < share ? part : 0;
+        all += part;
+    }
+    return (uint64_t)((double)children->size * (before / all));
+}
+
+static const struct th_share_source children_source = {
+    .option = "--shards",
+    .receive = receive_child,
+    .begin_of = begin_of_child,
+    .end = end_children,
+};
+
+enum th_status th_cli_shards_fork(struct th_replaying *replay, struct th_shards **shards)
+{
+    static struct children children;
+    enum th_status status;
     uint64_t size = 0;
 
     *shards = NULL;
+    if (replay->join || replay->merge)
+        return th_cli_workers_begin(replay, shards);
     if (replay->shards < 2)
         return TH_OK;
-    status = check_options(replay);
+    status = th_cli_shards_check_options(replay, children_source.option);
     if (status == TH_OK)
         status = check_stream(replay->streams.items[0], &size);
     if (status != TH_OK || size == 0)
         return status;
-    made = th_alloc_zero(sizeof *made);
-    made->count = (size_t)replay->shards;
-    made->items = th_alloc_zero(made->count * sizeof *made->items);
-    made->size = size;
-    for (size_t i = 1; i < made->count && made->own == 0; i++) {
+    children.count = (size_t)replay->shards;
+    children.items = th_alloc_zero(children.count * sizeof *children.items);
+    children.size = size;
+    for (size_t i = 1; i < children.count && children.own == 0; i++) {
         bool child;
-        if (!th_cli_share_process_fork(&made->items[i].process, &child)) {
+        if (!th_cli_share_process_fork(&children.items[i], &child)) {
             th_error_raise(TH_FAILED, "%s", strerror(errno));
-            status = th_error_context("cannot make %zu processes for --shards", made->count);
-            made->count = i + 1;
-            th_cli_shards_end(made);
+            status = th_error_context("cannot make %zu processes for --shards", children.count);
+            children.count = i + 1;
+            end_children(&children, status);
             return status;
         }
-        if (child) {
-            made->own = i;
-            th_trace_share_begin();
-        }
+        children.own = child ? i : 0;
     }
-    *shards = made;
+    *shards = th_cli_shards_make(children.count, children.own, &children.items[children.own], 0,
+                                 &children_source, &children);
     return TH_OK;
-}
-
-enum th_status th_cli_shards_check(const struct th_shards *shards, const struct th_tracing *tracing)
-{
-    for (size_t i = 0; shards && i < th_trace_sessions(tracing); i++) {
-        const struct th_session *session = th_trace_session(tracing, i);
-        const struct th_library *library = th_trace_session_library(session);
-        if (library && !th_library_can_merge(library))
-            return th_error_raise(TH_USAGE,
-                                  "--shards cannot be used with the tracer '%s': it has no save() "
-                                  "and merge(); replay without --shards",
-                                  th_trace_session_name(session));
-    }
-    return TH_OK;
-}
-
-/* --- Step 3 ----------------------------------------------------------------------------------- */
-
-static void add_seen(void *context, th_term id)
-{
-    th_buffer_add(context, &id, sizeof id);
 }
 
 /* Returns the library of session I; NULL if an earlier session has the same, or there is none. */
@@ -196,6 +245,33 @@ static struct th_library *library_of(const struct th_tracing *tracing, size_t i)
         if (th_trace_session_library(th_trace_session(tracing, before)) == library)
             return NULL;
     return library;
+}
+
+enum th_status th_cli_shards_check(const struct th_shards *shards, const struct th_tracing *tracing)
+{
+    bool past = false;
+
+    for (size_t i = 0; shards && i < th_trace_sessions(tracing); i++) {
+        const struct th_session *session = th_trace_session(tracing, i);
+        struct th_library *library = th_trace_session_library(session);
+        if (library && !th_library_can_merge(library))
+            return th_error_raise(TH_USAGE,
+                                  "%s cannot be used with the tracer '%s': it has no save() and "
+                                  "merge(); replay without %s",
+                                  shards->source->option, th_trace_session_name(session),
+                                  shards->source->option);
+        past |= library && th_library_past(library);
+    }
+    if (shards && shards->source->prepare)
+        shards->source->prepare(shards->context, past);
+    return TH_OK;
+}
+
+/* --- Step 3 ----------------------------------------------------------------------------------- */
+
+static void add_seen(void *context, th_term id)
+{
+    th_buffer_add(context, &id, sizeof id);
 }
 
 /* Appends the saved terms. False if a tracer cannot save. */
@@ -229,7 +305,6 @@ static bool is_sound(const struct th_shards *shards)
 
 static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
 {
-    const struct th_share_process *process = &shards->items[shards->own].process;
     struct sent *sent = th_alloc_zero(sizeof *sent);
     struct th_buffer data = {0};
 
@@ -241,9 +316,11 @@ static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
     sent->before = shards->before;
     th_trace_share_counts(shards->tracing, &sent->after);
     sent->sound = sent->sound && add_saved(shards->tracing, &data, &sent->libraries);
-    sent->sound &= th_cli_share_process_printed(process) == shards->printed;
+    sent->sound &= th_cli_share_process_printed(shards->process) == shards->printed;
     memcpy(data.data, sent, sizeof *sent);
-    th_cli_share_process_send(process, &data);
+    if (shards->source->deliver)
+        shards->source->deliver(shards->context, &data);
+    th_cli_share_process_send(shards->process, &data);
 }
 
 enum th_status th_cli_shards_deliver(struct th_shards *shards)
@@ -255,12 +332,35 @@ enum th_status th_cli_shards_deliver(struct th_shards *shards)
 
 /* --- Step 4 ----------------------------------------------------------------------------------- */
 
-/* Waits for the results of a share. False if they cannot be merged. */
-static bool receive_share(struct shard *shard)
+bool th_cli_shards_is_sound(const struct th_buffer *results)
 {
-    return th_cli_share_process_receive(&shard->process, &shard->data) &&
-           shard->data.size >= sizeof(struct sent) &&
-           ((const struct sent *)shard->data.data)->sound;
+    return results->size >= sizeof(struct sent) && ((const struct sent *)results->data)->sound;
+}
+
+bool th_cli_shards_is_interrupted(const struct th_buffer *results)
+{
+    return results->size >= sizeof(struct sent) &&
+           ((const struct sent *)results->data)->counts.interrupted;
+}
+
+static uint64_t records_of(const struct sent *sent)
+{
+    return sent->counts.records - sent->passed.records;
+}
+
+/* Waits for the results of all shares. False if they cannot be merged. */
+static bool receive_shares(struct th_shards *shards)
+{
+    uint64_t records = shards->counts->records;
+
+    for (size_t i = 1; i < shards->count; i++) {
+        struct th_buffer *results = &shards->results[i];
+        if (!shards->source->receive(shards->context, i, results) ||
+            !th_cli_shards_is_sound(results))
+            return false;
+        records += records_of((const struct sent *)results->data);
+    }
+    return !shards->records || records == shards->records;
 }
 
 static void add_times(struct th_time_span *to, const struct th_time_span *from)
@@ -280,7 +380,7 @@ static void add_counts_of_share(struct th_shards *shards, const struct sent *sen
 {
     struct th_player_counts *to = shards->counts;
     const struct th_player_counts *from = &sent->counts, *before = &sent->passed;
-    const struct th_player_counts more = {.records = from->records - before->records,
+    const struct th_player_counts more = {.records = records_of(sent),
                                           .lost = from->lost - before->lost,
                                           .gaps = from->gaps - before->gaps};
     const th_term *seen = (const th_term *)(sent + 1);
@@ -304,10 +404,10 @@ static void add_counts_of_share(struct th_shards *shards, const struct sent *sen
     th_recorded_streams_count(&recording->gaps, more.gaps);
 }
 
-static enum th_status merge_share(struct th_shards *shards, const struct shard *shard,
+static enum th_status merge_share(struct th_shards *shards, const struct th_buffer *results,
                                   struct th_recording *recording)
 {
-    const struct sent *sent = (const struct sent *)shard->data.data;
+    const struct sent *sent = (const struct sent *)results->data;
     const unsigned char *p = (const unsigned char *)(sent + 1) + sent->seen * sizeof(th_term);
     enum th_status status = TH_OK;
     size_t size;
@@ -331,18 +431,9 @@ size_t th_cli_shards_merged(const struct th_shards *shards)
 
 /* --- Step 2 ----------------------------------------------------------------------------------- */
 
-/* A share is smaller than the one before, so that all end at about the same time: each process
- * first passes over the events before its share, or plays them, which takes some time, too. */
-static uint64_t begin_of(const struct th_shards *shards, size_t i)
+static uint64_t begin_of(const struct th_shards *shards, size_t share)
 {
-    const double rest = shards->past ? 1 - shards->past / 100.0 : 7.0 / 8;
-    double part = 1, before = 0, all = 0;
-
-    for (size_t k = 0; k < shards->count; k++, part *= rest) {
-        before += k < i ? part : 0;
-        all += part;
-    }
-    return (uint64_t)((double)shards->size * (before / all));
+    return shards->source->begin_of(shards->context, shards->reader, share, shards->past);
 }
 
 /* Sets th_tracer_past of all tracers to NOW. Returns the largest of their values before. */
@@ -380,7 +471,7 @@ void th_cli_shards_limit(struct th_shards *shards, struct th_tracing *tracing,
     shards->past = set_past(tracing, shards->own > 0);
     shards->begun = shards->own == 0 || !shards->past;
     if (shards->own)
-        shards->printed = th_cli_share_process_printed(&shards->items[shards->own].process);
+        shards->printed = th_cli_share_process_printed(shards->process);
     th_trace_share_counts(tracing, &shards->before);
     if (!shards->begun) {
         th_replay_reader_limit(reader, begin_of(shards, shards->own));
@@ -404,7 +495,7 @@ static bool begin_share(struct th_shards *shards)
     set_past(shards->tracing, 0);
     shards->options->past = false;
     shards->passed = *shards->counts;
-    shards->printed = th_cli_share_process_printed(&shards->items[shards->own].process);
+    shards->printed = th_cli_share_process_printed(shards->process);
     th_trace_share_counts(shards->tracing, &shards->before);
     limit_to_share(shards);
     shards->begun = true;
@@ -419,18 +510,16 @@ bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recor
         return begin_share(shards);
     if (shards->merged)
         return false;
-    sound = th_trace_share_is_alone(shards->tracing);
     shards->merged = 1;
-    for (size_t i = 1; i < shards->count && sound; i++)
-        sound = receive_share(&shards->items[i]);
+    sound = th_trace_share_is_alone(shards->tracing) && receive_shares(shards);
     if (!sound) {
-        for (size_t i = 1; i < shards->count; i++)
-            th_cli_share_process_end(&shards->items[i].process);
+        shards->source->end(shards->context, TH_OK);
         th_replay_reader_limit(shards->reader, 0);
         return !th_cli_interrupt_came();
     }
     while (shards->merged < shards->count && !shards->failed)
-        shards->failed = merge_share(shards, &shards->items[shards->merged++], recording) != TH_OK;
+        shards->failed =
+            merge_share(shards, &shards->results[shards->merged++], recording) != TH_OK;
     return false;
 }
 
@@ -441,15 +530,13 @@ bool th_cli_shards_is_child(const struct th_shards *shards)
 
 /* --- The end ---------------------------------------------------------------------------------- */
 
-void th_cli_shards_end(struct th_shards *shards)
+void th_cli_shards_end(struct th_shards *shards, int status)
 {
-    if (shards && shards->own)
-        _exit(TH_FAILED); /* its tracers must not write their output */
-    for (size_t i = 1; shards && i < shards->count; i++) {
-        th_cli_share_process_end(&shards->items[i].process);
-        th_buffer_free(&shards->items[i].data);
-    }
-    if (shards)
-        th_free(shards->items);
+    if (!shards)
+        return;
+    shards->source->end(shards->context, status);
+    for (size_t i = 1; i < shards->count; i++)
+        th_buffer_free(&shards->results[i]);
+    th_free(shards->results);
     th_free(shards);
 }

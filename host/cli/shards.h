@@ -1,5 +1,6 @@
 /*
- * Plays a stream in shares (`tracehost replay --shards=N`).
+ * Plays a stream in shares: `tracehost replay --shards=N`, and, with workers on other machines in place of
+ * children, `replay --join` and `merge` (workers.h).
  *
  * 1. th_cli_shards_fork() makes N - 1 children before any library is opened. Each process then
  *    begins its tracers as a replay without shares does.
@@ -33,12 +34,13 @@ struct th_tracing;
 /* Step 1, for replay->shards shares. *SHARDS is NULL if there is one share alone.
  * Order: before other threads, handlers and libraries.
  * Errors: TH_USAGE with the reason if the stream cannot be cut, or options need the whole of it. */
-enum th_status th_cli_shards_fork(const struct th_replaying *replay, struct th_shards **shards);
+enum th_status th_cli_shards_fork(struct th_replaying *replay, struct th_shards **shards);
 
 /* True in a child. SHARDS may be NULL. */
 bool th_cli_shards_is_child(const struct th_shards *shards);
 
-/* Checks that the tracers can be merged. Errors: TH_USAGE with the name of one that cannot. */
+/* Checks that the tracers can be merged, and prepares the stream for them.
+ * Order: before the stream is opened. Errors: TH_USAGE with the name of one that cannot. */
 enum th_status th_cli_shards_check(const struct th_shards *shards,
                                    const struct th_tracing *tracing);
 
@@ -59,8 +61,8 @@ enum th_status th_cli_shards_deliver(struct th_shards *shards);
  * be NULL. */
 size_t th_cli_shards_merged(const struct th_shards *shards);
 
-/* Ends the children. In a child, which has then failed to deliver its share: ends the process. SHARDS
- * may be NULL. */
-void th_cli_shards_end(struct th_shards *shards);
+/* Ends the children. In a child, which has then failed to deliver its share, with STATUS: ends the
+ * process. SHARDS may be NULL. */
+void th_cli_shards_end(struct th_shards *shards, int status);
 
 #endif

@@ -27,6 +27,7 @@ int th_cli_command_sql(int argc, char **argv);
 int th_cli_command_dump(int argc, char **argv);
 int th_cli_command_convert(int argc, char **argv);
 int th_cli_command_streams(int argc, char **argv);
+int th_cli_command_merge(int argc, char **argv);
 int th_cli_command_cut(int argc, char **argv);
 int th_cli_command_info(int argc, char **argv);
 int th_cli_command_tracers(int argc, char **argv);

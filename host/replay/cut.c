@@ -66,6 +66,24 @@ enum th_status th_replay_reader_pass(struct th_reader *reader, uint64_t position
     return TH_END;
 }
 
+/* Takes back the bytes behind the first SIZE bytes of INPUT's buffer, which come again. */
+static void take_back(struct th_input *input, size_t size)
+{
+    size_t more = input->end - size;
+
+    if (lseek(input->fd, (off_t)(input->offset + size), SEEK_SET) < 0) {
+        if (errno != ESPIPE) {
+            input->error = errno;
+        } else {
+            th_buffer_reserve(&input->kept, more);
+            memmove(input->kept.data + more, input->kept.data, input->kept.size);
+            memcpy(input->kept.data, input->data + size, more);
+            input->kept.size += more;
+        }
+    }
+    input->end = size;
+}
+
 void th_replay_reader_limit(struct th_reader *reader, uint64_t position)
 {
     struct th_input *input = &reader->input;
@@ -75,9 +93,7 @@ void th_replay_reader_limit(struct th_reader *reader, uint64_t position)
     input->ended = false;
     if (!position || most >= input->end)
         return;
-    input->end = most > input->begin ? most : input->begin;
-    if (lseek(input->fd, (off_t)(input->offset + input->end), SEEK_SET) < 0)
-        input->error = errno;
+    take_back(input, most > input->begin ? most : input->begin);
 }
 
 void th_replay_reader_count(struct th_reader *reader, uint64_t records, uint64_t drops,

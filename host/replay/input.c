@@ -68,6 +68,7 @@ void th_replay_input_close(struct th_input *input)
     th_replay_unpack_end(input->unpack);
     th_free(input->name);
     th_free(input->data);
+    th_buffer_free(&input->kept);
     *input = (struct th_input){.fd = -1, .ended = true};
 }
 
@@ -130,7 +131,7 @@ static bool wait_for_input(struct th_input *input, int limit)
             return false;
         if (input->spool && th_replay_spool_is_ready(input->spool, input->offset + input->end))
             return true;
-        if (input->unpack && th_replay_unpack_is_ready(input->unpack))
+        if ((input->unpack && th_replay_unpack_is_ready(input->unpack)) || input->kept.size > 0)
             return true;
         if (rounds > 0 && input->waiting)
             input->waiting(input->context);
@@ -150,10 +151,17 @@ static bool wait_for_input(struct th_input *input, int limit)
     }
 }
 
-static ssize_t read_input(const struct th_input *input, size_t size)
+static ssize_t read_input(struct th_input *input, size_t size)
 {
     unsigned char *to = input->data + input->end;
 
+    if (input->kept.size > 0) {
+        size = size < input->kept.size ? size : input->kept.size;
+        memcpy(to, input->kept.data, size);
+        input->kept.size -= size;
+        memmove(input->kept.data, input->kept.data + size, input->kept.size);
+        return (ssize_t)size;
+    }
     if (input->spool)
         return th_replay_spool_read(input->spool, input->fd, to, size, input->offset + input->end,
                                     th_replay_input_position(input));

@@ -189,9 +189,11 @@ enum th_status th_replay_feeder_open(th_feeder_function *serve, const void *requ
     return status;
 }
 
-bool th_replay_feeder_has_told(struct th_node_feeder *feeder, const char *line)
+const char *th_replay_feeder_told(struct th_node_feeder *feeder, const char *words)
 {
-    return strstr(th_buffer_text(&feeder->text), line) != NULL;
+    const char *line = strstr(th_buffer_text(&feeder->text), words);
+
+    return line ? line + strlen(words) : NULL;
 }
 
 static int serve_node(const void *served, int out, int status)

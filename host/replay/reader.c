@@ -88,7 +88,8 @@ static enum th_status open_fed(struct th_reader *reader)
     int fd;
     enum th_status status = th_replay_log_is_name(reader->name)
                                 ? th_replay_log_read(reader->name, reader->options.stop,
-                                                     &reader->feeder, &fd, &reader->info.live)
+                                                     &reader->feeder, &fd, &reader->info.live,
+                                                     &reader->info.before)
                                 : th_replay_node_open(reader->name, reader->options.node,
                                                       reader->options.stop, &reader->feeder, &fd);
 
@@ -323,6 +324,8 @@ static enum th_status next_file(struct th_reader *reader)
         return next_packed(reader);
     if (reader->connection)
         return th_replay_connection_again(reader);
+    if (reader->input.limit && reader->feeder)
+        return TH_END; /* the process has more */
     if (reader->feeder && !reader->input.stopped && th_replay_node_end(reader->feeder) != TH_OK)
         return TH_PARTIAL;
     if (reader->input.stopped || reader->file + 1 >= reader->set.count)

@@ -228,7 +228,7 @@ const unsigned char *th_replay_reader_raw(const struct th_reader *reader,
 enum th_status th_replay_reader_pass(struct th_reader *reader, uint64_t position,
                                      struct th_event *event);
 
-/* Ends the stream, one file that can be read again, before the first record that begins at byte
+/* Ends the stream, a file that can be read again, or a log, before the first record that begins at byte
  * POSITION or behind it. POSITION 0: removes the limit, and reading goes on. */
 void th_replay_reader_limit(struct th_reader *reader, uint64_t position);
 
@@ -257,7 +257,8 @@ struct th_reader_info {
     uint64_t frames, frames_read, frame_losses;
     uint64_t late;    /* events of merged streams that came after later ones */
     uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
-    bool live;        /* a connection, or a recording that still grows: the user normally ends it */
+    uint64_t before;  /* bytes of records before those that begin= of a log asks for */
+    bool live; /* a connection, or a recording that still grows: the user normally ends it */
     /* Incremented when the following records may be of another node than those before, perhaps with
      * the same name: equal identifiers may then name different processes. */
     uint32_t nodes;

@@ -7,6 +7,8 @@
 
 #include "reader.h"
 
+#include "host/base/buffer.h"
+
 #include <string.h>
 #include <sys/types.h>
 
@@ -25,6 +27,7 @@ struct th_input {
     size_t most;     /* upper bound of the capacity, unless more bytes are required in one piece */
     uint64_t offset; /* position of data[0] in the file */
     uint64_t limit;  /* see th_replay_reader_limit(); 0: none */
+    struct th_buffer kept; /* bytes of a pipe, read and behind the limit; they are read again */
     int fd;
     bool ended;                    /* no bytes follow data[end - 1] */
     bool stopped;                  /* ended because *stop was set */
@@ -318,8 +321,9 @@ enum th_status th_replay_feeder_open(th_feeder_function *serve, const void *requ
                                      const char *source, const volatile int *stop,
                                      struct th_node_feeder **feeder, int *fd);
 
-/* Returns whether FEEDER has written LINE, which ends with a newline, before `ok`. */
-bool th_replay_feeder_has_told(struct th_node_feeder *feeder, const char *line);
+/* Returns what follows WORDS in the lines that FEEDER has written before `ok`; NULL: it has not written
+ * them. Valid until the next call for FEEDER. */
+const char *th_replay_feeder_told(struct th_node_feeder *feeder, const char *words);
 
 /* Waits for the end of the feeder, after the end of its pipe.
  * Errors: TH_PARTIAL, once, if the stream has not ended in order. */

@@ -25,6 +25,7 @@ enum th_log_field {
     COUNT,
     POSITION,
     BYTES,
+    WORLD,
     DROPS,
     TIMES,
     SPAN,
@@ -35,8 +36,9 @@ static const char *const names[] = {
     [NODE] = "Tracehost-Node",         [CREATION] = "Tracehost-Creation",
     [FIRST] = "Tracehost-First",       [COUNT] = "Tracehost-Count",
     [POSITION] = "Tracehost-Position", [BYTES] = "Tracehost-Bytes",
-    [DROPS] = "Tracehost-Drops",       [TIMES] = "Tracehost-Times",
-    [SPAN] = "Tracehost-Span",         [LAST] = "Tracehost-Last",
+    [WORLD] = "Tracehost-World",       [DROPS] = "Tracehost-Drops",
+    [TIMES] = "Tracehost-Times",       [SPAN] = "Tracehost-Span",
+    [LAST] = "Tracehost-Last",
 };
 
 /* --- Writing ----------------------------------------------------------------------------------- */
@@ -102,6 +104,7 @@ size_t th_replay_log_write_heads(const struct th_log_batch *batch,
     headers[count++] = number_head(COUNT, batch->count);
     headers[count++] = number_head(POSITION, batch->position);
     headers[count++] = number_head(BYTES, batch->bytes);
+    headers[count++] = number_head(WORLD, batch->world);
     headers[count++] = number_head(DROPS, batch->drops);
     headers[count] = text_head(TIMES, "");
     count += write_times(&headers[count], batch->times, false);
@@ -177,6 +180,7 @@ enum th_status th_replay_log_read_heads(const struct tracehost_log_engine *engin
                    {COUNT, &batch->count},
                    {POSITION, &batch->position},
                    {BYTES, &batch->bytes},
+                   {WORLD, &batch->world},
                    {DROPS, &batch->drops}};
     const char *text = value_of_head(engine, message, FORMAT);
 

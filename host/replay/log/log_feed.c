@@ -3,11 +3,12 @@
  * file is (node_stream.c). The steps:
  *
  * 1. Choose the recording, and the batch to begin with: the first one, or, with from=, the first whose
- *    Tracehost-Span reaches the time. Then the world's records of the batches before come first.
+ *    Tracehost-Span reaches the time, or, with begin=, the first whose Tracehost-Position does. Then the
+ *    world's records of the batches before come first, or, with past=yes, these batches.
  * 2. Get message after message of the subject. A batch whose records have come already is dropped. If
  *    numbers are missing, a drop record with their number is written instead.
  * 3. If there is no further message, wait for one, or end (follow=no). The batch with Tracehost-Last
- *    ends the stream.
+ *    ends the stream; so does the first one that is at end= or behind it.
  *
  * A server that does not answer is asked for PATIENCE_MS. What was lost or damaged is written to
  * STATUS at the end.
@@ -25,6 +26,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -44,7 +46,9 @@ struct th_log_feed {
     char *recording, *subject, *world;
     uint64_t sequence; /* of the next message in the stream, at least */
     uint64_t number;   /* of the next record */
+    uint64_t before;   /* bytes of records that come before those of the segment (begin=) */
     bool complete;
+    bool passed_end; /* the batch at end= has come */
     bool closed; /* nobody reads OUT */
     struct th_buffer plain;
     uint64_t lost, gaps; /* records; places */
@@ -154,48 +158,67 @@ static enum th_status raise_choice(const struct th_log_name *name, struct th_buf
                             name->stream);
 }
 
+/* Raises TH_MALFORMED with the choice. */
+static enum th_status refuse_choice(struct th_log *log, const struct th_log_name *name)
+{
+    struct th_buffer list = {0};
+    enum th_status status = th_replay_log_recordings(log, name->stream, list_recording, &list);
+
+    if (status == TH_OK)
+        status = raise_choice(name, &list);
+    th_buffer_free(&list);
+    return status;
+}
+
+enum th_status th_replay_log_choose(struct th_log *log, const struct th_log_name *name,
+                                    char **recording)
+{
+    struct th_buffer list = {0};
+    enum th_status status = TH_OK;
+
+    *recording = NULL;
+    if (!name->recording)
+        status = th_replay_log_recordings(log, name->stream, list_recording, &list);
+    if (status == TH_OK && !name->recording &&
+        (list.size == 0 || strchr(th_buffer_text(&list), ' ')))
+        status = raise_choice(name, &list);
+    if (status == TH_OK)
+        *recording = th_strdup(name->recording ? name->recording : th_buffer_text(&list));
+    th_buffer_free(&list);
+    return status;
+}
+
 /* Finds the recording, and whether it is complete. Errors: TH_MALFORMED. */
 static enum th_status choose_recording(struct th_log_feed *feed)
 {
     const struct tracehost_log_engine *engine = feed->log.engine;
     struct tracehost_log_message message;
-    struct th_buffer list = {0};
     struct th_log_batch batch;
-    enum tracehost_log_result result = TRACEHOST_LOG_NONE;
-    enum th_status status = TH_OK;
+    enum tracehost_log_result result;
+    enum th_status status = th_replay_log_choose(&feed->log, feed->name, &feed->recording);
 
-    if (!feed->name->recording)
-        status = th_replay_log_recordings(&feed->log, feed->name->stream, list_recording, &list);
-    if (status == TH_OK) {
-        const char *only = th_buffer_text(&list);
-        feed->recording = th_strdup(feed->name->recording ? feed->name->recording : only);
-        feed->subject = th_replay_log_subject(feed->log.subjects[0], feed->recording);
-        feed->world = th_replay_log_subject(feed->log.subjects[1], feed->recording);
-        if (*feed->recording && !strchr(feed->recording, ' '))
-            result = get_message(feed, feed->subject, 0, &message);
-    }
-    if (result > TRACEHOST_LOG_NONE) {
-        status = th_error_raise(TH_MALFORMED, "%s", feed->log.client.why);
-    } else if (result == TRACEHOST_LOG_DONE) {
-        feed->complete = th_replay_log_read_heads(engine, &message, &batch) == TH_OK && batch.last;
-        th_error_clear();
-        engine->release(&message);
-    } else if (status == TH_OK) {
-        if (feed->name->recording)
-            status =
-                th_replay_log_recordings(&feed->log, feed->name->stream, list_recording, &list);
-        if (status == TH_OK)
-            status = raise_choice(feed->name, &list);
-    }
-    th_buffer_free(&list);
-    return status;
+    if (status != TH_OK)
+        return status;
+    feed->subject = th_replay_log_subject(feed->log.subjects[0], feed->recording);
+    feed->world = th_replay_log_subject(feed->log.subjects[1], feed->recording);
+    result = get_message(feed, feed->subject, 0, &message);
+    if (result > TRACEHOST_LOG_NONE)
+        return th_error_raise(TH_MALFORMED, "%s", feed->log.client.why);
+    if (result == TRACEHOST_LOG_NONE)
+        return refuse_choice(&feed->log, feed->name);
+    feed->complete = th_replay_log_read_heads(engine, &message, &batch) == TH_OK && batch.last;
+    th_error_clear();
+    engine->release(&message);
+    return TH_OK;
 }
 
-/* Returns whether records up to BATCH have the time from=. */
+/* Returns whether records up to BATCH have the time from=, or BATCH is at begin= or behind it. */
 static bool reaches(const struct th_log_feed *feed, const struct th_log_batch *batch)
 {
     const struct th_time_bound *from = &feed->name->from;
 
+    if (feed->name->begin)
+        return batch->position >= (uint64_t)feed->name->begin;
     for (int clock = 0; clock < TH_CLOCKS; clock++) {
         const struct th_log_times *span = &batch->span[clock];
         if (span->known && th_replay_on_scale(from, span->first, span->greatest) >= from->ns)
@@ -230,13 +253,14 @@ static void note_damage(struct th_log_feed *feed, uint64_t sequence)
     th_error_clear();
 }
 
-/* Writes the records of the world before the record NUMBER. Returns false if nobody reads them. */
+/* Writes the records of the world before the record NUMBER. Returns false if nobody reads them, or if
+ * they are not those that begin= needs. */
 static bool feed_world(struct th_log_feed *feed, uint64_t number)
 {
     enum tracehost_log_result result = TRACEHOST_LOG_DONE;
     struct tracehost_log_message message;
     struct th_log_batch batch;
-    uint64_t sequence = 1, latest = 0;
+    uint64_t sequence = 1, latest = 0, bytes = 0;
     bool written = true;
 
     while (written && latest < number) {
@@ -249,8 +273,10 @@ static bool feed_world(struct th_log_feed *feed, uint64_t number)
             latest = batch.first;
             if (latest < number && th_replay_log_unpack(&message, &batch, &feed->plain) != TH_OK)
                 note_damage(feed, message.sequence);
-            else if (latest < number)
+            else if (latest < number) {
                 written = feed_bytes(feed->out, feed->plain.data, feed->plain.size);
+                bytes += feed->plain.size;
+            }
         }
         sequence = message.sequence + 1;
         feed->log.engine->release(&message);
@@ -259,17 +285,22 @@ static bool feed_world(struct th_log_feed *feed, uint64_t number)
         th_error_raise(TH_PARTIAL, "%s", feed->log.client.why);
         note_damage(feed, sequence);
     }
-    return written;
+    if (!written || !feed->name->begin || bytes == feed->before)
+        return written;
+    th_error_raise(TH_PARTIAL, "copies of the world's records before it are missing");
+    note_damage(feed, feed->sequence);
+    return false;
 }
 
-/* Finds the batch that from= asks for, or the last one, by halving. */
+/* Finds the batch that from= or begin= asks for, or the last one, by halving. With past=yes, the reading
+ * begins with the first one all the same. */
 static void seek_batch(struct th_log_feed *feed)
 {
     struct tracehost_log_message message;
     struct th_log_batch batch = {0}, found = {0};
     uint64_t low = 1, high, middle;
 
-    if (!feed->name->from.set ||
+    if ((!feed->name->from.set && !feed->name->begin) ||
         get_message(feed, feed->subject, 0, &message) != TRACEHOST_LOG_DONE)
         return;
     high = message.sequence;
@@ -281,9 +312,13 @@ static void seek_batch(struct th_log_feed *feed)
         else
             low = middle + 1;
     }
+    if (find_batch(feed, low, &found) == 0)
+        found.first = feed->number;
+    feed->before = feed->name->past ? found.position : found.world;
+    if (feed->name->past)
+        return;
     feed->sequence = low;
-    if (find_batch(feed, low, &found) > 0)
-        feed->number = found.first;
+    feed->number = found.first;
 }
 
 /* --- 2. Batches -------------------------------------------------------------------------------- */
@@ -328,6 +363,9 @@ static bool feed_message(struct th_log_feed *feed, const struct tracehost_log_me
     feed->complete = batch.last;
     if (!feed_gap(feed, batch.first))
         return false;
+    feed->passed_end = feed->name->end && batch.position >= (uint64_t)feed->name->end;
+    if (feed->passed_end)
+        return true;
     if (th_replay_log_unpack(message, &batch, &feed->plain) != TH_OK) {
         note_damage(feed, message->sequence);
         return feed_gap(feed, batch.first + batch.count);
@@ -363,7 +401,7 @@ static int feed_all(struct th_log_feed *feed)
     bool goes_on = true;
 
     feed->complete = false;
-    while (goes_on && !feed->complete && !feed_stopped) {
+    while (goes_on && !feed->complete && !feed->passed_end && !feed_stopped) {
         result = get_message(feed, feed->subject, feed->sequence, &message);
         if (result == TRACEHOST_LOG_DONE) {
             goes_on = feed_message(feed, &message);
@@ -377,7 +415,7 @@ static int feed_all(struct th_log_feed *feed)
             break;
         }
     }
-    if (feed->complete || feed_stopped || !goes_on)
+    if (feed->complete || feed->passed_end || feed_stopped || !goes_on)
         return sum_up_feed(feed);
     say_fault(feed, "the rest of the recording is missing");
     say_fault(feed, "%s",
@@ -399,7 +437,7 @@ static void take_feed_signals(void)
 }
 
 /* The process. NAME is a struct th_log_name. As tracehost_node_serve() (node/node.h); writes `live` before
- * `ok` if the recording is followed. */
+ * `ok` if the recording is followed, and `before BYTES` for begin=. */
 static int serve_log(const void *name, int out, int status)
 {
     struct th_log_feed feed = {
@@ -411,12 +449,15 @@ static int serve_log(const void *name, int out, int status)
     if (th_replay_log_open(feed.name, false, &feed.log) == TH_OK &&
         choose_recording(&feed) == TH_OK) {
         bool live = !feed.complete && !feed.name->ends;
-        const char *lines = live ? "live\nok\n" : "ok\n";
-        feed_bytes(status, lines, strlen(lines));
+        char *lines;
         seek_batch(&feed);
-        result = TH_OK;
+        lines = th_printf("%sbefore %" PRIu64 "\nok\n", live ? "live\n" : "", feed.before);
+        feed_bytes(status, lines, strlen(lines));
+        th_free(lines);
         if (feed.number == 1 || feed_world(&feed, feed.number))
             result = feed_all(&feed);
+        else
+            result = sum_up_feed(&feed);
     } else {
         say_chain(&feed);
     }
@@ -424,7 +465,8 @@ static int serve_log(const void *name, int out, int status)
 }
 
 enum th_status th_replay_log_read(const char *name, const volatile int *stop,
-                                  struct th_node_feeder **feeder, int *fd, bool *live)
+                                  struct th_node_feeder **feeder, int *fd, bool *live,
+                                  uint64_t *before)
 {
     const struct tracehost_log_engine *engine;
     struct th_log_name parsed;
@@ -437,7 +479,8 @@ enum th_status th_replay_log_read(const char *name, const volatile int *stop,
         status = th_replay_log_engine(&engine); /* the process finds it open */
     if (status == TH_OK)
         status = th_replay_feeder_open(serve_log, &parsed, "log", stop, feeder, fd);
-    *live = status == TH_OK && th_replay_feeder_has_told(*feeder, "live\n");
+    *live = status == TH_OK && th_replay_feeder_told(*feeder, "live\n");
+    *before = status == TH_OK ? strtoull(th_replay_feeder_told(*feeder, "before "), NULL, 10) : 0;
     th_replay_log_name_free(&parsed);
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include <erl_tracer.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -83,6 +84,32 @@ static bool take_batch(struct th_log_name *name, const char *value)
     return bytes > 0 && bytes <= 2 * TH_LOG_BATCH;
 }
 
+/* A place in a recording, in bytes from 1 on. */
+static bool take_place(const char *value, int64_t *place)
+{
+    char *end;
+
+    errno = 0;
+    *place = strtoll(value, &end, 10);
+    return *value >= '0' && *value <= '9' && !*end && !errno && *place > 0;
+}
+
+static bool take_begin(struct th_log_name *name, const char *value)
+{
+    return take_place(value, &name->begin);
+}
+
+static bool take_end(struct th_log_name *name, const char *value)
+{
+    return take_place(value, &name->end);
+}
+
+static bool take_past(struct th_log_name *name, const char *value)
+{
+    name->past = strcmp(value, "yes") == 0;
+    return name->past || strcmp(value, "no") == 0;
+}
+
 static bool take_follow(struct th_log_name *name, const char *value)
 {
     name->ends = strcmp(value, "no") == 0;
@@ -108,6 +135,9 @@ static const struct {
 } parts[] = {
     {"recording", "an id", take_recording},
     {"from", "a time such as 250ms, 1.5s or @CLOCK", take_from},
+    {"begin", "a number of bytes above 0", take_begin},
+    {"end", "a number of bytes above 0", take_end},
+    {"past", "yes or no", take_past},
     {"follow", "yes or no", take_follow},
     {"full", "wait or drop", take_full},
     {"batch", "a size of at most 256KiB", take_batch},
@@ -130,7 +160,7 @@ static enum th_status take_query_part(struct th_log_name *name, const char *key,
     }
     return th_error_raise(TH_MALFORMED,
                           "there is no part '%s=' of a query: the parts are recording, from, "
-                          "follow, full, batch, creds, ca, cert, key and tls",
+                          "begin, end, past, follow, full, batch, creds, ca, cert, key and tls",
                           key);
 }
 
@@ -214,5 +244,7 @@ enum th_status th_replay_log_name_parse(const char *name, struct th_log_name *pa
                               *strpbrk(parsed->stream, ".*>/\\ \t"), parsed->stream);
     if (status == TH_OK)
         status = take_query(parsed, stream + stream_length + (stream[stream_length] == '?'));
+    if (status == TH_OK && parsed->from.set && parsed->begin)
+        return th_error_raise(TH_MALFORMED, "from= and begin= exclude each other");
     return status == TH_OK ? check_security(parsed) : status;
 }

@@ -23,6 +23,7 @@
  *   Tracehost-Count      number of records in the message
  *   Tracehost-Position, Tracehost-Bytes
  *                        bytes of plain records before the batch, and in the message
+ *   Tracehost-World      bytes of the copies that the world's messages before the batch have
  *   Tracehost-Drops      events that drop records before the batch count
  *   Tracehost-Times      times in the batch, `CLOCK LEAST GREATEST` in nanoseconds of each clock, with
  *                        commas between: system, cpu, monotonic
@@ -50,7 +51,8 @@ enum {
     TH_LOG_BATCH = 128 << 10, /* bytes of records in a batch */
     TH_LOG_RECORDS = 4096,    /* records in a batch */
     TH_LOG_MOST = 1 << 30,    /* bytes that a batch of one record may claim to have */
-    TH_LOG_HEADS = 2048       /* bytes for the headers of a message */
+    TH_LOG_HEADS = 2048,      /* bytes for the headers of a message */
+    TH_LOG_ID = 17            /* bytes of an id's text */
 };
 
 /* --- Names (log_name.c) ------------------------------------------------------------------------ */
@@ -61,7 +63,9 @@ struct th_log_name {
     char *copy;                                      /* the parts of the query */
     const char *recording, *creds, *ca, *cert, *key; /* NULL: not given */
     struct th_time_bound from;
-    int64_t batch; /* bytes; 0: not given */
+    int64_t batch;      /* bytes; 0: not given */
+    int64_t begin, end; /* of a segment: bytes; 0: not given */
+    bool past;          /* the records before the segment come, too, not the world's alone */
     bool tls;
     bool unencrypted; /* asked for */
     bool ends;        /* follow=no: the stream ends with what is there */
@@ -85,7 +89,7 @@ struct th_log_batch {
     const char *recording;
     char node[128]; /* empty: unknown */
     uint64_t creation;
-    uint64_t first, count, position, bytes, drops;
+    uint64_t first, count, position, bytes, world, drops;
     struct th_log_times times[TH_CLOCKS], span[TH_CLOCKS]; /* by enum th_time_clock */
     bool last;
 };
@@ -127,6 +131,11 @@ void th_replay_log_close(struct th_log *log);
 /* Returns the name of the subject of recording ID, below SUBJECT, one of log->subjects. */
 char *th_replay_log_subject(const char *subject, const char *id);
 
+/* Finds the id of the recording of LOG that NAME asks for; if it asks for none, of the only one.
+ * Owner: the caller frees *RECORDING. Errors: TH_MALFORMED with those that there are. */
+enum th_status th_replay_log_choose(struct th_log *log, const struct th_log_name *name,
+                                    char **recording);
+
 struct th_log_summary {
     const char *stream, *recording; /* NULL: the stream has none */
     uint64_t messages, sequence;    /* sequence: of the first message */
@@ -153,10 +162,13 @@ struct th_log_options {
     void (*notice)(void *context, const char *text); /* NULL, or called with news for the user */
     void *context;
     /* Written by the writer. */
-    char id[17];
+    char id[TH_LOG_ID];
     uint64_t records, bytes, messages; /* that the log has */
     uint64_t lost; /* events that are not in the log: it was full, or they too large */
 };
+
+/* Makes a random id. */
+void th_replay_log_make_id(char id[TH_LOG_ID]);
 
 /* Begins a recording of the node HERE in the stream NAME. OPTIONS stays the caller's, to the end.
  * Errors: TH_FAILED with the cause. */
@@ -183,9 +195,11 @@ void th_replay_log_writer_end(struct th_log_writer *writer);
 struct th_node_feeder;
 
 /* Starts a process that reads the recording NAME. *FD becomes a pipe of trace-port records. *LIVE: the
- * recording is not complete yet, and the stream follows it.
+ * recording is not complete yet, and the stream follows it. *BEFORE: bytes of the records that come before
+ * those of the segment; 0: NAME has no begin=.
  * Owner: as th_replay_node_open(). Errors: likewise. */
 enum th_status th_replay_log_read(const char *name, const volatile int *stop,
-                                  struct th_node_feeder **feeder, int *fd, bool *live);
+                                  struct th_node_feeder **feeder, int *fd, bool *live,
+                                  uint64_t *before);
 
 #endif

@@ -79,13 +79,13 @@ static void note_here(struct th_log_writer *writer, const struct th_etf_node *he
             *c = '?';
 }
 
-static void choose_id(struct th_log_options *options)
+void th_replay_log_make_id(char id[TH_LOG_ID])
 {
-    uint64_t id = 0;
+    uint64_t number = 0;
 
-    while (getrandom(&id, sizeof id, 0) != sizeof id)
+    while (getrandom(&number, sizeof number, 0) != sizeof number)
         ;
-    snprintf(options->id, sizeof options->id, "%016llx", (unsigned long long)id);
+    snprintf(id, TH_LOG_ID, "%016llx", (unsigned long long)number);
 }
 
 enum th_status th_replay_log_writer_begin(const char *name, const struct th_etf_node *here,
@@ -99,7 +99,7 @@ enum th_status th_replay_log_writer_begin(const char *name, const struct th_etf_
     *writer = made;
     made->options = options;
     options->records = options->bytes = options->messages = options->lost = 0;
-    choose_id(options);
+    th_replay_log_make_id(options->id);
     note_here(made, here);
     made->zstd = ZSTD_createCCtx();
     if (status == TH_OK && !made->name.stream)
@@ -306,6 +306,7 @@ static enum th_status send_batch(struct th_log_writer *writer, int64_t deadline)
     writer->outgoing[RECORDS].waits = true;
     writer->now.first += writer->now.count;
     writer->now.position += writer->records.size;
+    writer->now.world += writer->world.size;
     writer->now.drops += writer->dropped;
     begin_batch(writer);
     return status == TH_OK ? send_waiting(writer, deadline) : status;

@@ -52,6 +52,8 @@ static enum tracehost_log_result result_of(struct tracehost_log_client *client, 
         return TRACEHOST_LOG_DONE;
     if (code == JSStreamNotFoundErr)
         return fails(client, TRACEHOST_LOG_GONE, "the server has no stream %s", stream);
+    if (code == JSStreamWrongLastSequenceErr)
+        return fails(client, TRACEHOST_LOG_CHANGED, "another program has written meanwhile");
     if (code == JSNotEnabledErr || code == JSNotEnabledForAccountErr)
         return fails(client, TRACEHOST_LOG_REFUSED,
                      "the server has no JetStream: start it with --jetstream");
@@ -242,6 +244,70 @@ static enum tracehost_log_result nats_find(struct tracehost_log_client *client, 
     return result;
 }
 
+static natsStatus make_bucket(struct tracehost_log_client *client, const char *bucket,
+                              const char *stream, int64_t replicas, jsErrCode *code)
+{
+    char subject[REFUSAL];
+    const char *subjects[] = {subject};
+    jsStreamConfig config;
+
+    snprintf(subject, sizeof subject, "$KV.%s.>", bucket);
+    jsStreamConfig_Init(&config);
+    config.Name = stream;
+    config.Subjects = subjects;
+    config.SubjectsLen = 1;
+    config.MaxMsgsPerSubject = 1;
+    config.Discard = js_DiscardNew;
+    config.DenyDelete = true;
+    config.AllowRollup = true;
+    config.AllowDirect = true;
+    config.Replicas = replicas;
+    return js_AddStream(NULL, client->log->js, &config, NULL, code);
+}
+
+static enum tracehost_log_result nats_find_bucket(struct tracehost_log_client *client,
+                                                  const char *bucket, const char *stream, bool make)
+{
+    jsStreamInfo *info = NULL;
+    jsErrCode code = 0;
+    natsStatus status;
+    int64_t replicas;
+    char name[REFUSAL];
+
+    if (!is_connected(client))
+        return TRACEHOST_LOG_AGAIN;
+    snprintf(name, sizeof name, "KV_%s", bucket);
+    status = js_GetStreamInfo(&info, client->log->js, name, NULL, &code);
+    jsStreamInfo_Destroy(info);
+    if (code != JSStreamNotFoundErr || !make)
+        return result_of(client, name, status, code);
+    code = 0;
+    status = js_GetStreamInfo(&info, client->log->js, stream, NULL, &code);
+    if (status != NATS_OK)
+        return result_of(client, stream, status, code);
+    replicas = info->Config->Replicas;
+    jsStreamInfo_Destroy(info);
+    status = make_bucket(client, bucket, name, replicas, &code);
+    return code == JSStreamNameExistErr /* another program was faster */
+               ? TRACEHOST_LOG_DONE
+               : result_of(client, name, status, code);
+}
+
+static enum tracehost_log_result nats_purge(struct tracehost_log_client *client, const char *stream,
+                                            const char *subject)
+{
+    jsErrCode code = 0;
+    jsOptions options;
+    natsStatus status;
+
+    if (!is_connected(client))
+        return TRACEHOST_LOG_AGAIN;
+    jsOptions_Init(&options);
+    options.Stream.Purge.Subject = subject;
+    status = js_PurgeStream(client->log->js, stream, &options, &code);
+    return result_of(client, stream, status, code);
+}
+
 static enum tracehost_log_result list_subjects(struct tracehost_log_client *client,
                                                const char *stream, const char *pattern,
                                                tracehost_log_visitor *visit, void *context)
@@ -306,6 +372,7 @@ static enum tracehost_log_result nats_publish(struct tracehost_log_client *clien
                                               const struct tracehost_log_publication *publication)
 {
     jsPubOptions options;
+    jsPubAck *stored = NULL;
     jsErrCode code = 0;
     natsMsg *message = NULL;
     natsStatus status;
@@ -321,8 +388,13 @@ static enum tracehost_log_result nats_publish(struct tracehost_log_client *clien
     options.MsgId = publication->id;
     options.ExpectStream = publication->stream;
     options.MaxWait = publication->wait_ms;
+    options.ExpectLastSubjectSeq = publication->expected ? *publication->expected : 0;
+    options.ExpectNoMessage = publication->expected && *publication->expected == 0;
     if (status == NATS_OK)
-        status = js_PublishMsg(NULL, client->log->js, message, &options, &code);
+        status = js_PublishMsg(&stored, client->log->js, message, &options, &code);
+    if (status == NATS_OK && publication->expected)
+        *publication->expected = stored->Sequence;
+    jsPubAck_Destroy(stored);
     natsMsg_Destroy(message);
     return result_of_message(client, publication->stream, status, code);
 }
@@ -375,6 +447,8 @@ const struct tracehost_log_engine tracehost_nats = {
     .open = nats_open,
     .close = nats_close,
     .find = nats_find,
+    .find_bucket = nats_find_bucket,
+    .purge = nats_purge,
     .publish = nats_publish,
     .get = nats_get,
     .header = nats_header,

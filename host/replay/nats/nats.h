@@ -23,6 +23,7 @@ enum tracehost_log_result {
     TRACEHOST_LOG_NONE,   /* there is no such message */
     TRACEHOST_LOG_AGAIN,  /* no answer: the act may have happened; it may succeed later */
     TRACEHOST_LOG_FULL,   /* the stream takes no more at present */
+    TRACEHOST_LOG_CHANGED, /* the latest message of the subject is not the expected one */
     TRACEHOST_LOG_GONE,   /* there is no such stream */
     TRACEHOST_LOG_REFUSED /* any other reason */
 };
@@ -54,6 +55,9 @@ struct tracehost_log_publication {
     const void *data;
     size_t size;
     int64_t wait_ms;
+    /* NULL, or the sequence that the latest message of the subject must have; 0: there must be none. Gets
+     * the sequence of the message that was stored. */
+    uint64_t *expected;
 };
 
 struct tracehost_log_message {
@@ -76,6 +80,16 @@ struct tracehost_log_engine {
     enum tracehost_log_result (*find)(struct tracehost_log_client *client, const char *stream,
                                       const char *const subjects[TRACEHOST_LOG_SUBJECTS],
                                       bool make);
+
+    /* Finds the key-value bucket BUCKET, by NATS's convention, or makes it (MAKE), with as many
+     * replicas as STREAM has. A bucket is a stream KV_BUCKET with subjects $KV.BUCKET.KEY, which
+     * has the latest message of each. */
+    enum tracehost_log_result (*find_bucket)(struct tracehost_log_client *client,
+                                             const char *bucket, const char *stream, bool make);
+
+    /* Removes the messages of SUBJECT, which may have stars, from STREAM. */
+    enum tracehost_log_result (*purge)(struct tracehost_log_client *client, const char *stream,
+                                       const char *subject);
 
     /* Stores a message, and waits for the server's word that it is stored. */
     enum tracehost_log_result (*publish)(struct tracehost_log_client *client,
