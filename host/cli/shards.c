@@ -262,6 +262,11 @@ enum th_status th_cli_shards_check(const struct th_shards *shards, const struct 
                                   shards->source->option);
         past |= library && th_library_past(library);
     }
+    if (shards && shards->source->is_far && th_trace_share_has_files())
+        return th_error_raise(TH_USAGE,
+                              "%s cannot be used with tracers that write while events come: their "
+                              "files do not pass to other machines",
+                              shards->source->option);
     if (shards && shards->source->prepare)
         shards->source->prepare(shards->context, past);
     return TH_OK;
@@ -316,7 +321,8 @@ static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
     sent->before = shards->before;
     th_trace_share_counts(shards->tracing, &sent->after);
     sent->sound = sent->sound && add_saved(shards->tracing, &data, &sent->libraries);
-    sent->sound &= th_cli_share_process_printed(shards->process) == shards->printed;
+    sent->sound &= th_cli_share_process_printed(shards->process) == shards->printed &&
+                   !(shards->source->is_far && th_trace_share_has_files());
     memcpy(data.data, sent, sizeof *sent);
     if (shards->source->deliver)
         shards->source->deliver(shards->context, &data);

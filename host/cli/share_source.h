@@ -19,6 +19,7 @@ struct th_shards;
 
 struct th_share_source {
     const char *option; /* of the command line, for messages */
+    bool is_far;        /* results leave this machine: no files can pass with them */
     /* In the parent: appends the results of SHARE to DATA. False: they cannot be merged. */
     bool (*receive)(void *context, size_t share, struct th_buffer *data);
     /* Returns the byte of READER's stream at which SHARE begins. PAST: see struct th_shards. */

@@ -1,8 +1,9 @@
 /* tracehost streams: lists the recordings in logs. */
 #include "subcommand.h"
 
+#include "host/base/buffer.h"
 #include "host/cli/options/usage.h"
-#include "host/replay/log/log_stream.h"
+#include "host/replay/log/log_job.h"
 
 #include <string.h>
 
@@ -19,7 +20,8 @@ static const struct th_argument_set sets[] = {{.items = arguments}, {0}};
 
 static const struct th_usage usage = {
     .sets = sets,
-    .before = "Lists the recordings in logs: node, number and bytes of records, span of time.\n"
+    .before = "Lists the recordings in logs: node, number and bytes of records, span of time; with "
+              "NAME, also the jobs of workers, and how far each worker lags.\n"
               "SERVER is nats://HOST[:PORT], for all streams of the server, or "
               "nats://HOST[:PORT]/NAME.",
     .after = "tracehost-nats(7) describes logs, and what may follow the name.",
@@ -70,6 +72,7 @@ int th_cli_command_streams(int argc, char **argv)
     struct streams streams = {0};
     struct th_log_name name = {0};
     enum th_status status;
+    struct th_buffer jobs = {0};
     bool begun = false;
 
     th_cli_command_parse(&usage, argc, argv, &streams);
@@ -80,6 +83,10 @@ int th_cli_command_streams(int argc, char **argv)
     status = th_replay_log_name_parse(streams.server, &name);
     if (status == TH_OK)
         status = th_replay_log_list(&name, print_recording, &begun);
+    if (status == TH_OK && name.stream)
+        status = th_replay_log_job_list(&name, &jobs);
+    fputs(th_buffer_text(&jobs), stdout);
+    th_buffer_free(&jobs);
     th_replay_log_name_free(&name);
     if (status != TH_OK) {
         th_error_context("cannot list %s", streams.server);

@@ -167,6 +167,7 @@ static void end_player(void *context, int status)
 
 static const struct th_share_source player_source = {
     .option = "--join",
+    .is_far = true,
     .begin_of = begin_of_segment,
     .prepare = name_segment,
     .end = end_player,
@@ -225,6 +226,7 @@ static _Noreturn void deliver_alone(void *context, const struct th_buffer *resul
 
 static const struct th_share_source alone_source = {
     .option = "--join",
+    .is_far = true,
     .begin_of = begin_of_segment,
     .prepare = name_segment,
     .deliver = deliver_alone,

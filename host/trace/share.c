@@ -86,11 +86,11 @@ void th_trace_share_add(struct th_tracing *tracing, const struct th_share_counts
 
 /* --- Files ------------------------------------------------------------------------------------ */
 
-/* Written before there are other threads, but `stdout_taken` and `spoiled`: relaxed, words in
+/* Written before there are other threads, but the atomic ones: relaxed, words in
  * themselves. */
 static struct {
     bool begun;
-    _Atomic bool stdout_taken, spoiled;
+    _Atomic bool stdout_taken, spoiled, has_files;
 } share;
 
 void th_trace_share_begin(void)
@@ -122,7 +122,13 @@ int th_trace_share_file(const char *path)
         fd < 0 || (is_stdout && share.stdout_taken) ||
         (!is_stdout && stat(path, &about) == 0 && S_ISCHR(about.st_mode) && is_terminal(path));
     share.stdout_taken |= is_stdout;
+    share.has_files = true;
     return fd;
+}
+
+bool th_trace_share_has_files(void)
+{
+    return share.has_files;
 }
 
 bool th_trace_share_is_spoiled(void)

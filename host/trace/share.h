@@ -52,6 +52,9 @@ void th_trace_share_begin(void);
  * Errors: -1 also if there can be no such file, which spoils the share. */
 int th_trace_share_file(const char *path);
 
+/* True if th_trace_share_file() was called: the results need files of this process. */
+bool th_trace_share_has_files(void);
+
 /* True if the results of this share cannot be merged. */
 bool th_trace_share_is_spoiled(void);
 
