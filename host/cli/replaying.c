@@ -258,7 +258,7 @@ static void show_stats(const struct th_replaying *replay, const struct th_tracin
     th_crash_set_common(true);
     fprintf(stderr, "played in %.3f s, %.0f records/s", seconds,
             seconds > 0 ? (double)played->records / seconds : 0);
-    if (replay->shards > 1)
+    if (replay->shards > 1 || replay->merge)
         fprintf(stderr, ", in %zu share%s", shares, th_log_plural(shares));
     fputc('\n', stderr);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)

@@ -617,8 +617,11 @@ static enum th_status survey_first(struct th_log_job *job, uint64_t *first_bytes
 
     for (int i = 0; i < 2; i++) {
         struct th_log_batch *batch = i ? &next : &first;
-        if (get_again(job, job->name.stream, job->records, sequence, &message) !=
-            TRACEHOST_LOG_DONE)
+        enum tracehost_log_result result =
+            get_again(job, job->name.stream, job->records, sequence, &message);
+        if (result == TRACEHOST_LOG_NONE)
+            break; /* an empty recording has one batch */
+        if (result != TRACEHOST_LOG_DONE)
             return job_fails(job);
         sequence = message.sequence + 1;
         *sound &= th_replay_log_read_heads(job->log.engine, &message, batch) == TH_OK &&
