@@ -10,7 +10,7 @@ trap 'exit 1' HUP INT TERM
 start_server() {
     rm -rf "$work/ports"
     mkdir -p "$work/ports"
-    setpriv --pdeathsig KILL nats-server -a 127.0.0.1 -p "${port:--1}" --ports_file_dir "$work/ports" "$@" >>"$work/server.log" 2>&1 3>&- &
+    setpriv --pdeathsig KILL nats-server -a 127.0.0.1 -p "${port:--1}" --ports_file_dir "$work/ports" "$@" >>"$work/server.log" 2>&1 3>&- 4>&- &
     server=$!
     until_so [ -s "$work/ports/nats-server_$server.ports" ]
     port=$(sed 's/.*127.0.0.1:\([0-9]*\).*/\1/' "$work/ports/nats-server_$server.ports")
