@@ -38,7 +38,7 @@ struct workers {
     uint64_t segment;
     struct th_share_process player;
     uint64_t done, lost; /* segments of this worker */
-    char end[64];        /* how a player ended without results */
+    char end[256];       /* what a player that ended without results has printed */
     uint64_t first_bytes;
 };
 
@@ -214,7 +214,9 @@ static _Noreturn void deliver_alone(void *context, const struct th_buffer *resul
     if (!th_cli_shards_is_interrupted(results))
         status = hand_over(workers, results, &has);
     if (status == TH_OK && !th_cli_interrupt_came()) {
-        status = th_error_raise(TH_FAILED, "%s", workers->end);
+        status = th_error_raise(TH_FAILED, "%s",
+                                *workers->end ? workers->end
+                                              : "it was killed, or its tracer has ended it");
         th_error_context("the process that played segment %" PRIu64 " has ended; this one has "
                          "played the segment again",
                          workers->segment);
@@ -267,6 +269,12 @@ static enum th_status finish_segment(struct workers *workers, bool *died)
                                 workers->segment);
     } else {
         status = hand_over(workers, &results, &has);
+    }
+    if (*died) {
+        ssize_t printed = pread(workers->player.printed, workers->end, sizeof workers->end - 1, 0);
+        workers->end[printed > 0 ? printed - 1 : 0] = 0; /* without the last newline */
+        for (char *line; (line = strchr(workers->end, '\n'));)
+            *line = ';';
     }
     workers->done += has;
     workers->lost += !has && !*died && status == TH_OK && !th_cli_interrupt_came();
@@ -334,7 +342,6 @@ static enum th_status work(struct workers *workers, struct th_shards **shards)
         if (status != TH_OK)
             end_worker(workers, status);
     }
-    snprintf(workers->end, sizeof workers->end, "it was killed, or its tracer has ended it");
     *shards = th_cli_shards_make(2, 1, &workers->player, 0, &alone_source, workers);
     return TH_OK;
 }

@@ -436,6 +436,20 @@ static void take_feed_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
+/* Opens the log. A server that does not answer is asked again if a segment is to be read: the worker has
+ * found it there before. */
+static enum th_status open_feed(struct th_log_feed *feed)
+{
+    int64_t deadline = th_clock_real_monotonic() + PATIENCE_MS * MS;
+    enum th_status status;
+
+    while ((status = th_replay_log_open(feed->name, false, &feed->log)) != TH_OK &&
+           feed->log.silent && feed->name->begin && th_clock_real_monotonic() < deadline &&
+           pause_feed(feed, RETRY_MS))
+        th_replay_log_close(&feed->log);
+    return status;
+}
+
 /* The process. NAME is a struct th_log_name. As tracehost_node_serve() (node/node.h); writes `live` before
  * `ok` if the recording is followed, and `before BYTES` for begin=. */
 static int serve_log(const void *name, int out, int status)
@@ -446,8 +460,7 @@ static int serve_log(const void *name, int out, int status)
 
     take_feed_signals();
     fcntl(out, F_SETPIPE_SZ, PIPE_BYTES); /* may be refused */
-    if (th_replay_log_open(feed.name, false, &feed.log) == TH_OK &&
-        choose_recording(&feed) == TH_OK) {
+    if (open_feed(&feed) == TH_OK && choose_recording(&feed) == TH_OK) {
         bool live = !feed.complete && !feed.name->ends;
         char *lines;
         seek_batch(&feed);

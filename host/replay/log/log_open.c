@@ -80,6 +80,7 @@ enum th_status th_replay_log_open(const struct th_log_name *name, bool make, str
     pthread_sigmask(SIG_SETMASK, &all, &before); /* the client's threads take no signals */
     result = log->engine->open(&log->client, &server);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
+    log->silent = result == TRACEHOST_LOG_AGAIN;
     if (result != TRACEHOST_LOG_DONE)
         return log_fails(log);
     if (!name->stream)
@@ -88,6 +89,7 @@ enum th_status th_replay_log_open(const struct th_log_name *name, bool make, str
     log->subjects[1] = subject_of_stream(name->stream, "world");
     result =
         log->engine->find(&log->client, name->stream, (const char *const *)log->subjects, make);
+    log->silent = result == TRACEHOST_LOG_AGAIN;
     return result == TRACEHOST_LOG_DONE ? TH_OK : log_fails(log);
 }
 

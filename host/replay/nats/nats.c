@@ -182,8 +182,16 @@ static enum tracehost_log_result nats_open(struct tracehost_log_client *client,
     fails(client, TRACEHOST_LOG_REFUSED, "%s",
           status == NATS_NO_SERVER ? "no server answers there" : text_of(status));
     nats_close(client);
-    return status == NATS_NO_SERVER || status == NATS_TIMEOUT ? TRACEHOST_LOG_AGAIN
-                                                              : TRACEHOST_LOG_REFUSED;
+    switch (status) {
+    case NATS_NO_SERVER:
+    case NATS_TIMEOUT:
+    case NATS_IO_ERROR: /* the server has ended meanwhile: these three */
+    case NATS_PROTOCOL_ERROR:
+    case NATS_CONNECTION_CLOSED:
+        return TRACEHOST_LOG_AGAIN;
+    default:
+        return TRACEHOST_LOG_REFUSED;
+    }
 }
 
 /* --- Streams ---------------------------------------------------------------------------------- */
