@@ -526,4 +526,17 @@ status 2
 tracehost merge: merge needs a recording in a log, nats://HOST/NAME: write it with tracehost convert
 -- status 2
 OUT
+
+# --- Deaths at seeded moments -------------------------------------------------------------------------------------------
+
+stop_server
+mkdir "$work/chaos"
+export TRACEHOST
+if [ "${NATS_WORKERS:-}" = all ]; then
+    check 'workers and servers that are killed: large recordings' tests/cli/lib/nats_workers.py "$work/chaos" 10 1,2,4 count+time+flame+coverage \
+        "$large"/l1_*.trace "$large"/l2_*.trace "$large"/l3_*.trace
+    grep runs "$work/said"
+else
+    check 'workers and servers that are killed' tests/cli/lib/nats_workers.py "$work/chaos" 1 2,4 count+time "$long"
+fi
 finish

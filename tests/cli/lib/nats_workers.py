@@ -93,13 +93,12 @@ class Run:
                                              stderr=subprocess.PIPE, start_new_session=True))
 
     def kill_worker(self):
-        worker = self.random.choice(self.workers)
-        if worker.poll() is None:
-            os.killpg(worker.pid, signal.SIGKILL)
-            worker.communicate()
-            self.deaths += 1
-            self.workers.remove(worker)
-            self.start()
+        worker = self.random.choice([worker for worker in self.workers if worker.poll() is None])
+        os.killpg(worker.pid, signal.SIGKILL)
+        worker.communicate()
+        self.deaths += 1
+        self.workers.remove(worker)
+        self.start()
 
     def play(self, count):
         """Returns what is wrong; None: nothing."""
