@@ -4,7 +4,7 @@
 
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
-#include "host/replay/log/log_job.h"
+#include "host/replay/replay.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -21,7 +21,7 @@ struct request {
     uint64_t number, size; /* size: of the data that follow */
 };
 
-/* What the keeper's process knows. */
+/* The state of the keeper's process. */
 struct keeping {
     struct th_log_job_options *options;
     struct th_log_job *job;
@@ -46,7 +46,7 @@ static bool send_bytes(int socket, const void *data, size_t size)
     return true;
 }
 
-static bool receive_bytes(int socket, void *data, size_t size)
+static bool take_bytes(int socket, void *data, size_t size)
 {
     char *to = data;
 
@@ -62,8 +62,8 @@ static bool receive_bytes(int socket, void *data, size_t size)
 
 static bool receive_data(int socket, uint64_t size, struct th_buffer *data)
 {
-    if (size > 0 && (!th_buffer_try(data, size) ||
-                     !receive_bytes(socket, data->data + data->size, size)))
+    if (size > 0 &&
+        (!th_buffer_try(data, size) || !take_bytes(socket, data->data + data->size, size)))
         return false;
     data->size += size;
     return true;
@@ -103,7 +103,7 @@ static bool await_request(struct keeping *keeping, struct request *request)
         heard = answer_with(keeping, status, TH_KEEPER_LOST, lost, NULL) && status == TH_END;
     }
     th_free(lost);
-    return heard && receive_bytes(keeping->socket, request, sizeof *request);
+    return heard && take_bytes(keeping->socket, request, sizeof *request);
 }
 
 /* Does what REQUEST asks for. Returns false at the end. */
@@ -125,8 +125,8 @@ static bool serve_request(struct keeping *keeping, const struct request *request
     case TH_KEEPER_MARK:
     case TH_KEEPER_UNSOUND:
         keeping->claimed = false;
-        status = th_replay_log_job_mark(keeping->job,
-                                        request->request == TH_KEEPER_MARK ? data : NULL);
+        status =
+            th_replay_log_job_mark(keeping->job, request->request == TH_KEEPER_MARK ? data : NULL);
         return (told && status == TH_END) ||
                answer_with(keeping, status, TH_KEEPER_LOST, answer, NULL);
     case TH_KEEPER_SURVEY:
@@ -141,7 +141,7 @@ static bool serve_request(struct keeping *keeping, const struct request *request
 }
 
 /* The process: the first answer tells whether the job is open. */
-static _Noreturn void keep(struct th_log_job_options *options, int socket)
+static _Noreturn void run_keeper(struct th_log_job_options *options, int socket)
 {
     struct keeping keeping = {.options = options, .socket = socket};
     struct th_keeper_answer *answer = th_alloc_zero(sizeof *answer);
@@ -179,7 +179,7 @@ enum th_status th_cli_keeper_begin(struct th_log_job_options *options, struct th
     keeper->pid = fork();
     if (keeper->pid == 0) {
         close(sockets[0]);
-        keep(options, sockets[1]);
+        run_keeper(options, sockets[1]);
     }
     close(sockets[1]);
     keeper->socket = sockets[0];
@@ -210,7 +210,7 @@ enum th_status th_cli_keeper_ask(const struct th_keeper *keeper, enum th_keeper_
 enum th_status th_cli_keeper_hear(const struct th_keeper *keeper, struct th_keeper_answer *answer,
                                   struct th_buffer *data)
 {
-    if (!receive_bytes(keeper->socket, answer, sizeof *answer) ||
+    if (!take_bytes(keeper->socket, answer, sizeof *answer) ||
         (answer->size > 0 && !receive_data(keeper->socket, answer->size, data)))
         return keeper_has_ended();
     if (answer->result != TH_KEEPER_FAILED)

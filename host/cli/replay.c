@@ -40,8 +40,8 @@ static const struct th_argument common_arguments[] = {
     TH_OPTION("segment", "SIZE", BYTES, INPUT,
               "With --join and for merge, cut the recording into segments of SIZE bytes (default: "
               "64MiB)",
-              .how = TH_ARGUMENT_RARE, .least = 1, .most = INT64_MAX / 2, .wanted = "a size above 0",
-              TH_INTO(struct th_replaying, segment)),
+              .how = TH_ARGUMENT_RARE, .least = 1, .most = INT64_MAX / 2,
+              .wanted = "a size above 0", TH_INTO(struct th_replaying, segment)),
     TH_OPTION("fail-on-loss", NULL, FLAG, LIMITS,
               "Exit with 4 if events were dropped or calls forgotten",
               TH_INTO(struct th_replaying, fail_on_loss)),

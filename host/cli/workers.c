@@ -13,8 +13,7 @@
 #include "host/base/memory.h"
 #include "host/crash/supervisor.h"
 #include "host/library/find.h"
-#include "host/replay/log/log_job.h"
-#include "host/replay/reader.h"
+#include "host/replay/replay.h"
 #include "host/term/text.h"
 
 #include <errno.h>
@@ -106,8 +105,8 @@ static bool decides_nothing(const struct th_argument *argument)
 }
 
 /* Writes all that decides the results to TEXT. Errors: TH_REFUSED if a tracer is not found; TH_FAILED. */
-static enum th_status describe_job(const struct th_replaying *replay, int64_t size,
-                                   struct th_buffer *text)
+static enum th_status write_job(const struct th_replaying *replay, int64_t size,
+                                struct th_buffer *text)
 {
     size_t count;
     const struct th_cli_word *words = th_cli_command_words(&count);
@@ -142,11 +141,11 @@ static void name_segment(void *context, bool past)
     uint64_t size = (uint64_t)workers->options.size, segment = workers->segment;
 
     th_free(workers->segment_name);
-    workers->segment_name = th_printf(
-        "%s%crecording=%s&begin=%" PRIu64 "&end=%" PRIu64 "&past=%s", workers->name,
-        strchr(workers->name, '?') ? '&' : '?', workers->recording,
-        segment ? segment * size : 1, /* the first batch is merge's */
-        (segment + 1) * size, past ? "yes" : "no");
+    workers->segment_name =
+        th_printf("%s%crecording=%s&begin=%" PRIu64 "&end=%" PRIu64 "&past=%s", workers->name,
+                  strchr(workers->name, '?') ? '&' : '?', workers->recording,
+                  segment ? segment * size : 1, /* the first batch is merge's */
+                  (segment + 1) * size, past ? "yes" : "no");
     workers->replay->streams.items[0] = workers->segment_name;
 }
 
@@ -264,8 +263,9 @@ static enum th_status finish_segment(struct workers *workers, bool *died)
     } else if (!th_cli_share_process_receive(&workers->player, &results)) {
         *died = !th_cli_interrupt_came();
     } else if (th_cli_shards_is_interrupted(&results)) {
-        status = th_error_raise(TH_FAILED, "a signal has ended the process that played segment "
-                                           "%" PRIu64,
+        status = th_error_raise(TH_FAILED,
+                                "a signal has ended the process that played segment "
+                                "%" PRIu64,
                                 workers->segment);
     } else {
         status = hand_over(workers, &results, &has);
@@ -301,7 +301,7 @@ static enum th_status claim_segment(struct workers *workers)
     return answer.result == TH_KEEPER_DONE ? TH_OK : TH_END;
 }
 
-static _Noreturn void end_worker(struct workers *workers, enum th_status status)
+static _Noreturn void end_work(struct workers *workers, enum th_status status)
 {
     const char *command = workers->replay->command;
     int ended = TH_OK;
@@ -329,7 +329,7 @@ static enum th_status work(struct workers *workers, struct th_shards **shards)
     while (!died) {
         status = th_cli_interrupt_came() ? TH_END : claim_segment(workers);
         if (status != TH_OK)
-            end_worker(workers, status);
+            end_work(workers, status);
         if (!th_cli_share_process_fork(&workers->player, &child))
             return th_error_raise(TH_FAILED, "cannot make a process: %s", strerror(errno));
         if (child) {
@@ -340,7 +340,7 @@ static enum th_status work(struct workers *workers, struct th_shards **shards)
         }
         status = finish_segment(workers, &died);
         if (status != TH_OK)
-            end_worker(workers, status);
+            end_work(workers, status);
     }
     *shards = th_cli_shards_make(2, 1, &workers->player, 0, &alone_source, workers);
     return TH_OK;
@@ -401,8 +401,8 @@ static enum th_status begin_merge(struct workers *workers, struct th_shards **sh
         return status;
     }
     workers->first_bytes = answer.first_bytes;
-    *shards = th_cli_shards_make(answer.segments + 1, 0, NULL, answer.records, &merge_source,
-                                 workers);
+    *shards =
+        th_cli_shards_make(answer.segments + 1, 0, NULL, answer.records, &merge_source, workers);
     return TH_OK;
 }
 
@@ -421,16 +421,19 @@ enum th_status th_cli_workers_begin(struct th_replaying *replay, struct th_shard
     workers.options = (struct th_log_job_options){
         .name = workers.name,
         .size = replay->segment ? replay->segment : TH_WORKERS_SEGMENT,
-        .lease_ns = !replay->join ? 0 : replay->lease ? replay->lease : TH_WORKERS_LEASE,
+        .lease_ns = !replay->join   ? 0
+                    : replay->lease ? replay->lease
+                                    : TH_WORKERS_LEASE,
     };
     if (status == TH_OK && replay->shards > 1)
         status = th_error_raise(TH_USAGE, "%s cannot be used with --shards", option);
     if (status == TH_OK && !th_replay_log_is_name(workers.name))
-        status = th_error_raise(TH_USAGE, "%s needs a recording in a log, nats://HOST/NAME: write "
-                                          "it with tracehost convert",
+        status = th_error_raise(TH_USAGE,
+                                "%s needs a recording in a log, nats://HOST/NAME: write "
+                                "it with tracehost convert",
                                 option);
     if (status == TH_OK)
-        status = describe_job(replay, workers.options.size, &text);
+        status = write_job(replay, workers.options.size, &text);
     if (status != TH_OK)
         return status;
     setenv("NO_COLOR", "1", 0); /* a worker does not know where merge will print */

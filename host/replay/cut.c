@@ -67,7 +67,7 @@ enum th_status th_replay_reader_pass(struct th_reader *reader, uint64_t position
 }
 
 /* Takes back the bytes behind the first SIZE bytes of INPUT's buffer, which come again. */
-static void take_back(struct th_input *input, size_t size)
+static void keep_excess(struct th_input *input, size_t size)
 {
     size_t more = input->end - size;
 
@@ -93,7 +93,7 @@ void th_replay_reader_limit(struct th_reader *reader, uint64_t position)
     input->ended = false;
     if (!position || most >= input->end)
         return;
-    take_back(input, most > input->begin ? most : input->begin);
+    keep_excess(input, most > input->begin ? most : input->begin);
 }
 
 void th_replay_reader_count(struct th_reader *reader, uint64_t records, uint64_t drops,

@@ -86,12 +86,12 @@ static void listen_to_options(struct th_reader *reader)
 static enum th_status open_fed(struct th_reader *reader)
 {
     int fd;
-    enum th_status status = th_replay_log_is_name(reader->name)
-                                ? th_replay_log_read(reader->name, reader->options.stop,
-                                                     &reader->feeder, &fd, &reader->info.live,
-                                                     &reader->info.before)
-                                : th_replay_node_open(reader->name, reader->options.node,
-                                                      reader->options.stop, &reader->feeder, &fd);
+    enum th_status status =
+        th_replay_log_is_name(reader->name)
+            ? th_replay_log_read(reader->name, reader->options.stop, &reader->feeder, &fd,
+                                 &reader->info.live, &reader->info.before)
+            : th_replay_node_open(reader->name, reader->options.node, reader->options.stop,
+                                  &reader->feeder, &fd);
 
     if (status == TH_OK)
         th_replay_input_attach(&reader->input, fd, reader->name);

@@ -258,7 +258,7 @@ struct th_reader_info {
     uint64_t late;    /* events of merged streams that came after later ones */
     uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
     uint64_t before;  /* bytes of records before those that begin= of a log asks for */
-    bool live; /* a connection, or a recording that still grows: the user normally ends it */
+    bool live;        /* a connection, or a recording that still grows: the user normally ends it */
     /* Incremented when the following records may be of another node than those before, perhaps with
      * the same name: equal identifiers may then name different processes. */
     uint32_t nodes;

@@ -11,6 +11,7 @@
  *   flat_rows.h  struct th_flat_rows: events as rows of CSV and of other tables
  *   kept_records.h  struct th_replay_kept: records in memory, of which parts are played again
  *   log/log_stream.h  recordings as a log on NATS JetStream: names, writers, lists
+ *   log/log_job.h  struct th_log_job: segments of such a recording, played by many workers
  *   part.h     struct th_replay_part: a few records whose terms are shrunk (shrink.h)
  *   shrink.h   th_replay_shrink(): smaller terms of an event, while a test holds
  *   generate.h streams with which tracers are tried
@@ -31,6 +32,7 @@
 #include "flat_rows.h"
 #include "generate.h"
 #include "kept_records.h"
+#include "log/log_job.h"
 #include "log/log_stream.h"
 #include "part.h"
 #include "player.h"

@@ -384,7 +384,7 @@ expect 'names, and servers that are not there' names <<'OUT'
   the name of a stream must not have '.', as in 'a.b'
   a log must be named nats://HOST[:PORT]/NAME[?KEY=VALUE&...]
   from= must be a time such as 250ms, 1.5s or @CLOCK, not 'soon'
-  there is no part 'what=' of a query: the parts are recording, from, follow, full, batch, creds, ca, cert, key and tls
+  there is no part 'what=' of a query: the parts are recording, from, begin, end, past, follow, full, batch, creds, ca, cert, key and tls
   a part of a query must be KEY=VALUE, not 'follow'
   cert= and key= need each other
   example.com is another host, to which nothing is sent without TLS: give ca=FILE or tls=yes; or tls=no, by which everybody on the way can read and change the recording

@@ -74,8 +74,7 @@ TH_TRACER_MERGE()
     int size;
 
     if (!enif_get_tuple(env, saved, &size, &elements) || size != 2 ||
-        !enif_get_uint64(env, elements[0], &more) ||
-        !enif_inspect_binary(env, elements[1], &bulk))
+        !enif_get_uint64(env, elements[0], &more) || !enif_inspect_binary(env, elements[1], &bulk))
         return 1;
     for (size_t i = 0; i < bulk.size; i++)
         if (bulk.data[i] != bulk_at(i))

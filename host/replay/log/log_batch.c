@@ -176,12 +176,8 @@ enum th_status th_replay_log_read_heads(const struct tracehost_log_engine *engin
     const struct {
         enum th_log_field field;
         uint64_t *number;
-    } numbers[] = {{FIRST, &batch->first},
-                   {COUNT, &batch->count},
-                   {POSITION, &batch->position},
-                   {BYTES, &batch->bytes},
-                   {WORLD, &batch->world},
-                   {DROPS, &batch->drops}};
+    } numbers[] = {{FIRST, &batch->first}, {COUNT, &batch->count}, {POSITION, &batch->position},
+                   {BYTES, &batch->bytes}, {WORLD, &batch->world}, {DROPS, &batch->drops}};
     const char *text = value_of_head(engine, message, FORMAT);
 
     *batch = (struct th_log_batch){.recording = value_of_head(engine, message, RECORDING)};

@@ -49,7 +49,7 @@ struct th_log_feed {
     uint64_t before;   /* bytes of records that come before those of the segment (begin=) */
     bool complete;
     bool passed_end; /* the batch at end= has come */
-    bool closed; /* nobody reads OUT */
+    bool closed;     /* nobody reads OUT */
     struct th_buffer plain;
     uint64_t lost, gaps; /* records; places */
     uint64_t first_lost; /* number of the first one */

@@ -71,7 +71,7 @@ enum th_status th_replay_log_job_mark(struct th_log_job *job, const struct th_bu
 /* Gives back the claim, if this worker has one. */
 void th_replay_log_job_release(struct th_log_job *job);
 
-/* Finds what merge has to know: the number of segments, which are all done; the size of the first
+/* Finds out for merge: the number of segments, which are all done; the size of the first
  * batch, and the number of records of the recording. *SOUND: the states can be merged.
  * Errors: TH_PARTIAL with what is missing; TH_FAILED. */
 enum th_status th_replay_log_job_survey(struct th_log_job *job, uint64_t *segments,

@@ -85,7 +85,7 @@ static bool take_batch(struct th_log_name *name, const char *value)
 }
 
 /* A place in a recording, in bytes from 1 on. */
-static bool take_place(const char *value, int64_t *place)
+static bool take_position(const char *value, int64_t *place)
 {
     char *end;
 
@@ -96,12 +96,12 @@ static bool take_place(const char *value, int64_t *place)
 
 static bool take_begin(struct th_log_name *name, const char *value)
 {
-    return take_place(value, &name->begin);
+    return take_position(value, &name->begin);
 }
 
 static bool take_end(struct th_log_name *name, const char *value)
 {
-    return take_place(value, &name->end);
+    return take_position(value, &name->end);
 }
 
 static bool take_past(struct th_log_name *name, const char *value)

@@ -20,12 +20,12 @@
 
 enum tracehost_log_result {
     TRACEHOST_LOG_DONE,
-    TRACEHOST_LOG_NONE,   /* there is no such message */
-    TRACEHOST_LOG_AGAIN,  /* no answer: the act may have happened; it may succeed later */
-    TRACEHOST_LOG_FULL,   /* the stream takes no more at present */
+    TRACEHOST_LOG_NONE,    /* there is no such message */
+    TRACEHOST_LOG_AGAIN,   /* no answer: the act may have happened; it may succeed later */
+    TRACEHOST_LOG_FULL,    /* the stream takes no more at present */
     TRACEHOST_LOG_CHANGED, /* the latest message of the subject is not the expected one */
-    TRACEHOST_LOG_GONE,   /* there is no such stream */
-    TRACEHOST_LOG_REFUSED /* any other reason */
+    TRACEHOST_LOG_GONE,    /* there is no such stream */
+    TRACEHOST_LOG_REFUSED  /* any other reason */
 };
 
 enum { TRACEHOST_LOG_WHY = 400, TRACEHOST_LOG_SUBJECTS = 2, TRACEHOST_LOG_HEADERS = 16 };
