@@ -4,7 +4,7 @@
 
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
-#include "host/replay/replay.h"
+#include "host/replay/log/log_job.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -67,7 +67,7 @@ static const struct th_argument arguments[] = {
     TH_OPTION("join", NULL, FLAG, INPUT,
               "Be one of the workers, on any machines, that play nats://HOST/NAME in segments; "
               "tracehost merge prints the results",
-              TH_INTO(struct th_replaying, join)),
+              .how = TH_ARGUMENT_RARE, TH_INTO(struct th_replaying, join)),
     TH_OPTION("lease", "T", TIME, LIMITS,
               "With --join, take the segment of a worker that has not been heard of for T "
               "(default: 10s)",

@@ -9,12 +9,10 @@
 
 #include "host/base/buffer.h"
 #include "host/base/hash.h"
-#include "host/base/log.h"
 #include "host/base/memory.h"
 #include "host/crash/supervisor.h"
 #include "host/library/find.h"
-#include "host/replay/replay.h"
-#include "host/term/text.h"
+#include "host/replay/log/log_job.h"
 
 #include <errno.h>
 #include <fcntl.h>

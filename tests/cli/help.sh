@@ -16,6 +16,7 @@ Commands:
   dump      print every record of a stream as Erlang text or JSON lines
   convert   convert a stream between trace-port format and JSON lines
   streams   list the recordings in logs of NATS
+  merge     print the results of many workers on one recording
   cut       write a part of a recording
   run       run functions of NIF libraries under trace
   call      call functions of NIF libraries
