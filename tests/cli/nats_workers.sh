@@ -167,30 +167,39 @@ $events events
 -- stderr
 tracehost replay: this worker has done 4 segments
 OUT
-# before_mark: prints how many pieces the bucket has.
+# pieces NAME: prints how many pieces the bucket has.
 pieces() {
     api "STREAM.INFO.KV_tracehost_$1" '{"subjects_filter":"$KV.*.*.*.pieces.>"}' | grep -o '\.pieces\.[^"]*"' | wc -l
 }
-before_mark() {
-    log unmarked
+killed_at() { # NAME PATTERN: the worker is killed when the server has got all before PATTERN
+    log "$1"
     rm -f "$work/proxy" "$work/proxy.met"
-    tests/cli/lib/nats_proxy.py "$port" "$work/proxy" 'H?PUB [^ ]*[.]segments[.]0 [^\n]*\n(?s:.){0,200}done ' 4>&- &
+    tests/cli/lib/nats_proxy.py "$port" "$work/proxy" "$2" 4>&- &
     proxy=$!
     until_so [ -s "$work/proxy" ]
     through=nats://127.0.0.1:$(cat "$work/proxy")
-    begin unmarked GATED_BULK=3000000
+    begin "$1" GATED_BULK=3000000
     exec 4>&-
     through=
-    until_so [ -e "$work/proxy.met" ] && echo "$(pieces unmarked) pieces"
+    until_so [ -e "$work/proxy.met" ] && echo "$(pieces "$1") pieces"
     kill -KILL "-$group"
-    join unmarked -t "$gated"
+    join "$1" -t "$gated"
     end | sed -n 1p
     kill $proxy
     wait $proxy 2>/dev/null
-    merge unmarked -t "$gated"
-    echo "$(pieces unmarked) pieces"
+    merge "$1" -t "$gated"
+    echo "$(pieces "$1") pieces"
 }
-expect 'a worker that was killed between the last piece and the mark' before_mark <<OUT
+expect 'a worker that was killed between two pieces' killed_at pieces 'H?PUB [^ ]*[.]pieces[.][^ ]*[.]0[.]3 ' <<OUT
+3 pieces
+status 137
+$events events
+4 pieces
+-- stderr
+tracehost replay: this worker has done 4 segments
+OUT
+expect 'a worker that was killed between the last piece and the mark' killed_at unmarked \
+    'H?PUB [^ ]*[.]segments[.]0 [^\n]*\n(?s:.){0,200}done ' <<OUT
 6 pieces
 status 137
 $events events
@@ -537,6 +546,6 @@ if [ "${NATS_WORKERS:-}" = all ]; then
         "$large"/l1_*.trace "$large"/l2_*.trace "$large"/l3_*.trace
     grep runs "$work/said"
 else
-    check 'workers and servers that are killed' tests/cli/lib/nats_workers.py "$work/chaos" 1 2,4 count+time "$long"
+    check 'workers and servers that are killed' env GATED_BULK=2000000 tests/cli/lib/nats_workers.py "$work/chaos" 1 2,4 "count+time+$gated" "$long"
 fi
 finish

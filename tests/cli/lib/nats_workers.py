@@ -100,6 +100,14 @@ class Run:
         self.workers.remove(worker)
         self.start()
 
+    def are_alive(self):
+        """Starts workers again that began while the server was killed. Returns whether there are any."""
+        for worker in list(self.workers):
+            if worker.poll() == 3 and b'cannot join' in worker.communicate()[1]:
+                self.workers.remove(worker)
+                self.start()
+        return any(worker.poll() is None for worker in self.workers)
+
     def play(self, count):
         """Returns what is wrong; None: nothing."""
         while self.server.ask('STREAM.DELETE.' + BUCKET) is None:
@@ -109,7 +117,7 @@ class Run:
                          [(self.random.randrange(2, 2 * SEGMENTS), self.restart)], key=lambda moment: moment[0])
         for _ in range(count):
             self.start()
-        while moments and any(worker.poll() is None for worker in self.workers):
+        while moments and self.are_alive():
             if self.server.writes() >= moments[0][0]:
                 moments.pop(0)[1]()
         while self.workers:
