@@ -432,8 +432,10 @@ enum th_status th_cli_workers_begin(struct th_replaying *replay, struct th_shard
                                 option);
     if (status == TH_OK)
         status = write_job(replay, workers.options.size, &text);
-    if (status != TH_OK)
+    if (status != TH_OK) {
+        th_buffer_free(&text);
         return status;
+    }
     setenv("NO_COLOR", "1", 0); /* a worker does not know where merge will print */
     workers.options.text = th_buffer_text(&text);
     status = th_cli_keeper_begin(&workers.options, &workers.keeper, &answer);
