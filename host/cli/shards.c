@@ -338,9 +338,33 @@ enum th_status th_cli_shards_deliver(struct th_shards *shards)
 
 /* --- Step 4 ----------------------------------------------------------------------------------- */
 
+/* Returns whether RESULTS, which may come from another machine, have the parts that SENT counts. */
+static bool has_parts(const struct sent *sent, size_t size)
+{
+    const unsigned char *p = (const unsigned char *)(sent + 1);
+    size_t left = size - sizeof *sent, saved;
+
+    if (sent->seen > left / sizeof(th_term))
+        return false;
+    p += sent->seen * sizeof(th_term);
+    left -= sent->seen * sizeof(th_term);
+    for (size_t i = 0; i < sent->libraries; i++) {
+        if (left < sizeof saved)
+            return false;
+        memcpy(&saved, p, sizeof saved);
+        if (saved > left - sizeof saved)
+            return false;
+        p += sizeof saved + saved;
+        left -= sizeof saved + saved;
+    }
+    return left == 0;
+}
+
 bool th_cli_shards_is_sound(const struct th_buffer *results)
 {
-    return results->size >= sizeof(struct sent) && ((const struct sent *)results->data)->sound;
+    const struct sent *sent = (const struct sent *)results->data;
+
+    return results->size >= sizeof *sent && sent->sound && has_parts(sent, results->size);
 }
 
 bool th_cli_shards_is_interrupted(const struct th_buffer *results)
@@ -358,11 +382,15 @@ static uint64_t records_of(const struct sent *sent)
 static bool receive_shares(struct th_shards *shards)
 {
     uint64_t records = shards->counts->records;
+    size_t libraries = 0;
 
+    for (size_t i = 0; i < th_trace_sessions(shards->tracing); i++)
+        libraries += library_of(shards->tracing, i) != NULL;
     for (size_t i = 1; i < shards->count; i++) {
         struct th_buffer *results = &shards->results[i];
         if (!shards->source->receive(shards->context, i, results) ||
-            !th_cli_shards_is_sound(results))
+            !th_cli_shards_is_sound(results) ||
+            ((const struct sent *)results->data)->libraries != libraries)
             return false;
         records += records_of((const struct sent *)results->data);
     }
