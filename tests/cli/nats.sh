@@ -2,6 +2,7 @@
 # Tests recordings as logs on NATS JetStream: nats:// as an output of convert and as a stream, and `tracehost streams`, with
 # servers that are full, are killed, or refuse; with messages that are missing, doubled or damaged.
 . tests/cli/lib/assertions.sh
+. tests/cli/lib/needs_nats.sh
 
 without() {
     mkdir -p "$work/installed/bin" && cp "$tracehost" "$work/installed/bin/tracehost" &&
@@ -14,14 +15,7 @@ tracehost dump: cannot read nats://localhost/x
   there is no file WORK/installed/lib/tracehost/tracehost_nats.so: this tracehost was built without libnats (Debian: libnats-dev)
 -- status 3
 OUT
-if [ ! -e "$BUILD_DIR/lib/tracehost/tracehost_nats.so" ] || ! command -v nats-server >/dev/null; then
-    skip 'recordings in logs' 'no libnats-dev, or no nats-server'
-    finish
-fi
-if [ "${EMULATOR:-}" ]; then
-    skip 'recordings in logs' 'the emulator fails at times when a forked process makes threads (qemu_plugin_vcpu_init_hook)'
-    finish
-fi
+needs_nats 'recordings in logs'
 
 . tests/cli/lib/nats_server.sh
 # The output of COMMAND... for file $1 and for log $2 is the same.

@@ -2,15 +2,9 @@
 # Tests recordings as logs on a cluster of three servers of NATS, each record on all of them: the leader of the stream is killed
 # while the recording is written and read, at places that SEED decides; KILLS is their number (2, or 1 with a sanitizer).
 . tests/cli/lib/assertions.sh
+. tests/cli/lib/needs_nats.sh
 
-if [ ! -e "$BUILD_DIR/lib/tracehost/tracehost_nats.so" ] || ! command -v nats-server >/dev/null; then
-    skip 'logs on a cluster' 'no libnats-dev, or no nats-server'
-    finish
-fi
-if [ "${EMULATOR:-}" ]; then
-    skip 'logs on a cluster' 'the emulator fails at times when a forked process makes threads (qemu_plugin_vcpu_init_hook)'
-    finish
-fi
+needs_nats 'logs on a cluster'
 trap 'kill -9 $(cat "$work"/pid.* 2>/dev/null) 2>/dev/null; rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 

@@ -2,10 +2,8 @@
 # Tests workers on a recording in a log (replay --join), and merge, which prints what one replay prints: with workers that are
 # stopped, killed or crash, with servers that are killed, and with states that are missing or damaged.
 . tests/cli/lib/assertions.sh
-if [ ! -e "$BUILD_DIR/lib/tracehost/tracehost_nats.so" ] || ! command -v nats-server >/dev/null; then
-    skip 'workers on a recording in a log' 'no libnats-dev, or no nats-server'
-    finish
-fi
+. tests/cli/lib/needs_nats.sh
+needs_nats 'workers on a recording in a log'
 . tests/cli/lib/nats_server.sh
 start_server $store
 

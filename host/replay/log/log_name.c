@@ -5,6 +5,7 @@
 #include <erl_tracer.h>
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -32,30 +33,6 @@ static bool take_recording(struct th_log_name *name, const char *value)
 {
     name->recording = value;
     return *value && !strpbrk(value, ".*> ");
-}
-
-static bool take_creds(struct th_log_name *name, const char *value)
-{
-    name->creds = value;
-    return *value;
-}
-
-static bool take_ca(struct th_log_name *name, const char *value)
-{
-    name->ca = value;
-    return *value;
-}
-
-static bool take_cert(struct th_log_name *name, const char *value)
-{
-    name->cert = value;
-    return *value;
-}
-
-static bool take_key(struct th_log_name *name, const char *value)
-{
-    name->key = value;
-    return *value;
 }
 
 static bool take_from(struct th_log_name *name, const char *value)
@@ -129,31 +106,40 @@ static bool take_tls(struct th_log_name *name, const char *value)
     return name->tls || name->unencrypted;
 }
 
+/* TAKE: NULL for a part that is a file; `file` is then the offset of its member in the name. */
 static const struct {
     const char *key, *wanted;
     bool (*take)(struct th_log_name *name, const char *value);
+    size_t file;
 } parts[] = {
-    {"recording", "an id", take_recording},
-    {"from", "a time such as 250ms, 1.5s or @CLOCK", take_from},
-    {"begin", "a number of bytes above 0", take_begin},
-    {"end", "a number of bytes above 0", take_end},
-    {"past", "yes or no", take_past},
-    {"follow", "yes or no", take_follow},
-    {"full", "wait or drop", take_full},
-    {"batch", "a size of at most 256KiB", take_batch},
-    {"creds", "a file", take_creds},
-    {"ca", "a file", take_ca},
-    {"cert", "a file", take_cert},
-    {"key", "a file", take_key},
-    {"tls", "yes or no", take_tls},
+    {"recording", "an id", take_recording, 0},
+    {"from", "a time such as 250ms, 1.5s or @CLOCK", take_from, 0},
+    {"begin", "a number of bytes above 0", take_begin, 0},
+    {"end", "a number of bytes above 0", take_end, 0},
+    {"past", "yes or no", take_past, 0},
+    {"follow", "yes or no", take_follow, 0},
+    {"full", "wait or drop", take_full, 0},
+    {"batch", "a size of at most 256KiB", take_batch, 0},
+    {"creds", "a file", NULL, offsetof(struct th_log_name, creds)},
+    {"ca", "a file", NULL, offsetof(struct th_log_name, ca)},
+    {"cert", "a file", NULL, offsetof(struct th_log_name, cert)},
+    {"key", "a file", NULL, offsetof(struct th_log_name, key)},
+    {"tls", "yes or no", take_tls, 0},
 };
+
+/* Keeps VALUE in the member of NAME at OFFSET. */
+static bool take_file(struct th_log_name *name, size_t offset, const char *value)
+{
+    *(const char **)((char *)name + offset) = value;
+    return *value;
+}
 
 static enum th_status take_query_part(struct th_log_name *name, const char *key, const char *value)
 {
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (strcmp(parts[i].key, key) != 0)
             continue;
-        if (parts[i].take(name, value))
+        if (parts[i].take ? parts[i].take(name, value) : take_file(name, parts[i].file, value))
             return TH_OK;
         return th_error_raise(TH_MALFORMED, "%s= must be %s, not '%s'", key, parts[i].wanted,
                               value);
