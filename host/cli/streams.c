@@ -8,11 +8,14 @@
 #include <string.h>
 
 struct streams {
-    const char *server;
+    const char *server, *job;
 };
 
 static const struct th_argument arguments[] = {
     TH_WORD("SERVER", TEXT, TH_ARGUMENT_NEEDED, TH_INTO(struct streams, server)),
+    TH_OPTION("remove-job", "ID", TEXT, OTHER,
+              "Remove a job of workers, with their results, and list nothing",
+              TH_INTO(struct streams, job)),
     {0},
 };
 
@@ -67,13 +70,27 @@ static void print_recording(void *context, const struct th_log_summary *summary)
     printf("  %s\n", last->last ? "complete" : "not complete");
 }
 
+/* Prints the recordings of NAME, and the jobs. */
+static enum th_status list_streams(const struct th_log_name *name)
+{
+    struct th_buffer jobs = {0};
+    bool begun = false;
+    enum th_status status = th_replay_log_list(name, print_recording, &begun);
+
+    if (status == TH_OK && name->stream)
+        status = th_replay_log_job_list(name, &jobs);
+    fputs(th_buffer_text(&jobs), stdout);
+    th_buffer_free(&jobs);
+    if (status == TH_OK && !begun)
+        printf("no streams of recordings\n");
+    return status;
+}
+
 int th_cli_command_streams(int argc, char **argv)
 {
     struct streams streams = {0};
     struct th_log_name name = {0};
     enum th_status status;
-    struct th_buffer jobs = {0};
-    bool begun = false;
 
     th_cli_command_parse(&usage, argc, argv, &streams);
     if (!th_replay_log_is_name(streams.server)) {
@@ -81,18 +98,15 @@ int th_cli_command_streams(int argc, char **argv)
         return th_cli_command_fail("streams");
     }
     status = th_replay_log_name_parse(streams.server, &name);
+    if (status == TH_OK && streams.job && !name.stream)
+        status = th_error_raise(TH_USAGE, "the name lacks the stream: nats://HOST[:PORT]/NAME");
     if (status == TH_OK)
-        status = th_replay_log_list(&name, print_recording, &begun);
-    if (status == TH_OK && name.stream)
-        status = th_replay_log_job_list(&name, &jobs);
-    fputs(th_buffer_text(&jobs), stdout);
-    th_buffer_free(&jobs);
+        status = streams.job ? th_replay_log_job_remove(&name, streams.job) : list_streams(&name);
     th_replay_log_name_free(&name);
     if (status != TH_OK) {
-        th_error_context("cannot list %s", streams.server);
+        th_error_context(streams.job ? "cannot remove a job of %s" : "cannot list %s",
+                         streams.server);
         return th_cli_command_fail("streams");
     }
-    if (!begun)
-        printf("no streams of recordings\n");
     return th_cli_command_finish("streams", TH_OK);
 }

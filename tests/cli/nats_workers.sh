@@ -15,10 +15,11 @@ options='--segment=32KiB' # four segments
 log() { # NAME
     convert "$long" "$1?batch=4KiB"
 }
+lease=300ms # so others take the segment of a worker that is stopped or killed; one that waits at a gate keeps its segment
 join() { # NAME OPTION...
     name=$1
     shift
-    "$tracehost" replay --join $options --lease=300ms "$url/$name" "$@" 4>&-
+    "$tracehost" replay --join $options --lease=$lease "$url/$name" "$@" 4>&-
 }
 merge() { # NAME OPTION...
     name=$1
@@ -56,7 +57,7 @@ begin() {
     (
         # shellcheck disable=SC2016
         setsid sh -c 'echo $$ >"$0"; exec "$@"' "$work/group" env GATED="$work/gate" "$@" \
-            "$tracehost" replay --join $options --lease=300ms "${through:-$url}/$name" -t "$gated" >"$work/worker.out" 2>"$work/worker.err"
+            "$tracehost" replay --join $options --lease=10s "${through:-$url}/$name" -t "$gated" >"$work/worker.out" 2>"$work/worker.err"
         echo $? >"$work/status"
         exec cat "$work/gate" >/dev/null 2>&1
     ) &
@@ -111,7 +112,7 @@ at_one_segment() {
     begin two
     until_so has_state two ' plays segment 0, '
     "$tracehost" streams "$url/two" | hide | sed 's/-t .*gated.so/-t gated/; s/^two .*/two/'
-    (exec 4>&- && join two -t "$gated" 2>"$work/other.err") &
+    (exec 4>&- && lease=10s && join two -t "$gated" 2>"$work/other.err") &
     other=$!
     until_so has_state two '3 done, 1 claimed, 4 in all'
     kill -0 $other && echo 'the other one waits'
@@ -119,6 +120,12 @@ at_one_segment() {
     wait $other
     cat "$work/other.err"
     merge two -t "$gated"
+    id=$("$tracehost" streams "$url/two" | sed -n 's/^  job \([0-9a-f]*\) .*/\1/p')
+    for job in "$id" "$id" 'x.>'; do
+        "$tracehost" streams --remove-job="$job" "$url/two" 2>&1 | sed "s/$id/ID/; s/recording [0-9a-f]*/recording ID/; s/:$port/:PORT/"
+    done
+    "$tracehost" streams "$url/two" | sed -n 3p
+    "$tracehost" streams --remove-job="$id" "$url" 2>&1 | sed "s/:$port/:PORT/"
 }
 expect 'two workers: the second one takes other segments, and waits for the last one' at_one_segment <<OUT
 stream            recording         node                       records           bytes            span
@@ -130,6 +137,12 @@ status 0
 tracehost replay: this worker has done 1 segment
 tracehost replay: this worker has done 3 segments
 $events events
+tracehost streams: cannot remove a job of nats://127.0.0.1:PORT/two
+  the recording ID has no job ID
+tracehost streams: cannot remove a job of nats://127.0.0.1:PORT/two
+  the recording ID has no job x.>
+tracehost streams: cannot remove a job of nats://127.0.0.1:PORT
+  the name lacks the stream: nats://HOST[:PORT]/NAME
 OUT
 
 # --- Workers that are stopped, killed, or crash -------------------------------------------------------------------------

@@ -43,6 +43,13 @@ static const char *const names[] = {
 
 /* --- Writing ----------------------------------------------------------------------------------- */
 
+void th_replay_log_hide_controls(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
 void th_replay_log_note_time(struct th_log_times *times, int64_t ns)
 {
     if (!times->known)
@@ -201,6 +208,7 @@ enum th_status th_replay_log_read_heads(const struct tracehost_log_engine *engin
     if (!read_count_head(value_of_head(engine, message, CREATION), &batch->creation))
         batch->creation = 0;
     snprintf(batch->node, sizeof batch->node, "%s", value_of_head(engine, message, NODE));
+    th_replay_log_hide_controls(batch->node);
     batch->last = strcmp(value_of_head(engine, message, LAST), "1") == 0;
     return TH_OK;
 }

@@ -93,9 +93,7 @@ static __attribute__((format(printf, 2, 3))) void say_fault(const struct th_log_
     va_start(arguments, format);
     vsnprintf(text + used, sizeof text - used - 1, format, arguments);
     va_end(arguments);
-    for (char *c = text; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    th_replay_log_hide_controls(text);
     strcat(text, "\n");
     feed_bytes(feed->status, text, strlen(text));
 }

@@ -84,4 +84,8 @@ enum th_status th_replay_log_job_get(struct th_log_job *job, uint64_t segment,
 /* Appends to TEXT, for users, the jobs of the stream of NAME, and their workers. Errors: TH_MALFORMED. */
 enum th_status th_replay_log_job_list(const struct th_log_name *name, struct th_buffer *text);
 
+/* Removes the job ID of the recording of NAME, with its states. A worker that still plays begins it again.
+ * Errors: TH_MALFORMED; TH_USAGE if there is no such job; TH_FAILED. */
+enum th_status th_replay_log_job_remove(const struct th_log_name *name, const char *id);
+
 #endif

@@ -1,4 +1,4 @@
-/* Lists of jobs, and of their workers. */
+/* Lists of jobs and of their workers, and the end of jobs. */
 #include "log_job_internal.h"
 
 #include "host/base/memory.h"
@@ -27,6 +27,7 @@ static void add_mark(void *context, const char *subject, uint64_t messages)
         TRACEHOST_LOG_DONE)
         return;
     th_replay_log_job_read_mark(&message, &entry);
+    th_replay_log_hide_controls(entry.host);
     job->log.engine->release(&message);
     marks->done += entry.mark == TH_LOG_DONE || entry.mark == TH_LOG_UNSOUND;
     marks->claimed += entry.mark == TH_LOG_CLAIMED;
@@ -53,8 +54,7 @@ static void add_job_of_subject(struct th_log_job *job, const char *subject, stru
     struct job_marks marks = {.job = job};
     struct tracehost_log_message message;
     char pattern[TH_LOG_SUBJECT];
-    const char *words;
-    char *copy;
+    char *copy, *words;
 
     if (job->log.engine->get(&job->log.client, job->stream, subject, 0, &message) !=
         TRACEHOST_LOG_DONE)
@@ -68,11 +68,13 @@ static void add_job_of_subject(struct th_log_job *job, const char *subject, stru
         job->log.engine->list(&job->log.client, job->stream, pattern, add_mark, &marks);
     th_error_clear();
     words = strstr(copy, "\noptions");
+    if (words)
+        th_replay_log_hide_controls(words += strlen("\noptions"));
     th_buffer_printf(text,
                      "  job %s of %s:%s; segments: %" PRIu64 " done, %" PRIu64 " claimed, %" PRIu64
                      " in all\n",
-                     job->id, job->recording, words ? words + strlen("\noptions") : "", marks.done,
-                     marks.claimed, th_replay_log_job_segments(job, options.size));
+                     job->id, job->recording, words ? words : "", marks.done, marks.claimed,
+                     th_replay_log_job_segments(job, options.size));
     if (marks.workers.size)
         th_buffer_add(text, marks.workers.data, marks.workers.size);
     th_buffer_free(&marks.workers);
@@ -123,4 +125,47 @@ enum th_status th_replay_log_job_list(const struct th_log_name *name, struct th_
     th_free(job.stream);
     th_replay_log_close(&job.log);
     return status == TH_END ? TH_OK : status;
+}
+
+/* --- The end ----------------------------------------------------------------------------------- */
+
+/* Removes all that the server has of JOB. TH_END: it has nothing. Errors: TH_FAILED. */
+static enum th_status remove_keys(struct th_log_job *job)
+{
+    struct tracehost_log_message message;
+    enum tracehost_log_result result;
+    char subject[TH_LOG_SUBJECT];
+
+    th_replay_log_job_subject(job, subject, "job");
+    result = th_replay_log_job_get_message(job, job->stream, subject, 0, &message);
+    if (result == TRACEHOST_LOG_NONE)
+        return TH_END;
+    if (result == TRACEHOST_LOG_DONE) {
+        job->log.engine->release(&message);
+        th_replay_log_job_subject(job, subject, ">");
+        result = job->log.engine->purge(&job->log.client, job->stream, subject);
+    }
+    return result == TRACEHOST_LOG_DONE ? TH_OK : th_replay_log_job_fails(job);
+}
+
+enum th_status th_replay_log_job_remove(const struct th_log_name *name, const char *id)
+{
+    struct th_log_job job = {.name = *name};
+    enum th_status status = th_replay_log_open(name, false, &job.log);
+    bool is_id = strlen(id) == TH_LOG_ID - 1 && strspn(id, "0123456789abcdef") == TH_LOG_ID - 1;
+
+    snprintf(job.id, sizeof job.id, "%s", id);
+    if (status == TH_OK)
+        status = th_replay_log_choose(&job.log, name, &job.recording);
+    if (status == TH_OK)
+        status = is_id ? th_replay_log_job_open_bucket(&job, false) : TH_END;
+    if (status == TH_OK)
+        status = remove_keys(&job);
+    if (status == TH_END)
+        status = th_error_raise(TH_USAGE, "the recording %s has no job %s", job.recording, id);
+    th_free(job.recording);
+    th_free(job.bucket);
+    th_free(job.stream);
+    th_replay_log_close(&job.log);
+    return status;
 }

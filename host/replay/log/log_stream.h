@@ -108,6 +108,9 @@ enum th_status th_replay_log_read_heads(const struct tracehost_log_engine *engin
 enum th_status th_replay_log_unpack(const struct tracehost_log_message *message,
                                     const struct th_log_batch *batch, struct th_buffer *plain);
 
+/* Writes over the bytes of TEXT that a terminal could take as commands. */
+void th_replay_log_hide_controls(char *text);
+
 /* Notes that TIMES has NS, too. */
 void th_replay_log_note_time(struct th_log_times *times, int64_t ns);
 

@@ -74,9 +74,7 @@ static void note_here(struct th_log_writer *writer, const struct th_etf_node *he
     now->creation = here->creation;
     if (here->node != TH_NONE)
         snprintf(now->node, sizeof now->node, "%s", th_atom_name(here->node)->text);
-    for (char *c = now->node; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    th_replay_log_hide_controls(now->node);
 }
 
 void th_replay_log_make_id(char id[TH_LOG_ID])
