@@ -67,6 +67,39 @@ case $BUILD_DIR:${EMULATOR:-} in
 */tsan:) skip 'all slots, tags and shapes are covered' 'this sanitizer has a thread of its own' ;;
 *) check 'all slots, tags and shapes are covered' covers ;;
 esac
+# slowed: a callback that was slow once, as on a busy machine, changes nothing of what is found.
+cat >"$work/keeps.c" <<'EOF'
+#include <erl_tracer.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static ERL_NIF_TERM latest;
+
+TH_TRACER_ENABLED(generic)
+{
+    return TH_TRACER_ATOM(env, trace);
+}
+
+TH_TRACER_TRACE(generic)
+{
+    if (latest && enif_is_identical(tag, enif_make_atom(env, "gc_major_end"))) {
+        if (mkdir("slowed", 0777) == 0)
+            usleep(500000);
+        enif_is_identical(latest, term);
+    }
+    latest = term;
+}
+EOF
+slowed() {
+    "$CC" -fPIC -shared -I plugin_api -o "$work/keeps.so" "$work/keeps.c" || return
+    for run in idle busy; do
+        mkdir "$work/$run"
+        [ $run = busy ] || mkdir "$work/$run/slowed"
+        (cd "$work/$run" && "$tracehost" check --seed=1 --for=0s ../keeps.so) | sed '/ runs, /d' >"$work/$run/said"
+    done
+    [ -d "$work/busy/slowed" ] && grep -q '^kept: ' "$work/idle/said" && diff "$work/idle/said" "$work/busy/said"
+}
+check 'a callback that is slow once changes nothing of what is found' slowed
 # same_seed: a seed repeats the random streams.
 same_seed() {
     for i in 1 2; do

@@ -2,10 +2,9 @@
 
 #include "host/base/error.h"
 
-static const int64_t PATIENCE = 1000000000; /* limit of a callback when a finding is confirmed */
-
 bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t count, size_t *needed)
 {
+    const int64_t limit = *seek->limit_ns;
     const struct th_check_page *page;
     const struct th_check_found *found;
 
@@ -14,7 +13,10 @@ bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t co
         return false;
     }
     ++*seek->trials;
+    if (seek->found->rule != TH_RULE_HANG)
+        *seek->limit_ns = TH_CHECK_PATIENCE;
     page = seek->run(seek->context, input);
+    *seek->limit_ns = limit;
     found = page ? th_check_trial_find(page, seek->found->key) : NULL;
     th_error_clear();
     if (!found)
@@ -36,7 +38,7 @@ bool th_check_seek_again(struct th_check_seek *seek, const void *input, int time
 
     seek->most = UINT64_MAX;
     seek->stop = &never;
-    *seek->limit_ns = PATIENCE;
+    *seek->limit_ns = TH_CHECK_PATIENCE;
     for (int i = 0; i < times && holds; i++)
         holds = th_check_seek_meet(seek, input, 0, NULL);
     *seek->limit_ns = limit;

@@ -11,6 +11,10 @@
 /* Trials for the smallest input of a finding. Most need 15 to 50. */
 enum { TH_CHECK_SEARCH_TRIALS = 300 };
 
+/* Nanoseconds that a callback or call may take when a finding is confirmed, and when another one than a
+ * hang is sought: a busy machine then finds the same as an idle one. */
+#define TH_CHECK_PATIENCE INT64_C(1000000000)
+
 struct th_check_seek {
     struct th_check_found *found; /* is sought by its key; becomes the one that was met last */
     uint64_t *trials;             /* counts */
@@ -23,8 +27,8 @@ struct th_check_seek {
     void *context;
 };
 
-/* Returns whether the finding is met in INPUT. *NEEDED becomes how many of the COUNT units of INPUT
- * were needed; NULL: that is not wanted. */
+/* Returns whether the finding is met in INPUT, with patience if it is no hang. *NEEDED becomes how many
+ * of the COUNT units of INPUT were needed; NULL: that is not wanted. */
 bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t count,
                         size_t *needed);
 

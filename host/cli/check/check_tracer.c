@@ -125,10 +125,11 @@ static enum th_status print_result(const struct checking *c, const struct th_che
 /* --- Runs ------------------------------------------------------------------------------------- */
 
 /* Plays STREAM as SETTING says, and prints new findings, each with the least of STREAM that it needs.
+ * *WAS_SLOWED: a callback took long, and did not do so again.
  * Errors: those of th_check_trial_raise() if the tracer was not attached; those of
  * th_check_search(). */
-static enum th_status run(struct checking *c, const struct th_check_setting *setting,
-                          const struct th_buffer *stream)
+static enum th_status play_once(struct checking *c, const struct th_check_setting *setting,
+                                const struct th_buffer *stream, bool *was_slowed)
 {
     const struct th_check_page *page = th_check_trial_run(setting, stream);
     struct th_check_found found[TH_CHECK_FINDINGS];
@@ -158,11 +159,29 @@ static enum th_status run(struct checking *c, const struct th_check_setting *set
         c->known.keys[c->known.count++] = found[i].key;
         status = th_check_search(&result, stream, &th_cli_interrupted);
         c->trials += result.trials;
-        if (status == TH_OK && !th_check_seek_holds(&result.found, result.confirmed))
+        if (status == TH_OK && !th_check_seek_holds(&result.found, result.confirmed)) {
             c->known.count--;
-        else if (status == TH_OK)
+            *was_slowed = true;
+        } else if (status == TH_OK) {
             status = print_result(c, &result);
+        }
         th_buffer_free(&result.stream);
+    }
+    return status;
+}
+
+/* As play_once(). A trial that ended because the machine was busy is made once more, with patience: the
+ * tour would go on without the record. */
+static enum th_status run(struct checking *c, const struct th_check_setting *setting,
+                          const struct th_buffer *stream)
+{
+    bool was_slowed = false;
+    enum th_status status = play_once(c, setting, stream, &was_slowed);
+
+    if (was_slowed && status == TH_OK && !th_cli_interrupt_came()) {
+        struct th_check_setting patient = *setting;
+        patient.limit_ns = TH_CHECK_PATIENCE;
+        status = play_once(c, &patient, stream, &was_slowed);
     }
     return status;
 }
