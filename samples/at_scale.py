@@ -166,7 +166,10 @@ def day(nodes, events):
     show(('a day of one node', *KINDS),
          ('minutes of a processor: replay -t report', *each(lambda kind: 60 * hours * from_log('report', kind))),
          ('thousand world messages before its end', *(count / 1e3 for count in before)),
-         ('minutes until a replay begins there', *(count * WORLD_US / 60e6 for count in before)))
+         ('minutes until a replay begins there', *(count * WORLD_US / 60e6 for count in before)),
+         *(('hours until workers begin, segments of ' + size,
+            *(count * WORLD_US / 3600e6 * (records * plain / segment - 1) / 2 for count, plain in zip(before, PLAIN)))
+           for size, segment in (('64 MiB', SEGMENT), ('4 GiB', 4 << 30))))
     print()
     show(('workers, %s' % KINDS[0], *TRACERS),
          ('hours of a processor: one replay', *(hours * from_log(tracer, 0) for tracer in TRACERS)),

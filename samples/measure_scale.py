@@ -193,7 +193,8 @@ def states(file, segment='8MiB'):
             state = server.ask('STREAM.INFO.KV_tracehost_r')['state']
             before = records * (len(sizes) - 1) / 2  # records before the segments
             show(tracer, segments=len(sizes), state=statistics.mean(sizes), most=max(sizes), bucket=state['bytes'],
-                 replay_cpu=plain[1], join_cpu=joined[1], past_us=(joined[1] - plain[1]) / before * 1e6, merge_s=merged[0])
+                 replay_cpu=plain[1], join_cpu=joined[1], past_us=(joined[1] - plain[1]) / before * 1e6, replay_s=plain[0],
+                 join_s=joined[0], merge_s=merged[0])
             server.ask('STREAM.DELETE.KV_tracehost_r')
 
 
