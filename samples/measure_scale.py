@@ -12,9 +12,9 @@
   samples/measure_scale.py world FILE           beginning in the middle of a recording
   samples/measure_scale.py node                 `convert` of a running node with 10,000 events a second
 
-A FILE is a recording; `kinds`, `tracers` and `states` put copies of it together, up to 200 MB. Times of processors are
-the least of all rounds, as other programs may use the machine. nats-server must be installed, and tracehost be in PATH.
-Each server has its files in a new folder in $TMPDIR.
+A FILE is a recording; kinds, tracers, states, world and leader put copies of it together, up to 200 MB. Times of kinds
+and tracers are the least of all rounds, as other programs may use the machine. nats-server must be installed, and
+tracehost be in PATH. Each server has its files in a new folder in $TMPDIR.
 """
 
 import base64
