@@ -5,8 +5,9 @@
 
 FOLDER is an empty folder for the server. WORKERS is a list such as 1,2,4. A run is a recording, a tracer, a number of workers
 and a seed. In each run three workers and the server are killed with SIGKILL, when the bucket has got as many messages as the
-seed says; a killed worker is replaced, and the server starts again with its files. A run fails if merge prints anything else on
-stdout or stderr than a replay, if it has not merged all segments, or if there were fewer deaths.
+seed says; a killed worker is replaced, and the server starts again with its files. A run that was over before all were killed
+is made again, with other moments. A run fails if merge prints anything else on stdout or stderr than a replay, or if it has not
+merged all segments.
 """
 
 import glob
@@ -21,7 +22,7 @@ import sys
 import time
 
 TRACEHOST = os.environ['TRACEHOST']
-SEGMENTS, DEATHS, LEASE = 16, 3, '--lease=1s'
+SEGMENTS, DEATHS, LEASE, TRIES = 16, 3, '--lease=1s', 20
 STREAM = 'chaos'
 BUCKET = 'KV_tracehost_' + STREAM
 
@@ -93,7 +94,10 @@ class Run:
                                              stderr=subprocess.PIPE, start_new_session=True))
 
     def kill_worker(self):
-        worker = self.random.choice([worker for worker in self.workers if worker.poll() is None])
+        alive = [worker for worker in self.workers if worker.poll() is None]
+        if not alive:
+            return
+        worker = self.random.choice(alive)
         os.killpg(worker.pid, signal.SIGKILL)
         worker.communicate()
         self.deaths += 1
@@ -127,7 +131,7 @@ class Run:
                 self.start()
             elif worker.returncode != 0:
                 return 'a worker has ended with %d: %s' % (worker.returncode, said)
-        return 'only %d workers and servers died' % self.deaths if self.deaths < DEATHS + 1 else None
+        return None
 
     def restart(self):
         self.server.kill()
@@ -150,8 +154,13 @@ def main(folder, seeds, counts, tracers, *recordings):
                 continue
             for count in map(int, counts.split(',')):
                 for seed in range(int(seeds)):
-                    run = Run(server, recording, os.path.getsize(path), tracer, '%s %s %d %d' % (path, tracer, count, seed))
-                    fault = run.play(count)
+                    for again in range(TRIES):
+                        run = Run(server, recording, os.path.getsize(path), tracer, '%s %s %d %d %d' % (path, tracer, count, seed, again))
+                        fault = run.play(count)
+                        if fault or run.deaths == DEATHS + 1:
+                            break
+                    if not fault and run.deaths <= DEATHS:
+                        fault = 'only %d workers and servers died, in each of %d runs' % (run.deaths, TRIES)
                     got = output_of('merge', '--stats', *run.words)
                     if not fault and got[:3] != wanted[:3]:
                         fault = 'merge differs: %s' % got[1].decode()
