@@ -205,8 +205,13 @@ static void a_continuation_can_raise_a_caught_exception_again(void **state)
 static void continuations_need_no_stack(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_THREAD__ /* one thread calls: more calls show no more races */
+    assert_string_equal(call("deep", "[200000]"), "200000");
+    assert_string_equal(call("loop", "[200000]"), "done");
+#else
     assert_string_equal(call("deep", "[1000000]"), "1000000");
     assert_string_equal(call("loop", "[1000000]"), "done");
+#endif
 }
 
 /* The heap is collected while continuations keep terms. */
