@@ -1,5 +1,8 @@
 #!/bin/sh
 # Tests wrong options of scons: each is refused with a hint to the right one. Nothing is built here.
+case ${BUILD_DIR:-} in
+*asan | *tsan) echo 'scons reads its options the same way for each build'; exit 77 ;;
+esac
 passed=0
 failed=0
 work=$(mktemp -d) || exit 1
