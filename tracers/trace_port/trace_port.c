@@ -43,13 +43,8 @@ struct settings {
     atomic_int end;         /* enum end */
 };
 
+#include "../kit/port_message.h"
 #include "../kit/share.h"
-#include "../kit/stamp.h"
-
-enum { OP_MESSAGE, OP_DROP, HEAD = 5 /* bytes of op and size */ };
-
-/* trace or seq_trace, tracee, tag, term, extra, match specification's result, scheduler, time */
-enum { ELEMENTS = 8 };
 
 static void find_records(struct output_file *file, const char *data, size_t size)
 {
@@ -62,22 +57,21 @@ static void find_records(struct output_file *file, const char *data, size_t size
         file->left -= skipped;
         if (file->left)
             return;
-        if (file->head_used == HEAD) {
+        if (file->head_used == PORT_HEAD) {
             file->head_used = 0;
             file->ended = file->written + (data - begin);
         }
         if (data == end)
             return;
         file->head[file->head_used++] = (unsigned char)*data++;
-        if (file->head_used == HEAD && file->head[0] == OP_MESSAGE)
+        if (file->head_used == PORT_HEAD && file->head[0] == PORT_MESSAGE)
             file->left = (uint64_t)file->head[1] << 24 | (uint64_t)file->head[2] << 16 |
                          (uint64_t)file->head[3] << 8 | file->head[4];
     }
 }
 
-/* Losses due to the format. Relaxed: counts. */
-static atomic_ullong dropped; /* events with terms that the format cannot carry */
-static atomic_ullong plain;   /* calls with more known facts than the format can carry */
+/* Events with terms that the format cannot carry. Relaxed: a count. */
+static atomic_ullong dropped;
 
 static atomic_uint ended; /* outputs with an end; relaxed */
 
@@ -98,7 +92,7 @@ static bool has_room(struct settings *settings, uint64_t size)
         return false;
     if (settings->max_events && settings->events >= settings->max_events)
         end = END_EVENTS;
-    else if (settings->max_bytes && settings->bytes + size + HEAD > settings->max_bytes)
+    else if (settings->max_bytes && settings->bytes + size + PORT_HEAD > settings->max_bytes)
         end = END_BYTES;
     else
         return true;
@@ -109,9 +103,9 @@ static bool has_room(struct settings *settings, uint64_t size)
 
 static void put_record(FILE *file, unsigned char op, uint32_t size, const unsigned char *data)
 {
-    const unsigned char head[HEAD] = {op, (unsigned char)(size >> 24), (unsigned char)(size >> 16),
-                                      (unsigned char)(size >> 8), (unsigned char)size};
+    unsigned char head[PORT_HEAD];
 
+    port_write_head(head, op, size);
     fwrite_unlocked(head, 1, sizeof head, file);
     if (data)
         fwrite_unlocked(data, 1, size, file);
@@ -123,7 +117,7 @@ static void write_record(struct output *output, unsigned char op, uint32_t size,
                          const unsigned char *data)
 {
     struct settings *settings = &output->settings;
-    uint64_t bytes = HEAD + (data ? (uint64_t)size : 0);
+    uint64_t bytes = PORT_HEAD + (data ? (uint64_t)size : 0);
 
     record_begin(output->file, bytes);
     if (has_room(settings, bytes)) {
@@ -140,76 +134,14 @@ static void write_record(struct output *output, unsigned char op, uint32_t size,
 static void write_left_out(struct output *output, uint64_t count)
 {
     if (count)
-        put_record(output->file, OP_DROP, count < UINT32_MAX ? (uint32_t)count : UINT32_MAX, NULL);
-}
-
-static ERL_NIF_TERM clock_term(ErlNifEnv *env, int64_t ns)
-{
-    int64_t seconds = ns / 1000000000;
-
-    return enif_make_tuple3(env, enif_make_int64(env, seconds / 1000000),
-                            enif_make_int64(env, seconds % 1000000),
-                            enif_make_int64(env, ns / 1000 % 1000000));
-}
-
-/* Returns the time as the BEAM adds it to a trace message. */
-static ERL_NIF_TERM stamp_term(ErlNifEnv *env, const struct stamp *stamp)
-{
-    ERL_NIF_TERM time;
-
-    if (stamp->kind == STAMP_SYSTEM || stamp->kind == STAMP_CPU)
-        return clock_term(env, stamp->ns);
-    time = enif_make_int64(env, stamp->ns);
-    return stamp->kind == STAMP_STRICT
-               ? enif_make_tuple2(env, time, enif_make_int64(env, stamp->unique))
-               : time;
-}
-
-static unsigned add_option(ErlNifEnv *env, ERL_NIF_TERM opts, ERL_NIF_TERM key,
-                           ERL_NIF_TERM *element)
-{
-    return !!enif_get_map_value(env, opts, key, element);
-}
-
-/* Makes {trace, Tracee, Tag, Term, Extra, Result, Scheduler}, without those of the last three that
- * the event lacks; {trace_ts, ..., Time}; for sequential tracing {seq_trace, Label, Info}, or the
- * same with a Time. */
-static ERL_NIF_TERM message(ErlNifEnv *env, ERL_NIF_TERM tag, ERL_NIF_TERM tracee,
-                            ERL_NIF_TERM term, ERL_NIF_TERM opts)
-{
-    struct stamp stamp = stamp_take(env, opts);
-    ERL_NIF_TERM elements[ELEMENTS];
-    unsigned count = 2;
-
-    elements[1] = tracee;
-    if (tag == TH_TRACER_ATOM(env, seq_trace)) {
-        elements[0] = tag;
-        elements[count++] = term;
-    } else {
-        elements[0] = stamp.kind ? TH_TRACER_ATOM(env, trace_ts) : enif_make_atom(env, "trace");
-        elements[count++] = tag;
-        elements[count++] = term;
-        count += add_option(env, opts, TH_TRACER_ATOM(env, extra), &elements[count]);
-        count += add_option(env, opts, TH_TRACER_ATOM(env, match_spec_result), &elements[count]);
-        count += add_option(env, opts, TH_TRACER_ATOM(env, scheduler_id), &elements[count]);
-    }
-    if (stamp.kind)
-        elements[count++] = stamp_term(env, &stamp);
-    return enif_make_tuple_from_array(env, elements, count);
-}
-
-/* Counts calls whose facts and callers have no place in a trace message. */
-static void count_what_stays(ErlNifEnv *env, ERL_NIF_TERM tag)
-{
-    if (tag == TH_TRACER_ATOM(env, call) && TH_HAS(th_call_fact) &&
-        (th_call_fact(env, TH_CALL_EXTERNAL) >= 0 || th_call_fact(env, TH_CALL_TAIL) >= 0))
-        atomic_fetch_add_explicit(&plain, 1, memory_order_relaxed);
+        put_record(output->file, PORT_DROP, count < UINT32_MAX ? (uint32_t)count : UINT32_MAX,
+                   NULL);
 }
 
 static void drop(struct output *output)
 {
     atomic_fetch_add_explicit(&dropped, 1, memory_order_relaxed);
-    write_record(output, OP_DROP, 1, NULL);
+    write_record(output, PORT_DROP, 1, NULL);
 }
 
 /* Returns whether the output of STATE has ended; counts the event if there is one. */
@@ -239,14 +171,14 @@ TH_TRACER_TRACE(generic)
 
     if (!output)
         return;
-    count_what_stays(env, tag);
-    if (!enif_term_to_binary(env, message(env, tag, tracee, term, opts), &bytes)) {
+    port_count_what_stays(env, tag);
+    if (!enif_term_to_binary(env, port_message(env, tag, tracee, term, opts), &bytes)) {
         output_lose();
-        write_record(output, OP_DROP, 1, NULL);
+        write_record(output, PORT_DROP, 1, NULL);
         return;
     }
     if (bytes.size <= UINT32_MAX)
-        write_record(output, OP_MESSAGE, (uint32_t)bytes.size, bytes.data);
+        write_record(output, PORT_MESSAGE, (uint32_t)bytes.size, bytes.data);
     else
         drop(output);
     enif_release_binary(&bytes);
@@ -259,7 +191,7 @@ static ERL_NIF_TERM save_output(ErlNifEnv *env, struct output *output)
 {
     const struct settings *settings = &output->settings;
 
-    return dropped || plain || settings->max_events || settings->max_bytes
+    return dropped || port_plain || settings->max_events || settings->max_bytes
                ? 0
                : share_save_file(env, output);
 }
@@ -288,11 +220,7 @@ TH_TRACER_UNLOAD()
         fprintf(stderr,
                 "trace_port: events that cannot be written as a record, counted as lost: %llu\n",
                 dropped);
-    if (plain)
-        fprintf(stderr,
-                "trace_port: calls written without `external`, `tail` and callers (jsonl keeps "
-                "them): %llu\n",
-                plain);
+    port_report_plain("trace_port");
     output_close_all(env);
 }
 
