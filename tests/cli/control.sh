@@ -31,6 +31,7 @@ diff        built in  BUILD/lib/tracehost/tracers/diff.so
 flame       built in  BUILD/lib/tracehost/tracers/flame.so
 jsonl       built in  BUILD/lib/tracehost/tracers/jsonl.so
 msg         built in  BUILD/lib/tracehost/tracers/msg.so
+nats        built in  BUILD/lib/tracehost/tracers/nats.so
 otlp        built in  BUILD/lib/tracehost/tracers/otlp.so
 perfetto    built in  BUILD/lib/tracehost/tracers/perfetto.so
 report      built in  BUILD/lib/tracehost/tracers/report.so
