@@ -364,9 +364,9 @@ flame                NIF library    built in         BUILD/lib/tracehost/tracers
 jsonl                NIF library    built in         BUILD/lib/tracehost/tracers/jsonl.so
 misfit               NIF library    -L               WORK/list/misfit.so
 msg                  NIF library    built in         BUILD/lib/tracehost/tracers/msg.so
+nats                 NIF library    built in         BUILD/lib/tracehost/tracers/nats.so
 other                refused        -L               WORK/list/other.so
     the file was compiled for RISC-V; this host runs on $(machine)
-nats                 NIF library    built in         BUILD/lib/tracehost/tracers/nats.so
 otlp                 NIF library    built in         BUILD/lib/tracehost/tracers/otlp.so
 perfetto             NIF library    built in         BUILD/lib/tracehost/tracers/perfetto.so
 report               NIF library    built in         BUILD/lib/tracehost/tracers/report.so

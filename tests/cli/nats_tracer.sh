@@ -89,7 +89,7 @@ dropped() {
     behind_gate dropped full=drop,window=4096 "$long" 766
     echo "status $?"
     account dropped
-    # What the tracer says is what the log counts.
+    # The tracer says the number that the log counts.
     lost=$("$tracehost" dump "$url/dropped" | grep '^{drop,' | tr -dc '0-9\n' | awk '{ sum += $1 } END { print sum }')
     grep -c "^nats: events that are not in $url/dropped: $lost\$" "$work/told"
 }
