@@ -415,10 +415,11 @@ static int start(struct publisher *publisher)
     publisher->records = records[1];
     publisher->words = words[0];
     publisher->bell = *bell;
+    publisher->runs = publisher->open = true; /* before the thread, which may end at once */
     error = enif_thread_create(name, &publisher->thread, watch, publisher, NULL);
-    publisher->runs = publisher->open = !error;
     if (!error)
         return 0;
+    publisher->runs = publisher->open = false;
     close(publisher->records); /* the end of the pipe ends the program */
     close(publisher->words);
     close(publisher->bell);
