@@ -7,7 +7,7 @@
  * is killed: the program then reads to the end of the pipe.
  *
  * The window is the size of the pipe, as the system rounds it. A pipe joins small records in a page, which a socket
- * does not do: of records of 100 bytes a socket takes less than a tenth of those that a pipe of the same size
+ * does not do: of records of 100 bytes a socket takes a seventh of those that a pipe of the same size
  * takes. A record of up to 4096 bytes is written as a whole or not at all. A longer one, if it is not to wait, may be
  * written in part; then its rest is kept, and is the next thing to be written.
  *
