@@ -55,11 +55,12 @@ for tracer in "$BUILD_DIR"/lib/tracehost/tracers/*.so; do
     esac
     check "$(basename "$tracer" .so) has no finding" no_finding "$tracer" "$@"
 done
-# nats begins a process on purpose, which is its only finding; here a program that keeps what it should publish.
+# nats begins a process on purpose, which is its only finding; here a program that keeps what it should publish. With full=wait
+# a callback waits, too, if the program is slow.
 begins_a_process() {
     printf '#!/bin/sh\nexec cat >%s\n' "$work/kept" >"$work/keep"
     chmod +x "$work/keep"
-    no_finding "$BUILD_DIR/lib/tracehost/tracers/nats.so,log=nats://x/y,program=$work/keep" "$top/$recordings/s06_ports.trace" >"$work/found"
+    no_finding "$BUILD_DIR/lib/tracehost/tracers/nats.so,log=nats://x/y,full=drop,program=$work/keep" "$top/$recordings/s06_ports.trace" >"$work/found"
     grep -o -e 'begins a process' -e '^1 finding' "$work/found"
 }
 [ "$few" ] || expect 'nats begins a process, and has no other finding' begins_a_process <<'LINES'

@@ -16,9 +16,9 @@ party=$BUILD_DIR/tests/plugins/party.so
     echo "party:monitor(S), party:signal(S, kill), receive {'DOWN', _, process, S, killed} -> ok end."
 } >"$work/expressions"
 
-# traced TRACER,SETTINGS: that, in $work/out; $calls, $sends, $ends and $events are how many there were.
+# traced TRACER,SETTINGS [OUTPUT]: that, in $work/out; OUTPUT are the settings of a tracer that has no `output`. $calls, $sends, $ends and $events are how many there were.
 traced() {
-    "$tracehost" run --schedulers=4 --duration=60s -t "$1,output=$work/out" -t "count,by=tag,format=csv,output=$work/counted" \
+    "$tracehost" run --schedulers=4 --duration=60s -t "$1,${2:-output=$work/out}" -t "count,by=tag,format=csv,output=$work/counted" \
         -t "count,format=csv,output=$work/functions" --flags=call,send,receive,procs,monotonic_timestamp -p fib:_/_ --exception \
         -p party:_/_ --exception -f "$work/expressions" "$party" fib >"$work/results" || return
     calls=$(number call) && sends=$(number send) && ends=$(($(number return_from) + $(number exception_from))) &&
@@ -82,7 +82,7 @@ with_otlp() {
 }
 # The events of each process are in order: `time` finds the same number of ended calls.
 recorded() {
-    traced "$1" && "$tracehost" dump "$work/out" >"$work/dump" && same "$(wc -l <"$work/dump")" "$events" records &&
+    traced "$@" && "$tracehost" dump "$work/out" >"$work/dump" && same "$(wc -l <"$work/dump")" "$events" records &&
         "$tracehost" replay -t time,format=csv,output="$work/again" "$work/out" && same "$(awk -F, 'NR > 1 { sum += $1 - $3 - $4 } END {
             print sum }' "$work/again")" "$ends" 'calls that ended'
 }
@@ -91,6 +91,10 @@ with_tree() {
 }
 with_trace_port() {
     recorded trace_port
+}
+# The program that nats begins keeps what it should publish.
+with_nats() {
+    printf '#!/bin/sh\nexec cat >%s\n' "$work/out" >"$work/keep" && chmod +x "$work/keep" && recorded nats "log=nats://x/y,program=$work/keep"
 }
 with_jsonl() {
     recorded jsonl
