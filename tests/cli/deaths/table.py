@@ -207,6 +207,12 @@ class Death:
                 return found[1] + ('' if right else ', wrong place')
         return 'none'
 
+    def are_first(self, amount, mine, theirs):
+        """Returns whether MINE are the first AMOUNT lines of THEIRS."""
+        if (self.command, self.kind) == ('run', 'outside_TERM'):  # another thread sees the signal, and stops the functions
+            amount = max(amount, len(mine) - 1)
+        return mine == theirs[:-1][:amount] + ['']
+
     def output(self, whole):
         """Compares the other output with that of the command without a death, WHOLE."""
         if COMMANDS[self.command][2] is None:
@@ -217,8 +223,7 @@ class Death:
             amount = len(whole.log + whole.stdout)
         else:
             amount = COMMANDS[self.command][2]
-        good = all(mine == theirs[:-1][:amount] + [''] for mine, theirs in
-                   ((self.events(), whole.events()), (self.log, whole.log)))
+        good = self.are_first(amount, self.events(), whole.events()) and self.are_first(amount, self.log, whole.log)
         left = set(os.listdir(self.here)) - {'stdout', 'stderr', 'log', 'tmp'} or os.listdir(self.here + '/tmp')
         return ('yes' if good else 'no') + (', files left' if left else '')
 
