@@ -202,7 +202,7 @@ static void end_failed_alone(void *context, int status)
     end_alone(context, status);
 }
 
-static _Noreturn void deliver_alone(void *context, const struct th_buffer *results)
+static __attribute__((noreturn)) void deliver_alone(void *context, const struct th_buffer *results)
 {
     struct workers *workers = context;
     enum th_status status = TH_OK;
