@@ -8,6 +8,7 @@
 #include "host/term/clock.h"
 
 #include <errno.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -433,14 +434,14 @@ static bool ask_other(const struct th_crash_thread *thread)
  * the same callback. Reads are relaxed: an old value only causes a delay, and the thread checks
  * again before it reports.
  */
-static void *watch_threads(void *unused)
+static void *watch_threads(void *begun)
 {
     int64_t pause = timeout / LOOKS;
     struct timespec nap = {pause / 1000000000, pause % 1000000000};
     uint64_t seen = 0;
     int64_t since = th_clock_real_monotonic();
 
-    (void)unused;
+    sem_post(begun);
     while (!th_crash_is_reporting()) {
         uint64_t now = calls_begun();
         if (now != seen || (only_names && since != INT64_MAX && waits_for_reader(guarded_id))) {
@@ -461,14 +462,20 @@ static void *watch_threads(void *unused)
 enum th_status th_crash_set_timeout(int64_t nanoseconds, bool ends)
 {
     pthread_t watchdog;
+    sem_t begun;
     int error;
 
     only_names = !ends;
     timeout = nanoseconds < LOOKS ? LOOKS : nanoseconds;
     handle_signal(TH_CRASH_TIMEOUT_SIGNAL, on_timeout, NULL);
-    error = th_thread_start(&watchdog, NULL, watch_threads, NULL);
+    sem_init(&begun, 0, 0);
+    error = th_thread_start(&watchdog, NULL, watch_threads, &begun);
     if (error)
         return th_error_raise(TH_FAILED, "cannot start the watchdog thread: %s", strerror(error));
+    /* A thread that begins allocates; a process that is forked meanwhile could not, with a sanitizer's allocator. */
+    while (sem_wait(&begun) != 0)
+        ;
+    sem_destroy(&begun);
     pthread_detach(watchdog);
     return TH_OK;
 }
