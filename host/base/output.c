@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -308,12 +309,13 @@ int th_output_open_nameless(const char **folder)
     return fd;
 }
 
-bool th_output_write_bytes(int descriptor, const void *bytes, size_t size)
+static bool write_or_send(int descriptor, bool is_socket, const void *bytes, size_t size)
 {
     const char *at = bytes;
 
     while (size > 0) {
-        ssize_t written = write(descriptor, at, size);
+        ssize_t written =
+            is_socket ? send(descriptor, at, size, MSG_NOSIGNAL) : write(descriptor, at, size);
         if (written < 0 && errno != EINTR)
             return false;
         if (written > 0) {
@@ -322,6 +324,16 @@ bool th_output_write_bytes(int descriptor, const void *bytes, size_t size)
         }
     }
     return true;
+}
+
+bool th_output_write_bytes(int descriptor, const void *bytes, size_t size)
+{
+    return write_or_send(descriptor, false, bytes, size);
+}
+
+bool th_output_send_bytes(int socket, const void *bytes, size_t size)
+{
+    return write_or_send(socket, true, bytes, size);
 }
 
 off_t th_output_copy_file(int from, off_t at, int to)

@@ -88,6 +88,9 @@ int th_output_open_nameless(const char **folder);
  * end the writing. Async-signal-safe. Errors: returns false, with errno, if not all was written. */
 bool th_output_write_bytes(int descriptor, const void *bytes, size_t size);
 
+/* Sends SIZE bytes to SOCKET likewise; without SIGPIPE, if the other end is closed. */
+bool th_output_send_bytes(int socket, const void *bytes, size_t size);
+
 /* Copies the file FROM to the descriptor TO, from the byte AT to the present end. Returns the byte after
  * the last one that was read. Async-signal-safe. */
 off_t th_output_copy_file(int from, off_t at, int to);

@@ -4,6 +4,7 @@
 
 #include "host/base/buffer.h"
 #include "host/base/memory.h"
+#include "host/base/output.h"
 #include "host/replay/log/log_job.h"
 
 #include <errno.h>
@@ -31,20 +32,6 @@ struct keeping {
 };
 
 /* --- Bytes ------------------------------------------------------------------------------------- */
-
-static bool send_bytes(int socket, const void *data, size_t size)
-{
-    const char *from = data;
-
-    while (size > 0) {
-        ssize_t sent = send(socket, from, size, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR)
-            return false;
-        from += sent > 0 ? sent : 0;
-        size -= sent > 0 ? (size_t)sent : 0;
-    }
-    return true;
-}
 
 static bool take_bytes(int socket, void *data, size_t size)
 {
@@ -82,8 +69,8 @@ static bool answer_with(const struct keeping *keeping, enum th_status status,
     answer->size = data && status == TH_OK ? data->size : 0;
     if (answer->result == TH_KEEPER_FAILED)
         th_error_save(&answer->chain);
-    return send_bytes(keeping->socket, answer, sizeof *answer) &&
-           (answer->size == 0 || send_bytes(keeping->socket, data->data, data->size));
+    return th_output_send_bytes(keeping->socket, answer, sizeof *answer) &&
+           (answer->size == 0 || th_output_send_bytes(keeping->socket, data->data, data->size));
 }
 
 /* Waits for a request, and renews the claim meanwhile. Returns false at the end. */
@@ -201,8 +188,8 @@ enum th_status th_cli_keeper_ask(const struct th_keeper *keeper, enum th_keeper_
     const struct request asked = {
         .request = request, .number = number, .size = data ? data->size : 0};
 
-    if (send_bytes(keeper->socket, &asked, sizeof asked) &&
-        (asked.size == 0 || send_bytes(keeper->socket, data->data, data->size)))
+    if (th_output_send_bytes(keeper->socket, &asked, sizeof asked) &&
+        (asked.size == 0 || th_output_send_bytes(keeper->socket, data->data, data->size)))
         return TH_OK;
     return keeper_has_ended();
 }

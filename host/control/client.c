@@ -4,6 +4,7 @@
 #include "server.h"
 
 #include "host/base/buffer.h"
+#include "host/base/output.h"
 
 #include <errno.h>
 #include <jansson.h>
@@ -58,16 +59,7 @@ static enum th_status client_read_line(struct th_control_client *client, const v
 
 static enum th_status send_all(struct th_control_client *client, const char *text, size_t size)
 {
-    while (size > 0) {
-        ssize_t sent = send(client->fd, text, size, MSG_NOSIGNAL);
-        if (sent < 0 && errno != EINTR)
-            return gone();
-        if (sent > 0) {
-            text += sent;
-            size -= (size_t)sent;
-        }
-    }
-    return TH_OK;
+    return th_output_send_bytes(client->fd, text, size) ? TH_OK : gone();
 }
 
 /* --- Connecting ------------------------------------------------------------------------------ */
