@@ -2,7 +2,9 @@
 
 #include "host/base/error.h"
 
-bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t count, size_t *needed)
+/* As th_check_seek_meet(). PATIENT: each callback or call may take long. */
+static bool meet_once(struct th_check_seek *seek, const void *input, size_t count, size_t *needed,
+                      bool patient)
 {
     const int64_t limit = *seek->limit_ns;
     const struct th_check_page *page;
@@ -13,7 +15,7 @@ bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t co
         return false;
     }
     ++*seek->trials;
-    if (seek->found->rule != TH_RULE_HANG)
+    if (patient)
         *seek->limit_ns = TH_CHECK_PATIENCE;
     page = seek->run(seek->context, input);
     *seek->limit_ns = limit;
@@ -28,20 +30,22 @@ bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t co
     return true;
 }
 
+bool th_check_seek_meet(struct th_check_seek *seek, const void *input, size_t count, size_t *needed)
+{
+    return meet_once(seek, input, count, needed, seek->found->rule != TH_RULE_HANG);
+}
+
 bool th_check_seek_again(struct th_check_seek *seek, const void *input, int times)
 {
     static const int never;
-    const int64_t limit = *seek->limit_ns;
     const uint64_t most = seek->most;
     const volatile int *stop = seek->stop;
     bool holds = true;
 
     seek->most = UINT64_MAX;
     seek->stop = &never;
-    *seek->limit_ns = TH_CHECK_PATIENCE;
     for (int i = 0; i < times && holds; i++)
-        holds = th_check_seek_meet(seek, input, 0, NULL);
-    *seek->limit_ns = limit;
+        holds = meet_once(seek, input, 0, NULL, true);
     seek->most = most;
     seek->stop = stop;
     return holds;
