@@ -410,6 +410,23 @@ extern unsigned char th_tracer_past __attribute__((visibility("default")));
 }
 #endif
 
+/*
+ * A tracer whose output needs more than one event, for example because it prints a table at the end, declares
+ *
+ *     const char th_tracer_gathers = 1;
+ *
+ * `tracehost replay --resume` refuses it: what the tracer knows ends with its process. Without the declaration a
+ * tracer gathers if it has th_tracer_past, or save() and no th_share_file(). All others must have written all
+ * that they tell about an event when its callback returns, by stdio or by a system call.
+ */
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const char th_tracer_gathers __attribute__((visibility("default")));
+#ifdef __cplusplus
+}
+#endif
+
 /* A call or its end, as many events repeat it. Module and function are atoms. */
 struct th_past_call {
     enum th_tracer_tag tag; /* TH_TAG_call, return_to, return_from or exception_from */

@@ -335,7 +335,8 @@ TH_MODULE_API void th_output_buffer_gzip(char *buffer);
 TH_MODULE_API void th_output_buffer_end(char *buffer);
 
 /** Returns 1 if the file PATH, or stdout if PATH is NULL, has output of the same tracer in a process
- * that died (`tracehost replay --on-crash=continue`): the tracer then appends to the file, and does
+ * that died (`tracehost replay --on-crash=continue`), or if the file PATH has some, and the replay goes on where a
+ * reader was (`--resume`): the tracer then appends to the file, and does
  * not write the head of its format again. Else 0, also if the tracer plays all records again.
  * Order: when the tracer begins the file.
  * Thread: any.

@@ -177,6 +177,7 @@ char *th_output_target(const char *name)
 }
 
 _Thread_local const volatile int *th_output_stop;
+bool th_output_goes_on;
 
 /* Polls: a signal may arrive just before a wait would begin. */
 int th_output_open_fifo(const char *name, bool waits)

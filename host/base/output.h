@@ -56,6 +56,10 @@ enum th_status th_output_commit(struct th_output *out);
 bool th_output_begin_file(const char *name);
 void th_output_end_file(const char *name);
 
+/* True: files that tracers write while events come are not emptied, but go on at their ends
+ * (`replay --resume`). Written before the tracers begin their files. */
+extern bool th_output_goes_on;
+
 /* Removes the registered files at once, as the program ends now. For handlers of signals that end
  * the program. */
 void th_output_remove_unfinished(void);

@@ -1,6 +1,7 @@
 /* tracehost replay: plays recorded streams into tracers. */
 #include "isolation.h"
 #include "replaying.h"
+#include "resume.h"
 #include "smallest_crash.h"
 #include "subcommand.h"
 
@@ -101,6 +102,7 @@ static const struct th_argument_set sets[] = {
     {.items = th_cli_supervisor_arguments},
     {.items = th_cli_encoding_arguments},
     {.items = th_cli_isolation_arguments, .check = th_cli_isolation_check},
+    {.items = th_cli_resume_arguments, .check = th_cli_resume_check},
     {0},
 };
 

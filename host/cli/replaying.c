@@ -2,6 +2,7 @@
 #include "replaying.h"
 
 #include "interrupt.h"
+#include "resume.h"
 #include "shards.h"
 #include "smallest_crash.h"
 #include "subcommand.h"
@@ -29,7 +30,7 @@
 struct playing {
     struct th_stream stream;
     struct th_replaying *replay;
-    const struct th_tracing *tracing;
+    struct th_tracing *tracing;
     const struct th_player_counts *played;
     bool refused; /* refused as a stream of another node */
     bool failed;  /* shares could not be merged */
@@ -176,10 +177,26 @@ static void replaying_look_up(void *context)
     th_control_main_thread_look(&playing->replay->main_thread);
 }
 
+/* A barrier, if it is time for one; likewise called. */
+static void look_at_position(void *context)
+{
+    struct playing *playing = context;
+
+    th_cli_resume_mark(playing->replay, playing->tracing, playing->stream.reader, false);
+}
+
+static void mark_end(void *context)
+{
+    struct playing *playing = context;
+
+    th_cli_resume_mark(playing->replay, playing->tracing, playing->stream.reader, true);
+}
+
 static void progress(void *context)
 {
     struct playing *playing = context;
 
+    look_at_position(playing);
     if (playing->replay->trace.control)
         replaying_look_up(playing);
     th_cli_stream_step(&playing->stream);
@@ -213,7 +230,7 @@ static void tell_unplayed(const struct th_replaying *replay, const struct th_pla
     struct th_buffer first = {0}, last = {0};
 
     if (!played->records && !replay->play.max_records.set && !replay->play.max_events.set &&
-        replay->opened && !th_cli_interrupt_came())
+        !replay->stream.resume && replay->opened && !th_cli_interrupt_came())
         th_warn("there are no records in %s", replay->streams.count == 1
                                                   ? th_cli_stream_title(replay->streams.items[0])
                                                   : "the streams");
@@ -309,6 +326,11 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         stream->idle = replaying_look_up;
         stream->idle_context = &playing;
     }
+    if (replay->stream.resume) {
+        stream->idle = look_at_position;
+        stream->ending = mark_end;
+        stream->idle_context = &playing;
+    }
     if (replay->minimize)
         th_cli_minimize_watch(replay->minimize, number, stream);
     atomic_store_explicit(&replay->shown_stream, name, memory_order_relaxed);
@@ -323,6 +345,8 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         return th_cli_command_fail(replay->command);
     }
     replay->opened++;
+    if (replay->stream.resume)
+        th_cli_resume_begin(replay, stream->reader);
     th_trace_go(tracing);
     th_crash_set_stream(&th_replay_reader_info(stream->reader)->file);
     if (replay->shares) {
@@ -331,6 +355,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     }
     th_replay_play(tracing, stream->reader, &replay->play, &th_cli_interrupted, complain, &playing,
                    played);
+    mark_end(&playing);
     th_crash_set_stream(NULL);
     th_crash_end_child();
     if (th_cli_shards_deliver(replay->shares) != TH_OK)
@@ -352,7 +377,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
                           (unsigned long long)info->gaps, th_log_plural(info->gaps));
     status = th_cli_stream_close(stream);
     th_crash_set_common(false);
-    if (playing.failed)
+    if (playing.failed || replay->unmarked)
         return TH_FAILED;
     return playing.refused ? TH_USAGE : status;
 }
@@ -546,6 +571,8 @@ int th_cli_replaying_run(struct th_replaying *replay)
     status = th_options_trace_options_begin(&replay->trace, &replay->control);
     if (status == TH_OK)
         status = th_cli_shards_check(replay->shares, tracing);
+    if (status == TH_OK)
+        status = th_cli_resume_check_tracers(replay, tracing);
     status = status == TH_OK ? play_all(replay, tracing) : fail_at_begin(replay);
     th_control_host_end(&replay->control);
     th_cli_shards_end(replay->shares, status);

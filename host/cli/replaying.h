@@ -35,6 +35,7 @@ struct th_replaying {
     int64_t shards;               /* number of shares; 0: 1 */
     bool join, merge;             /* workers.h */
     int64_t segment, lease;       /* likewise: bytes, nanoseconds; 0: not given */
+    int64_t every;                /* resume.h; nanoseconds; 0: not given */
     bool isolate;                 /* isolation.h */
     enum th_on_crash on_crash;    /* likewise */
     uint64_t max_crashes;         /* likewise */
@@ -44,9 +45,11 @@ struct th_replaying {
     bool merged;      /* all streams are played as one, in the order of time */
     size_t opened;    /* number of streams that were opened */
     bool interrupted; /* a stream that can be read again (a file) was not read to its end */
+    bool unmarked;    /* a position could not be written (resume.h) */
 
     /* Internal. */
     struct th_shards *shares; /* NULL: one share */
+    int64_t marked;           /* time of the last barrier (resume.h) */
     struct th_control_host control;
     struct th_control_main_thread main_thread; /* tasks for the thread that replays */
     /* Position, for other threads. Written by the thread that replays; relaxed, as each number

@@ -106,6 +106,13 @@ static void on_wait(void *context)
                              th_replay_reader_info(stream->reader));
 }
 
+static void on_end(void *context)
+{
+    struct th_stream *stream = context;
+
+    stream->ending(stream->idle_context);
+}
+
 static void on_record(void *context, const struct th_event *event)
 {
     const struct th_stream *stream = context;
@@ -144,9 +151,11 @@ int th_cli_stream_open(struct th_stream *stream)
         .max_memory = stream->options->max_memory,
         .stop = &th_cli_interrupted,
         .reconnect_ns = stream->options->reconnect_ns,
+        .resume = stream->options->resume,
         .node = stream->options->node.wish ? &stream->options->node : NULL,
         .waiting = on_wait,
         .notice = th_cli_stream_notice,
+        .ending = stream->ending ? on_end : NULL,
         .keep = stream->keep ? on_record : NULL,
         .context = stream,
     };

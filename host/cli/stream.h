@@ -38,6 +38,7 @@ struct th_stream_options {
     bool alone;                  /* no note that a stream may be a part of a wrap set */
     size_t max_memory;           /* see th_reader_options */
     int64_t reconnect_ns;        /* see th_reader_options */
+    const char *resume;          /* see th_reader_options */
     struct th_limit max_records; /* for th_cli_stream_next() */
     enum th_progress_when progress;
 
@@ -69,6 +70,7 @@ struct th_stream {
     /* NULL, or called with idle_context before each wait for bytes, to pass on pending output;
      * stdout is flushed anyway. */
     void (*idle)(void *context);
+    void (*ending)(void *context); /* likewise, NULL or see th_reader_options */
     void *idle_context;
     /* NULL, or called with keep_context for each sound record, before it is played. */
     void (*keep)(void *context, const struct th_reader *reader, const struct th_event *event);

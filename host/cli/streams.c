@@ -24,7 +24,7 @@ static const struct th_argument_set sets[] = {{.items = arguments}, {0}};
 static const struct th_usage usage = {
     .sets = sets,
     .before = "Lists the recordings in logs: node, number and bytes of records, span of time; with "
-              "NAME, also the jobs of workers, and how far each worker lags.\n"
+              "NAME, also the jobs of workers and the readers of --resume, and how far each lags.\n"
               "SERVER is nats://HOST[:PORT], for all streams of the server, or "
               "nats://HOST[:PORT]/NAME.",
     .after = "tracehost-nats(7) describes logs, and what may follow the name.",

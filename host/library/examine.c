@@ -96,6 +96,8 @@ static void note_symbol(struct th_examination *e, const GElf_Sym *symbol, const 
     if (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT &&
         strcmp(name, "th_tracer_functions_only") == 0)
         e->functions_only = symbol->st_size == sizeof(char);
+    if (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && strcmp(name, "th_tracer_gathers") == 0)
+        e->gathers = symbol->st_size == sizeof(char);
     if (GELF_ST_TYPE(symbol->st_info) == STT_OBJECT && strcmp(name, "th_tracer_past") == 0)
         e->past = symbol->st_size == sizeof(char);
     if (GELF_ST_BIND(symbol->st_info) == STB_GNU_UNIQUE && !e->unique)

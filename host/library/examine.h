@@ -71,6 +71,7 @@ struct th_examination {
     bool past_calls;            /* past_calls(), in both forms */
     size_t settings;            /* size of th_tracer_settings in bytes, in both; 0: none */
     bool functions_only;        /* th_tracer_functions_only, in both */
+    bool gathers;               /* th_tracer_gathers, in both */
     struct th_names doubtful;   /* functions with names like callbacks'; plain form only */
 
     /* Requirements. */

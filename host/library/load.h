@@ -116,6 +116,12 @@ enum th_status th_library_upgrade_check(struct th_library *library, struct th_li
 /* True if LIBRARY defines save() and merge() (erl_tracer.h). */
 bool th_library_can_merge(const struct th_library *library);
 
+/* True if the output of LIBRARY, a tracer, needs more than one event: see th_tracer_gathers in erl_tracer.h. */
+bool th_library_gathers(const struct th_library *library);
+
+/* True if LIBRARY uses th_share_file() of nif_module.h: it writes while events come. */
+bool th_library_has_share_file(const struct th_library *library);
+
 /* Returns the address of LIBRARY's th_tracer_past (erl_tracer.h); NULL: none. */
 unsigned char *th_library_past(const struct th_library *library);
 

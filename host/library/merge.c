@@ -7,10 +7,27 @@
 #include "plugin_api/erl_tracer.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 bool th_library_can_merge(const struct th_library *library)
 {
     return library->facts.save && library->facts.merge;
+}
+
+bool th_library_has_share_file(const struct th_library *library)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < library->facts.import_count; i++)
+        found |= strcmp(library->facts.imports[i].name, "th_share_file") == 0;
+    return found;
+}
+
+bool th_library_gathers(const struct th_library *library)
+{
+    const struct th_examination *facts = &library->facts;
+
+    return facts->gathers || facts->past || (facts->save && !th_library_has_share_file(library));
 }
 
 unsigned char *th_library_past(const struct th_library *library)

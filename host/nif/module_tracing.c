@@ -117,8 +117,8 @@ int th_output_continued(const char *path)
 
     if (!path)
         return th_crash_continues_stdout();
-    return th_crash_continues_file() && stat(path, &about) == 0 && S_ISREG(about.st_mode) &&
-           about.st_size > 0;
+    return (th_crash_continues_file() || th_output_goes_on) && stat(path, &about) == 0 &&
+           S_ISREG(about.st_mode) && about.st_size > 0;
 }
 
 int th_share_file(const char *path)

@@ -18,6 +18,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ struct th_node_served {
 struct th_node_feeder {
     pid_t process;
     const char *source;    /* what the process speaks with, for messages */
-    int status;            /* the pipe of lines */
+    int status;            /* the socket of lines, and of questions for a position */
     struct th_buffer text; /* lines that were not used yet */
     bool stopped, ended;   /* th_replay_node_stop(), th_replay_node_end() were called */
 };
@@ -97,7 +98,8 @@ static enum th_status fork_feeder(th_feeder_function *serve, const void *request
 {
     int out[2] = {-1, -1}, status[2] = {-1, -1};
 
-    if (pipe2(out, O_CLOEXEC) == 0 && pipe2(status, O_CLOEXEC) == 0)
+    if (pipe2(out, O_CLOEXEC) == 0 &&
+        socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, status) == 0)
         feeder->process = fork();
     if (feeder->process == 0)
         run_feeder(serve, request, feeder->source, out[1], status[1]);
@@ -249,6 +251,7 @@ enum th_status th_replay_node_end(struct th_node_feeder *feeder)
     if (feeder->ended)
         return TH_OK;
     feeder->ended = true;
+    shutdown(feeder->status, SHUT_WR);
     while (hear_feeder(feeder))
         ;
     status = raise_lines(feeder, TH_PARTIAL);
@@ -259,6 +262,23 @@ enum th_status th_replay_node_end(struct th_node_feeder *feeder)
     return th_error_context("the process that spoke with the %s was killed: what the %s sent "
                             "last is lost",
                             feeder->source, feeder->source);
+}
+
+enum th_status th_replay_feeder_mark(struct th_node_feeder *feeder, uint64_t records)
+{
+    if (feeder->ended)
+        return TH_OK;
+    feeder->text.size = 0;
+    send(feeder->status, &records, sizeof records,
+         MSG_NOSIGNAL); /* a feeder that has ended does not answer */
+    while (!strstr(th_buffer_text(&feeder->text), "marked\n") &&
+           !strstr(th_buffer_text(&feeder->text), "failed\n") && hear_feeder(feeder))
+        ;
+    if (strstr(th_buffer_text(&feeder->text), "marked\n"))
+        return TH_OK;
+    if (raise_lines(feeder, TH_FAILED) == TH_OK)
+        th_error_raise(TH_FAILED, "the process that speaks with the %s has ended", feeder->source);
+    return th_error_status();
 }
 
 void th_replay_node_stop(struct th_node_feeder *feeder)
@@ -273,6 +293,7 @@ void th_replay_node_close(struct th_node_feeder *feeder)
     if (!feeder)
         return;
     th_replay_node_stop(feeder);
+    shutdown(feeder->status, SHUT_WR);
     while (hear_feeder(feeder)) /* its end: the node is as it was */
         ;
     close(feeder->status);

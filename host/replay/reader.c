@@ -88,8 +88,8 @@ static enum th_status open_fed(struct th_reader *reader)
     int fd;
     enum th_status status =
         th_replay_log_is_name(reader->name)
-            ? th_replay_log_read(reader->name, reader->options.stop, &reader->feeder, &fd,
-                                 &reader->info.live, &reader->info.before)
+            ? th_replay_log_read(reader->name, reader->options.resume, reader->options.stop,
+                                 &reader->feeder, &fd, &reader->info)
             : th_replay_node_open(reader->name, reader->options.node, reader->options.stop,
                                   &reader->feeder, &fd);
 
@@ -326,8 +326,12 @@ static enum th_status next_file(struct th_reader *reader)
         return th_replay_connection_again(reader);
     if (reader->input.limit && reader->feeder)
         return TH_END; /* the process has more */
-    if (reader->feeder && !reader->input.stopped && th_replay_node_end(reader->feeder) != TH_OK)
-        return TH_PARTIAL;
+    if (reader->feeder && !reader->input.stopped) {
+        if (reader->options.ending)
+            reader->options.ending(reader->options.context);
+        if (th_replay_node_end(reader->feeder) != TH_OK)
+            return TH_PARTIAL;
+    }
     if (reader->input.stopped || reader->file + 1 >= reader->set.count)
         return TH_END;
     reader->bytes_before += th_replay_input_position(&reader->input);
@@ -425,6 +429,11 @@ bool th_replay_reader_stops(struct th_reader *reader, const volatile int *stop)
     if (reader->feeder)
         th_replay_node_stop(reader->feeder);
     return !reader->feeder;
+}
+
+enum th_status th_replay_reader_mark(struct th_reader *reader)
+{
+    return reader->feeder ? th_replay_feeder_mark(reader->feeder, reader->info.records) : TH_OK;
 }
 
 const unsigned char *th_replay_reader_raw(const struct th_reader *reader,

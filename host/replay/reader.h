@@ -45,6 +45,8 @@ struct th_reader_options {
 
     const struct th_node_options *node; /* NULL: a running node cannot be opened */
 
+    const char *resume; /* NULL, or the reader that goes on in a log: letters, digits, - and _ */
+
     /* For connections. */
     int64_t reconnect_ns; /* nanoseconds to try to reconnect; 0: no attempt */
     int connect_ms;       /* limit of one attempt, in milliseconds; 0: TH_TCP_CONNECT_MS */
@@ -52,6 +54,7 @@ struct th_reader_options {
     /* NULL, or called with CONTEXT by the thread that reads. */
     void (*waiting)(void *context); /* before a wait for bytes, and twice a second during it */
     void (*notice)(void *context, const char *text); /* state of a connection, for the user */
+    void (*ending)(void *context);                   /* of a log or a node: all records were read */
     void (*keep)(void *context, const struct th_event *event); /* each sound record, drops too */
     void *context;
 };
@@ -257,8 +260,9 @@ struct th_reader_info {
     uint64_t frames, frames_read, frame_losses;
     uint64_t late;    /* events of merged streams that came after later ones */
     uint64_t missing; /* bytes at the beginning that the spool (spool.h) does not keep any more */
-    uint64_t before;  /* bytes of records before those that begin= of a log asks for */
-    bool live;        /* a connection, or a recording that still grows: the user normally ends it */
+    uint64_t before; /* bytes of records before those that begin= of a log, or `resume`, asks for */
+    uint64_t position; /* number of the record with which `resume` begins; from 1 */
+    bool live; /* a connection, or a recording that still grows: the user normally ends it */
     /* Incremented when the following records may be of another node than those before, perhaps with
      * the same name: equal identifiers may then name different processes. */
     uint32_t nodes;
@@ -268,6 +272,12 @@ const struct th_reader_info *th_replay_reader_info(const struct th_reader *reade
 /* Returns whether the stream ends here, as *STOP (STOP may be NULL) is not 0. A running node is asked
  * to end its tracing instead, and its stream has what it sends until then. */
 bool th_replay_reader_stops(struct th_reader *reader, const volatile int *stop);
+
+/* Writes, for `resume`, that all records that were read have been delivered, and waits until the server has the
+ * position. No effect behind the end of the stream, except in `ending`.
+ * Order: between two records. Outputs were flushed.
+ * Errors: TH_FAILED, also if another process reads as the same reader. */
+enum th_status th_replay_reader_mark(struct th_reader *reader);
 
 void th_replay_reader_close(struct th_reader *reader);
 

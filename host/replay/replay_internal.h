@@ -312,8 +312,8 @@ enum th_status th_replay_node_open(const char *name, const struct th_node_option
 
 /*
  * Starts a process that calls SERVE with REQUEST. SOURCE: what the process speaks with, for messages. *FD
- * becomes the pipe of records to which SERVE writes; STATUS gets lines, as that of tracehost_node_serve()
- * (node/node.h).
+ * becomes the pipe of records to which SERVE writes; STATUS, a socket, gets lines, as that of
+ * tracehost_node_serve() (node/node.h).
  * Owner, errors: as th_replay_node_open().
  */
 typedef int th_feeder_function(const void *request, int out, int status);
@@ -324,6 +324,10 @@ enum th_status th_replay_feeder_open(th_feeder_function *serve, const void *requ
 /* Returns what follows WORDS in the lines that FEEDER has written before `ok`; NULL: it has not written
  * them. Valid until the next call for FEEDER. */
 const char *th_replay_feeder_told(struct th_node_feeder *feeder, const char *words);
+
+/* Lets the feeder write that RECORDS records of its pipe have been delivered (log/log_position.h). No effect after
+ * th_replay_node_end(). Errors: TH_FAILED. */
+enum th_status th_replay_feeder_mark(struct th_node_feeder *feeder, uint64_t records);
 
 /* Waits for the end of the feeder, after the end of its pipe.
  * Errors: TH_PARTIAL, once, if the stream has not ended in order. */

@@ -16,7 +16,8 @@
  *
  *     static void read_settings(ErlNifEnv *env, ERL_NIF_TERM state, struct settings *settings);
  *
- * A tracer whose file is useless until it is complete defines TRACER_WHOLE; see output_file.h.
+ * A tracer whose file is useless until it is complete defines TRACER_WHOLE; see output_file.h. One that
+ * writes while events come, but not each event by itself, defines TRACER_GATHERS.
  *
  * A tracer whose file cannot be opened is not attached. A tracer that fails to write its file
  * writes no more, and reports the failure, as a rule by the next event: in tracehost with
@@ -52,6 +53,10 @@ const struct th_tracer_setting th_tracer_settings[] = {
 #define OUTPUT_WHOLE true
 #else
 #define OUTPUT_WHOLE false
+#endif
+
+#if defined TRACER_WHOLE || defined TRACER_GATHERS
+const char th_tracer_gathers = 1;
 #endif
 
 /* An output: one for each state. */

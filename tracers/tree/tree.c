@@ -30,6 +30,7 @@
         {"frames", TH_SETTING_NUMBER, NULL, "1000000",                                         \
          "how many open calls of a process are remembered"},
 #define TRACER_SETTINGS read_settings
+#define TRACER_GATHERS
 #include "trees.h"
 
 #include "../kit/output.h"

@@ -213,16 +213,31 @@ enum th_status th_replay_log_read_heads(const struct tracehost_log_engine *engin
     return TH_OK;
 }
 
+/* Returns the bytes of the record at DATA, whose head is there. */
+static size_t size_of_record(const unsigned char *data)
+{
+    return TH_PORT_HEAD + (data[0] == TH_PORT_MESSAGE ? th_etf_get32(data + 1) : 0);
+}
+
+size_t th_replay_log_size_of(const struct th_buffer *plain, uint64_t count)
+{
+    size_t size = 0;
+
+    while (count-- > 0 && size < plain->size)
+        size += size_of_record(plain->data + size);
+    return size;
+}
+
 /* Returns the number of the records of SIZE bytes at DATA; UINT64_MAX: the last one is not whole. */
 static uint64_t count_batch_records(const unsigned char *data, size_t size)
 {
     uint64_t count = 0;
 
     while (size > 0) {
-        size_t bytes = TH_PORT_HEAD;
+        size_t bytes;
         if (size < TH_PORT_HEAD || data[0] > TH_PORT_DROP)
             return UINT64_MAX;
-        bytes += data[0] == TH_PORT_MESSAGE ? th_etf_get32(data + 1) : 0;
+        bytes = size_of_record(data);
         if (bytes > size)
             return UINT64_MAX;
         data += bytes;

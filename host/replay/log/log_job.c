@@ -123,11 +123,8 @@ enum th_status th_replay_log_job_get_mark(struct th_log_job *job, uint64_t segme
     return TH_OK;
 }
 
-/* Writes VALUE in place of the message *SEQUENCE of SUBJECT, whose sequence it becomes. If an answer was
- * lost, the message that is there may be the one that was written. PATIENT: tries again while the server does not answer.
- * TH_END: another one has written; *SEQUENCE is that one's. Errors: TH_FAILED. */
-static enum th_status write_value(struct th_log_job *job, const char *subject, const char *value,
-                                  uint64_t *sequence, bool patient)
+enum th_status th_replay_log_job_write(struct th_log_job *job, const char *subject,
+                                       const char *value, uint64_t *sequence, bool patient)
 {
     const struct tracehost_log_publication publication = {
         .stream = job->stream,
@@ -160,7 +157,7 @@ static enum th_status write_value(struct th_log_job *job, const char *subject, c
     return equal ? TH_OK : TH_END;
 }
 
-/* Writes this worker's mark of the segment in place of the message *SEQUENCE. Statuses: as write_value(). */
+/* Writes this worker's mark of the segment in place of the message *SEQUENCE. Statuses: as th_replay_log_job_write(). */
 static enum th_status write_mark(struct th_log_job *job, const struct th_log_entry *entry,
                                  uint64_t *sequence, bool patient)
 {
@@ -168,7 +165,7 @@ static enum th_status write_mark(struct th_log_job *job, const struct th_log_ent
 
     th_replay_log_job_subject(job, subject, "segments.%" PRIu64, job->segment);
     print_mark(entry, value);
-    return write_value(job, subject, value, sequence, patient);
+    return th_replay_log_job_write(job, subject, value, sequence, patient);
 }
 
 /* Removes the pieces that the worker NONCE has stored for the segment. If that fails, they stay: no mark names them. */
@@ -182,15 +179,18 @@ static void purge_pieces(struct th_log_job *job, const char *nonce)
 
 /* --- Opening ----------------------------------------------------------------------------------- */
 
-static void describe_self(struct th_log_entry *self, const char *nonce)
+void th_replay_log_job_identify(struct th_log_job *job)
 {
+    struct th_log_entry *self = &job->self;
+
+    th_replay_log_make_id(job->nonce);
     if (gethostname(self->host, sizeof self->host - 1) != 0 || !*self->host)
         strcpy(self->host, "localhost");
     for (char *c = self->host; *c; c++)
         if ((unsigned char)*c <= ' ')
             *c = '_';
     self->pid = (long)getppid(); /* the process that users know */
-    memcpy(self->nonce, nonce, sizeof self->nonce);
+    memcpy(self->nonce, job->nonce, sizeof self->nonce);
 }
 
 /* Raises the jobs of LIST, as th_replay_log_job_list() makes it, without their workers. */
@@ -240,7 +240,8 @@ static enum th_status open_text(struct th_log_job *job)
 
     th_replay_log_job_subject(job, subject, "job");
     if (job->options->lease_ns) {
-        enum th_status status = write_value(job, subject, job->options->text, &sequence, true);
+        enum th_status status =
+            th_replay_log_job_write(job, subject, job->options->text, &sequence, true);
         return status != TH_END ? status
                                 : th_error_raise(TH_FAILED, "two jobs have the id %s", job->id);
     }
@@ -286,8 +287,7 @@ enum th_status th_replay_log_job_open(const struct th_log_job_options *options,
     made->records = th_replay_log_subject(made->log.subjects[0], made->recording);
     snprintf(made->id, sizeof made->id, "%016" PRIx64,
              th_hash_bytes(options->text, strlen(options->text)));
-    th_replay_log_make_id(made->nonce);
-    describe_self(&made->self, made->nonce);
+    th_replay_log_job_identify(made);
     status = th_replay_log_job_open_bucket(made, options->lease_ns > 0);
     if (status == TH_END)
         return refuse_job(made);

@@ -81,7 +81,8 @@ enum th_status th_replay_log_job_survey(struct th_log_job *job, uint64_t *segmen
 enum th_status th_replay_log_job_get(struct th_log_job *job, uint64_t segment,
                                      struct th_buffer *state);
 
-/* Appends to TEXT, for users, the jobs of the stream of NAME, and their workers. Errors: TH_MALFORMED. */
+/* Appends to TEXT, for users, the jobs of the stream of NAME and their workers, and the readers that have
+ * positions (log_position.h). Errors: TH_MALFORMED. */
 enum th_status th_replay_log_job_list(const struct th_log_name *name, struct th_buffer *text);
 
 /* Removes the job ID of the recording of NAME, with its states. A worker that still plays begins it again.

@@ -48,6 +48,15 @@ enum tracehost_log_result th_replay_log_job_get_message(struct th_log_job *job, 
                                                         const char *subject, uint64_t sequence,
                                                         struct tracehost_log_message *message);
 
+/* Writes VALUE in place of the message *SEQUENCE of SUBJECT, whose sequence it becomes. If an answer was
+ * lost, the message that is there may be the one that was written. PATIENT: tries again while the server does not answer.
+ * TH_END: another one has written; *SEQUENCE is that one's. Errors: TH_FAILED. */
+enum th_status th_replay_log_job_write(struct th_log_job *job, const char *subject,
+                                       const char *value, uint64_t *sequence, bool patient);
+
+/* Sets the host, the pid and a random nonce of JOB. */
+void th_replay_log_job_identify(struct th_log_job *job);
+
 /* Writes the subject of a key of JOB to SUBJECT. */
 void th_replay_log_job_subject(const struct th_log_job *job, char subject[TH_LOG_SUBJECT],
                                const char *format, ...) __attribute__((format(printf, 3, 4)));

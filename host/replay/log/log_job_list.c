@@ -1,5 +1,5 @@
-/* Lists of jobs and of their workers, and the end of jobs. */
-#include "log_job_internal.h"
+/* Lists of jobs, of their workers and of readers, and the end of jobs. */
+#include "log_position.h"
 
 #include "host/base/memory.h"
 
@@ -112,6 +112,8 @@ enum th_status th_replay_log_job_list(const struct th_log_name *name, struct th_
         *strchr(subject, '\n') = 0;
         recording = subject + strlen("$KV..") + strlen(job.bucket);
         id = strchr(recording, '.') + 1;
+        if (strncmp(id, "readers.", strlen("readers.")) == 0) /* of a reader `job` */
+            continue;
         job.recording = th_printf("%.*s", (int)(id - recording) - 1, recording);
         job.records = th_replay_log_subject(job.log.subjects[0], job.recording);
         snprintf(job.id, sizeof job.id, "%.*s", (int)strcspn(id, "."), id);
@@ -119,6 +121,8 @@ enum th_status th_replay_log_job_list(const struct th_log_name *name, struct th_
         th_free(job.recording);
         th_free(job.records);
     }
+    if (status == TH_OK)
+        th_replay_log_position_list(&job, name->recording ? name->recording : "*", text);
     th_free(rest);
     th_buffer_free(&found);
     th_free(job.bucket);

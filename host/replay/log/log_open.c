@@ -198,3 +198,57 @@ enum th_status th_replay_log_list(const struct th_log_name *name, th_log_visitor
     th_replay_log_close(&log);
     return status;
 }
+
+/* --- Choice ------------------------------------------------------------------------------------- */
+
+static void list_recording(void *context, const struct th_log_summary *summary)
+{
+    struct th_buffer *list = context;
+
+    if (summary->recording)
+        th_buffer_printf(list, "%s%s", list->size ? " " : "", summary->recording);
+}
+
+/* Raises which recordings there are to choose from: LIST, with blanks between. */
+static enum th_status raise_choice(const struct th_log_name *name, struct th_buffer *list)
+{
+    const char *text = th_buffer_text(list);
+
+    if (list->size == 0)
+        return th_error_raise(TH_MALFORMED, "the stream %s has no recordings", name->stream);
+    th_error_raise(TH_MALFORMED, "the recordings, the oldest first: %s", text);
+    if (name->recording)
+        return th_error_context("the stream %s has no recording %s", name->stream, name->recording);
+    return th_error_context("the stream %s has several recordings: give ?recording=ID, "
+                            "`tracehost streams` lists them",
+                            name->stream);
+}
+
+enum th_status th_replay_log_refuse_choice(struct th_log *log, const struct th_log_name *name)
+{
+    struct th_buffer list = {0};
+    enum th_status status = th_replay_log_recordings(log, name->stream, list_recording, &list);
+
+    if (status == TH_OK)
+        status = raise_choice(name, &list);
+    th_buffer_free(&list);
+    return status;
+}
+
+enum th_status th_replay_log_choose(struct th_log *log, const struct th_log_name *name,
+                                    char **recording)
+{
+    struct th_buffer list = {0};
+    enum th_status status = TH_OK;
+
+    *recording = NULL;
+    if (!name->recording)
+        status = th_replay_log_recordings(log, name->stream, list_recording, &list);
+    if (status == TH_OK && !name->recording &&
+        (list.size == 0 || strchr(th_buffer_text(&list), ' ')))
+        status = raise_choice(name, &list);
+    if (status == TH_OK)
+        *recording = th_strdup(name->recording ? name->recording : th_buffer_text(&list));
+    th_buffer_free(&list);
+    return status;
+}

@@ -111,6 +111,9 @@ enum th_status th_replay_log_unpack(const struct tracehost_log_message *message,
 /* Writes over the bytes of TEXT that a terminal could take as commands. */
 void th_replay_log_hide_controls(char *text);
 
+/* Returns the bytes of the first COUNT records of PLAIN, records that th_replay_log_unpack() has made. */
+size_t th_replay_log_size_of(const struct th_buffer *plain, uint64_t count);
+
 /* Notes that TIMES has NS, too. */
 void th_replay_log_note_time(struct th_log_times *times, int64_t ns);
 
@@ -139,6 +142,9 @@ char *th_replay_log_subject(const char *subject, const char *id);
  * Owner: the caller frees *RECORDING. Errors: TH_MALFORMED with those that there are. */
 enum th_status th_replay_log_choose(struct th_log *log, const struct th_log_name *name,
                                     char **recording);
+
+/* Raises TH_MALFORMED, with the recordings that there are, if NAME's recording is none of LOG. */
+enum th_status th_replay_log_refuse_choice(struct th_log *log, const struct th_log_name *name);
 
 struct th_log_summary {
     const char *stream, *recording; /* NULL: the stream has none */
@@ -198,12 +204,11 @@ void th_replay_log_writer_end(struct th_log_writer *writer);
 
 struct th_node_feeder;
 
-/* Starts a process that reads the recording NAME. *FD becomes a pipe of trace-port records. *LIVE: the
- * recording is not complete yet, and the stream follows it. *BEFORE: bytes of the records that come before
- * those of the segment; 0: NAME has no begin=.
- * Owner: as th_replay_node_open(). Errors: likewise. */
-enum th_status th_replay_log_read(const char *name, const volatile int *stop,
-                                  struct th_node_feeder **feeder, int *fd, bool *live,
-                                  uint64_t *before);
+/* Starts a process that reads the recording NAME; READER_NAME: NULL, or the reader that goes on
+ * (log_position.h). *FD becomes a pipe of trace-port records. Sets `live`, `before` and `position` of INFO.
+ * Owner: as th_replay_node_open(). Errors: likewise; TH_USAGE if a reader cannot go on in NAME. */
+enum th_status th_replay_log_read(const char *name, const char *reader_name,
+                                  const volatile int *stop, struct th_node_feeder **feeder, int *fd,
+                                  struct th_reader_info *info);
 
 #endif

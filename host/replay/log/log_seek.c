@@ -1,0 +1,209 @@
+/* Step 1 of a feeder: the recording, where it begins, and the world's records before. */
+#include "log_feed.h"
+
+#include "host/base/memory.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+/* Finds the recording, and whether it is complete. Errors: TH_MALFORMED. */
+static enum th_status choose_recording(struct th_log_feed *feed)
+{
+    const struct tracehost_log_engine *engine = feed->log.engine;
+    struct tracehost_log_message message;
+    struct th_log_batch batch;
+    enum tracehost_log_result result;
+    enum th_status status = th_replay_log_choose(&feed->log, feed->name, &feed->recording);
+
+    if (status != TH_OK)
+        return status;
+    feed->subject = th_replay_log_subject(feed->log.subjects[0], feed->recording);
+    feed->world = th_replay_log_subject(feed->log.subjects[1], feed->recording);
+    result = th_replay_log_feed_get(feed, feed->subject, 0, &message);
+    if (result > TRACEHOST_LOG_NONE)
+        return th_error_raise(TH_MALFORMED, "%s", feed->log.client.why);
+    if (result == TRACEHOST_LOG_NONE)
+        return th_replay_log_refuse_choice(&feed->log, feed->name);
+    feed->complete = th_replay_log_read_heads(engine, &message, &batch) == TH_OK && batch.last;
+    th_error_clear();
+    engine->release(&message);
+    return TH_OK;
+}
+
+/* Returns whether records up to BATCH have the time from=, or BATCH is at begin= or behind it, or records up to it
+ * have that of the reader's position. */
+static bool reaches(const struct th_log_feed *feed, const struct th_log_batch *batch)
+{
+    const struct th_time_bound *from = &feed->name->from;
+
+    if (feed->reader)
+        return batch->first + batch->count > feed->position.begin;
+    if (feed->name->begin)
+        return batch->position >= (uint64_t)feed->name->begin;
+    for (int clock = 0; clock < TH_CLOCKS; clock++) {
+        const struct th_log_times *span = &batch->span[clock];
+        if (span->known && th_replay_on_scale(from, span->first, span->greatest) >= from->ns)
+            return true;
+    }
+    return false;
+}
+
+/* Gets the first batch from SEQUENCE on; other messages are passed over. Returns the batch's sequence; 0: there is none. */
+static uint64_t find_batch(struct th_log_feed *feed, uint64_t sequence, struct th_log_batch *batch)
+{
+    struct tracehost_log_message message;
+    bool is_batch = false;
+
+    while (!is_batch &&
+           th_replay_log_feed_get(feed, feed->subject, sequence, &message) == TRACEHOST_LOG_DONE) {
+        sequence = message.sequence;
+        is_batch = th_replay_log_read_heads(feed->log.engine, &message, batch) == TH_OK;
+        feed->log.engine->release(&message);
+        if (!is_batch)
+            sequence++;
+    }
+    th_error_clear();
+    return is_batch ? sequence : 0;
+}
+
+bool th_replay_log_feed_world(struct th_log_feed *feed, uint64_t number, bool measures)
+{
+    enum tracehost_log_result result = TRACEHOST_LOG_DONE;
+    struct tracehost_log_message message;
+    struct th_log_batch batch;
+    uint64_t sequence = 1, latest = 0, bytes = 0;
+    bool written = true;
+
+    while (written && latest < number) {
+        result = th_replay_log_feed_get(feed, feed->world, sequence, &message);
+        if (result != TRACEHOST_LOG_DONE)
+            break;
+        if (th_replay_log_read_heads(feed->log.engine, &message, &batch) != TH_OK) {
+            th_replay_log_feed_note_damage(feed, message.sequence);
+        } else if (batch.first > latest) { /* otherwise these records have come */
+            latest = batch.first;
+            if (latest < number && th_replay_log_unpack(&message, &batch, &feed->plain) != TH_OK)
+                th_replay_log_feed_note_damage(feed, message.sequence);
+            else if (latest < number) {
+                written = measures || th_replay_log_feed_records(feed, feed->plain.data,
+                                                                 feed->plain.size, batch.count);
+                bytes += feed->plain.size;
+            }
+        }
+        sequence = message.sequence + 1;
+        feed->log.engine->release(&message);
+    }
+    if (result > TRACEHOST_LOG_NONE && !th_replay_log_feed_stopped) {
+        th_error_raise(TH_PARTIAL, "%s", feed->log.client.why);
+        th_replay_log_feed_note_damage(feed, sequence);
+    }
+    if (measures)
+        feed->before = bytes;
+    if (!written || !feed->name->begin || bytes == feed->before)
+        return written;
+    th_error_raise(TH_PARTIAL, "copies of the world's records before it are missing");
+    th_replay_log_feed_note_damage(feed, feed->sequence);
+    return false;
+}
+
+/* Finds the batch that from= or begin= asks for, or the last one, by halving. With past=yes, the reading
+ * begins with the first one all the same. */
+static void seek_batch(struct th_log_feed *feed)
+{
+    struct tracehost_log_message message;
+    struct th_log_batch batch = {0}, found = {0};
+    uint64_t low = 1, high, middle;
+
+    if ((!feed->name->from.set && !feed->name->begin && !feed->reader) ||
+        th_replay_log_feed_get(feed, feed->subject, 0, &message) != TRACEHOST_LOG_DONE)
+        return;
+    high = message.sequence;
+    feed->log.engine->release(&message);
+    while (low < high) {
+        middle = find_batch(feed, low + (high - low) / 2, &batch);
+        if (middle == 0 || middle >= high || reaches(feed, &batch))
+            high = low + (high - low) / 2;
+        else
+            low = middle + 1;
+    }
+    if (feed->reader) {
+        feed->sequence = low;
+        return;
+    }
+    if (find_batch(feed, low, &found) == 0)
+        found.first = feed->number;
+    feed->before = feed->name->past ? found.position : found.world;
+    if (feed->name->past)
+        return;
+    feed->sequence = low;
+    feed->number = found.first;
+}
+
+/* Finds, message by message, the first batch that the position needs; without one, the last. Returns its sequence;
+ * 0: no batch can be read. */
+static uint64_t scan_batches(struct th_log_feed *feed, struct th_log_batch *found)
+{
+    uint64_t sequence = 1, best = 0;
+    struct th_log_batch batch = {0};
+
+    while ((sequence = find_batch(feed, sequence, &batch)) != 0) {
+        if (best == 0 || batch.first + batch.count > found->first + found->count) {
+            best = sequence;
+            *found = batch;
+        }
+        if (reaches(feed, &batch))
+            break;
+        sequence++;
+    }
+    return best;
+}
+
+/* Begins with the batch that has the record of the reader's position, or ends before it. That batch is fed as a
+ * whole: feed->before says how much of it has been delivered. Errors: TH_MALFORMED. */
+static enum th_status seek_position(struct th_log_feed *feed)
+{
+    uint64_t begin = feed->position.begin;
+    size_t delivered = 0;
+    struct tracehost_log_message message;
+    struct th_log_batch found = {0};
+
+    if (begin == 1)
+        return TH_OK;
+    seek_batch(feed);
+    feed->sequence = find_batch(feed, feed->sequence, &found);
+    /* Halving errs where a batch that was sent twice stands behind later ones, and where records are missing. */
+    if (!feed->sequence || found.first > begin || found.first + found.count < begin)
+        feed->sequence = scan_batches(feed, &found);
+    if (!feed->sequence || th_replay_log_feed_get(feed, feed->subject, feed->sequence, &message))
+        return th_error_raise(TH_MALFORMED, "no batch of the recording can be read");
+    feed->number = begin;
+    if (found.first <= begin && th_replay_log_unpack(&message, &found, &feed->plain) == TH_OK) {
+        feed->number = found.first;
+        delivered = th_replay_log_size_of(&feed->plain, begin - found.first);
+    }
+    th_error_clear();
+    feed->log.engine->release(&message);
+    th_replay_log_feed_world(feed, feed->number, true);
+    if (feed->number == found.first && feed->before != found.world) {
+        th_error_raise(TH_PARTIAL, "copies of the world's records before it are missing");
+        th_replay_log_feed_note_damage(feed, feed->sequence);
+    }
+    feed->before += delivered;
+    return TH_OK;
+}
+
+enum th_status th_replay_log_feed_begin(struct th_log_feed *feed)
+{
+    enum th_status status = choose_recording(feed);
+
+    if (status != TH_OK)
+        return status;
+    if (!feed->reader) {
+        seek_batch(feed);
+        return TH_OK;
+    }
+    fcntl(feed->out, F_SETFL, O_NONBLOCK);
+    status = th_replay_log_position_open(&feed->position, feed->name, &feed->log, feed->recording,
+                                         feed->reader, feed->status);
+    return status == TH_OK ? seek_position(feed) : status;
+}
