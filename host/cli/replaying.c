@@ -177,12 +177,11 @@ static void replaying_look_up(void *context)
     th_control_main_thread_look(&playing->replay->main_thread);
 }
 
-/* A barrier, if it is time for one; likewise called. */
-static void look_at_position(void *context)
+static void wait_at_position(void *context)
 {
     struct playing *playing = context;
 
-    th_cli_resume_mark(playing->replay, playing->tracing, playing->stream.reader, false);
+    th_cli_resume_wait(playing->replay, playing->tracing, playing->stream.reader);
 }
 
 static void mark_end(void *context)
@@ -196,7 +195,7 @@ static void progress(void *context)
 {
     struct playing *playing = context;
 
-    look_at_position(playing);
+    th_cli_resume_mark(playing->replay, playing->tracing, playing->stream.reader, false);
     if (playing->replay->trace.control)
         replaying_look_up(playing);
     th_cli_stream_step(&playing->stream);
@@ -327,7 +326,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         stream->idle_context = &playing;
     }
     if (replay->stream.resume) {
-        stream->idle = look_at_position;
+        stream->idle = wait_at_position;
         stream->ending = mark_end;
         stream->idle_context = &playing;
     }

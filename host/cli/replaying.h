@@ -45,7 +45,8 @@ struct th_replaying {
     bool merged;      /* all streams are played as one, in the order of time */
     size_t opened;    /* number of streams that were opened */
     bool interrupted; /* a stream that can be read again (a file) was not read to its end */
-    bool unmarked;    /* a position could not be written (resume.h) */
+    bool unwritten;   /* an output could not be flushed (resume.h) */
+    bool unmarked;    /* a position could not be written (likewise) */
 
     /* Internal. */
     struct th_shards *shares; /* NULL: one share */

@@ -1,6 +1,5 @@
 #include "resume.h"
 
-#include "interrupt.h"
 #include "subcommand.h"
 
 #include "host/base/output.h"
@@ -9,7 +8,6 @@
 #include "host/term/clock.h"
 #include "host/trace/session.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -92,10 +90,12 @@ enum th_status th_cli_resume_check(void *input)
         {replay->join, "--join", "workers keep their results on the server by themselves"},
         {replay->isolate, "--isolate", "the position is that of all tracers together"},
         {replay->on_crash == TH_ON_CRASH_CONTINUE, "--on-crash=continue",
-         "a tracer that is loaded again would begin at the position"},
+         "a tracer that is loaded again plays records again that are before the position"},
         {replay->minimize, "--on-crash=minimize", "the search plays the events again"},
-        {replay->trace.control, "--control", "events would count as delivered without a tracer"},
-        {replay->trace.watch, "--watch", "events would count as delivered without a tracer"},
+        {replay->trace.control, "--control",
+         "a tracer that it attaches may need the events before the position"},
+        {replay->trace.watch, "--watch", "the new tracer may need the events before the position"},
+        {replay->trace.top, "--top", "the view would begin at the position"},
         {replay->play.calls.least_ns, "--min-duration",
          "a call is held back until it ends, which may be behind the position"},
         {replay->play.calls.most_deep, "--depth",
@@ -149,10 +149,12 @@ void th_cli_resume_begin(struct th_replaying *replay, const struct th_reader *re
 }
 
 /* Writes all that the tracers have printed, and asks them whether they could. Errors: TH_FAILED. */
-static enum th_status flush_outputs(struct th_tracing *tracing)
+static enum th_status flush_outputs(struct th_replaying *replay, struct th_tracing *tracing)
 {
-    if (fflush(NULL) != 0)
-        return th_error_raise(TH_FAILED, "an output cannot be written: %s", strerror(errno));
+    th_cli_command_flush(); /* keeps the reason for the end */
+    replay->unwritten |= fflush(NULL) != 0;
+    if (replay->unwritten || ferror(stdout))
+        return th_error_raise(TH_FAILED, "an output could not be written");
     for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
         struct th_session *session = th_trace_session(tracing, i);
         if (!th_trace_session_status(session) || th_trace_session_failed(session))
@@ -165,13 +167,14 @@ static enum th_status flush_outputs(struct th_tracing *tracing)
 void th_cli_resume_mark(struct th_replaying *replay, struct th_tracing *tracing,
                         struct th_reader *reader, bool now)
 {
+    static const volatile int stop = 1;
     int64_t every = replay->every ? replay->every : EVERY * SECOND;
     enum th_status status;
 
     if (!replay->stream.resume || replay->unmarked || !reader ||
         (!now && th_clock_real_monotonic() - replay->marked < every))
         return;
-    status = flush_outputs(tracing);
+    status = flush_outputs(replay, tracing);
     if (status == TH_OK)
         status = th_replay_reader_mark(reader);
     replay->marked = th_clock_real_monotonic();
@@ -182,5 +185,12 @@ void th_cli_resume_mark(struct th_replaying *replay, struct th_tracing *tracing,
     th_error_clear();
     replay->unmarked = true;
     replay->play.max_events = (struct th_limit){true, 0};
-    th_cli_interrupt_stop(); /* a wait for records ends */
+    th_replay_reader_stops(reader, &stop); /* a wait for records ends */
+}
+
+void th_cli_resume_wait(struct th_replaying *replay, struct th_tracing *tracing,
+                        struct th_reader *reader)
+{
+    replay->unwritten |= fflush(NULL) != 0;
+    th_cli_resume_mark(replay, tracing, reader, false);
 }

@@ -29,4 +29,9 @@ void th_cli_resume_begin(struct th_replaying *replay, const struct th_reader *re
 void th_cli_resume_mark(struct th_replaying *replay, struct th_tracing *tracing,
                         struct th_reader *reader, bool now);
 
+/* The same before a wait for records: flushes the outputs in any case, and keeps the result, which a second flush
+ * would not show. */
+void th_cli_resume_wait(struct th_replaying *replay, struct th_tracing *tracing,
+                        struct th_reader *reader);
+
 #endif
