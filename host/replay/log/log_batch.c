@@ -214,7 +214,7 @@ enum th_status th_replay_log_read_heads(const struct tracehost_log_engine *engin
 }
 
 /* Returns the bytes of the record at DATA, whose head is there. */
-static size_t size_of_record(const unsigned char *data)
+static size_t bytes_of_record(const unsigned char *data)
 {
     return TH_PORT_HEAD + (data[0] == TH_PORT_MESSAGE ? th_etf_get32(data + 1) : 0);
 }
@@ -224,7 +224,7 @@ size_t th_replay_log_size_of(const struct th_buffer *plain, uint64_t count)
     size_t size = 0;
 
     while (count-- > 0 && size < plain->size)
-        size += size_of_record(plain->data + size);
+        size += bytes_of_record(plain->data + size);
     return size;
 }
 
@@ -237,7 +237,7 @@ static uint64_t count_batch_records(const unsigned char *data, size_t size)
         size_t bytes;
         if (size < TH_PORT_HEAD || data[0] > TH_PORT_DROP)
             return UINT64_MAX;
-        bytes = size_of_record(data);
+        bytes = bytes_of_record(data);
         if (bytes > size)
             return UINT64_MAX;
         data += bytes;
