@@ -123,6 +123,7 @@ tracehost replay --re => ( nospace )
     --reconnect
     --reconnect=
     --recorded-callers
+    --resume=
     --return
 tracehost replay --top => ( nospace )
     --top

@@ -293,6 +293,24 @@ status 0, position 88
 status 0, position 767
 OUT
 
+copies() { # the recording has lost the copies of the world's records of one batch
+    convert "$recordings/s05_supervisor_restarts.trace" 'copies?batch=2KiB'
+    "$tracehost" replay -t text "$recordings/s05_supervisor_restarts.trace" >"$work/all"
+    resume copies -t text --max-events=200 >"$work/parts"
+    seq=$(api STREAM.MSG.GET.copies "{\"next_by_subj\":\"tracehost.copies.world.$id\",\"seq\":2}" | grep -o '"seq":[0-9]*' | head -n 1)
+    api STREAM.MSG.DELETE.copies "{$seq}" >/dev/null
+    resume copies -t text >>"$work/parts" 2>"$work/said"
+    echo "status $?, position $(position copies)"
+    sed "s/.*message [0-9]* of/message N of/; s/:$port/:PORT/; s/recovered [0-9]* /recovered N /" "$work/said"
+    cmp "$work/all" "$work/parts" && echo 'all events, once'
+}
+expect "copies of the world's records that are missing are reported" copies <<'OUT'
+status 4, position 223
+message N of the stream: copies of the world's records before it are missing
+tracehost replay: nats://127.0.0.1:PORT/copies: recovered N records
+all events, once
+OUT
+
 # --- Servers, buckets and readers ---------------------------------------------------------------------------------------
 
 outage() {
@@ -332,6 +350,29 @@ tracehost replay: the position of the reader r stays where it was
 all comes again
 and again
   the key $KV.tracehost_deleted.ID.readers.r is no position: 'position x'
+OUT
+killed_feeder() {
+    log feeder
+    gate 100 "$tracehost" replay --resume=r "$url/feeder" -t text -t "$told"
+    for name in /proc/[0-9]*/comm; do
+        process=${name#/proc/}
+        process=${process%/comm}
+        [ "$(cat "$name" 2>/dev/null)" = tracehost-log ] &&
+            [ "$(sed 's/.*) [A-Z] [0-9]* \([0-9]*\) .*/\1/' "/proc/$process/stat")" = "$group" ] && kill -KILL "$process"
+    done
+    exec 4>&-
+    ended
+    sed "s/:$port/:PORT/; s/recovered [0-9]* /recovered N /" "$work/err"
+    echo "position $(position feeder)"
+}
+expect 'the process with the connection is killed: the position stays' killed_feeder <<'OUT'
+status 1
+tracehost replay: the position of the reader r stays where it was
+  the process that speaks with the log has ended
+tracehost replay: nats://127.0.0.1:PORT/feeder: the process that spoke with the log was killed: what the log sent last is lost
+  signal 9, Killed
+tracehost replay: nats://127.0.0.1:PORT/feeder: recovered N records
+position 1
 OUT
 two() {
     log two

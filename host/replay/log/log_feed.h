@@ -23,6 +23,7 @@ struct th_log_feed {
     uint64_t records;  /* written to OUT */
     uint64_t
         before; /* bytes of records that come before those of the segment (begin=), or of `reader` */
+    uint64_t copies; /* those of them that are the world's */
     bool complete;
     bool passed_end; /* the batch at end= has come */
     bool closed;     /* nobody reads OUT */
@@ -53,8 +54,8 @@ void th_replay_log_feed_note_damage(struct th_log_feed *feed, uint64_t sequence)
 enum th_status th_replay_log_feed_begin(struct th_log_feed *feed);
 
 /* Writes the records of the world before the record NUMBER. MEASURES: does not write them, but notes in
- * feed->before how many bytes they have. Returns false if nobody reads them, or if they are not those that begin=
- * needs. */
+ * feed->copies how many bytes they have. Returns false if nobody reads them, if they have other bytes than
+ * feed->copies, which begin= and a reader that goes on count on, or if they cannot be measured. */
 bool th_replay_log_feed_world(struct th_log_feed *feed, uint64_t number, bool measures);
 
 #endif

@@ -66,6 +66,15 @@ static uint64_t find_batch(struct th_log_feed *feed, uint64_t sequence, struct t
     return is_batch ? sequence : 0;
 }
 
+/* Counts a damaged message of the world, once: when it is not measured. */
+static void note_copy(struct th_log_feed *feed, bool measures, uint64_t sequence)
+{
+    if (measures)
+        th_error_clear();
+    else
+        th_replay_log_feed_note_damage(feed, sequence);
+}
+
 bool th_replay_log_feed_world(struct th_log_feed *feed, uint64_t number, bool measures)
 {
     enum tracehost_log_result result = TRACEHOST_LOG_DONE;
@@ -79,11 +88,11 @@ bool th_replay_log_feed_world(struct th_log_feed *feed, uint64_t number, bool me
         if (result != TRACEHOST_LOG_DONE)
             break;
         if (th_replay_log_read_heads(feed->log.engine, &message, &batch) != TH_OK) {
-            th_replay_log_feed_note_damage(feed, message.sequence);
+            note_copy(feed, measures, message.sequence);
         } else if (batch.first > latest) { /* otherwise these records have come */
             latest = batch.first;
             if (latest < number && th_replay_log_unpack(&message, &batch, &feed->plain) != TH_OK)
-                th_replay_log_feed_note_damage(feed, message.sequence);
+                note_copy(feed, measures, message.sequence);
             else if (latest < number) {
                 written = measures || th_replay_log_feed_records(feed, feed->plain.data,
                                                                  feed->plain.size, batch.count);
@@ -95,11 +104,13 @@ bool th_replay_log_feed_world(struct th_log_feed *feed, uint64_t number, bool me
     }
     if (result > TRACEHOST_LOG_NONE && !th_replay_log_feed_stopped) {
         th_error_raise(TH_PARTIAL, "%s", feed->log.client.why);
-        th_replay_log_feed_note_damage(feed, sequence);
+        note_copy(feed, measures, sequence);
     }
-    if (measures)
-        feed->before = bytes;
-    if (!written || !feed->name->begin || bytes == feed->before)
+    if (measures) {
+        feed->copies = bytes;
+        return result <= TRACEHOST_LOG_NONE;
+    }
+    if (!written || (!feed->name->begin && !feed->reader) || bytes == feed->copies)
         return written;
     th_error_raise(TH_PARTIAL, "copies of the world's records before it are missing");
     th_replay_log_feed_note_damage(feed, feed->sequence);
@@ -135,6 +146,7 @@ static void seek_batch(struct th_log_feed *feed)
     feed->before = feed->name->past ? found.position : found.world;
     if (feed->name->past)
         return;
+    feed->copies = feed->before;
     feed->sequence = low;
     feed->number = found.first;
 }
@@ -183,12 +195,13 @@ static enum th_status seek_position(struct th_log_feed *feed)
     }
     th_error_clear();
     feed->log.engine->release(&message);
-    th_replay_log_feed_world(feed, feed->number, true);
-    if (feed->number == found.first && feed->before != found.world) {
+    if (!th_replay_log_feed_world(feed, feed->number, true))
+        return th_error_raise(TH_MALFORMED, "%s", feed->log.client.why);
+    if (feed->number == found.first && feed->copies != found.world) {
         th_error_raise(TH_PARTIAL, "copies of the world's records before it are missing");
         th_replay_log_feed_note_damage(feed, feed->sequence);
     }
-    feed->before += delivered;
+    feed->before = feed->copies + delivered;
     return TH_OK;
 }
 
