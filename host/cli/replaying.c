@@ -177,25 +177,32 @@ static void replaying_look_up(void *context)
     th_control_main_thread_look(&playing->replay->main_thread);
 }
 
+/* A barrier, if NOW or if it is time for one. If the player has given the stream up, nobody has got the record that was
+ * read last. */
+static void mark_position(struct playing *playing, bool now)
+{
+    if (playing->played->damages == 0)
+        th_cli_resume_mark(playing->replay, playing->tracing, playing->stream.reader, now);
+}
+
 static void wait_at_position(void *context)
 {
     struct playing *playing = context;
 
-    th_cli_resume_wait(playing->replay, playing->tracing, playing->stream.reader);
+    th_cli_resume_flush(playing->replay);
+    mark_position(playing, false);
 }
 
 static void mark_end(void *context)
 {
-    struct playing *playing = context;
-
-    th_cli_resume_mark(playing->replay, playing->tracing, playing->stream.reader, true);
+    mark_position(context, true);
 }
 
 static void progress(void *context)
 {
     struct playing *playing = context;
 
-    th_cli_resume_mark(playing->replay, playing->tracing, playing->stream.reader, false);
+    mark_position(playing, false);
     if (playing->replay->trace.control)
         replaying_look_up(playing);
     th_cli_stream_step(&playing->stream);
@@ -354,7 +361,7 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
     }
     th_replay_play(tracing, stream->reader, &replay->play, &th_cli_interrupted, complain, &playing,
                    played);
-    mark_end(&playing);
+    mark_position(&playing, true);
     th_crash_set_stream(NULL);
     th_crash_end_child();
     if (th_cli_shards_deliver(replay->shares) != TH_OK)

@@ -148,11 +148,16 @@ void th_cli_resume_begin(struct th_replaying *replay, const struct th_reader *re
     replay->marked = th_clock_real_monotonic();
 }
 
+void th_cli_resume_flush(struct th_replaying *replay)
+{
+    replay->unwritten |= fflush(NULL) != 0;
+}
+
 /* Writes all that the tracers have printed, and asks them whether they could. Errors: TH_FAILED. */
 static enum th_status flush_outputs(struct th_replaying *replay, struct th_tracing *tracing)
 {
     th_cli_command_flush(); /* keeps the reason for the end */
-    replay->unwritten |= fflush(NULL) != 0;
+    th_cli_resume_flush(replay);
     if (replay->unwritten || ferror(stdout))
         return th_error_raise(TH_FAILED, "an output could not be written");
     for (size_t i = 0; i < th_trace_sessions(tracing); i++) {
@@ -186,11 +191,4 @@ void th_cli_resume_mark(struct th_replaying *replay, struct th_tracing *tracing,
     replay->unmarked = true;
     replay->play.max_events = (struct th_limit){true, 0};
     th_replay_reader_stops(reader, &stop); /* a wait for records ends */
-}
-
-void th_cli_resume_wait(struct th_replaying *replay, struct th_tracing *tracing,
-                        struct th_reader *reader)
-{
-    replay->unwritten |= fflush(NULL) != 0;
-    th_cli_resume_mark(replay, tracing, reader, false);
 }

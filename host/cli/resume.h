@@ -29,9 +29,7 @@ void th_cli_resume_begin(struct th_replaying *replay, const struct th_reader *re
 void th_cli_resume_mark(struct th_replaying *replay, struct th_tracing *tracing,
                         struct th_reader *reader, bool now);
 
-/* The same before a wait for records: flushes the outputs in any case, and keeps the result, which a second flush
- * would not show. */
-void th_cli_resume_wait(struct th_replaying *replay, struct th_tracing *tracing,
-                        struct th_reader *reader);
+/* Flushes the outputs before a wait for records, and keeps the result, which a later flush would not show. */
+void th_cli_resume_flush(struct th_replaying *replay);
 
 #endif

@@ -74,6 +74,8 @@ enum th_status th_replay_log_position_open(struct th_log_position *position,
         .options = &position->options, .name = *name, .log = *log, .recording = recording};
     th_replay_log_job_identify(job);
     status = th_replay_log_job_open_bucket(job, true);
+    if (status == TH_END)
+        return th_replay_log_job_fails(job);
     if (status != TH_OK)
         return status;
     snprintf(position->subject, sizeof position->subject, "$KV.%s.%s.readers.%s", job->bucket,
