@@ -80,6 +80,30 @@ static void a_tracer_without_them_cannot_merge(void **state)
     th_library_release(library);
 }
 
+static void gathers(const char *name, const char *source, bool expected)
+{
+    struct th_library *library = made_from(name, source);
+
+    assert_int_equal(th_library_gathers(library), expected);
+    th_library_release(library);
+}
+
+static void tracers_that_gather(void **state)
+{
+    static const char saves[] = BEGIN "TH_TRACER_SAVE() { return 0; }\n"
+                                      "TH_TRACER_MERGE() { return 0; }\n";
+    static const char shares[] = BEGIN "#include <nif_module.h>\n"
+                                       "TH_TRACER_SAVE() { return th_share_file(\"-\") < 0; }\n"
+                                       "TH_TRACER_MERGE() { return 0; }\n";
+
+    (void)state;
+    gathers("neither.so", BEGIN, false);
+    gathers("declared.so", BEGIN "const char th_tracer_gathers = 1;\n", true);
+    gathers("past.so", BEGIN SHARES, true);
+    gathers("saves.so", saves, true);
+    gathers("shares.so", shares, false);
+}
+
 static void a_constant_past_is_refused(void **state)
 {
     struct th_library *library;
@@ -98,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tracers_of_both_forms_save_and_merge),
         cmocka_unit_test(a_tracer_without_them_cannot_merge),
+        cmocka_unit_test(tracers_that_gather),
         cmocka_unit_test(a_constant_past_is_refused),
     };
 
