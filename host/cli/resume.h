@@ -4,8 +4,8 @@
  *
  * At a barrier, between two events, the outputs are flushed; then the position is written. Barriers are every
  * --every=T, before the replay waits for records, if T has passed, and at the end of the stream, also after a
- * signal. So the position is never behind an event that was not delivered and written: after a death,
- * events that were delivered behind the position are delivered twice, and none is lost.
+ * signal. So all events before the position were delivered and written: after a death, events from the
+ * position on can be delivered a second time, and none is lost.
  */
 #ifndef TH_RESUME_H
 #define TH_RESUME_H
