@@ -37,7 +37,8 @@ TRACER_US = {  # of processors, a record: `replay -t TRACER` from a file
 
 # samples/measure_scale.py states FILE, of the compiler run, in 26 segments of 8 MiB
 STATE = {'count': 91e3, 'time': 206e3, 'flame': 640e3, 'report': 973e3}  # bytes of a worker's state, plain
-PAST_US = {'time': 0.48, 'flame': 0.38, 'report': 0.87}  # of processors, a record before a worker's segment
+PAST_US = {'time': 0.48, 'flame': 0.38, 'report': 0.87}  # of processors, a record before a worker's last segment
+SEGMENT_MS = 27  # of processors, a segment, beside its records
 
 # samples/measure_scale.py world FILE, of Mnesia
 WORLD_US = 244  # by the clock, a message of the world before the records that were asked for
@@ -166,17 +167,14 @@ def day(nodes, events):
     show(('a day of one node', *KINDS),
          ('minutes of a processor: replay -t report', *each(lambda kind: 60 * hours * from_log('report', kind))),
          ('thousand world messages before its end', *(count / 1e3 for count in before)),
-         ('minutes until a replay begins there', *(count * WORLD_US / 60e6 for count in before)),
-         *(('hours until workers begin, segments of ' + size,
-            *(count * WORLD_US / 3600e6 * (records * plain / segment - 1) / 2 for count, plain in zip(before, PLAIN)))
-           for size, segment in (('64 MiB', SEGMENT), ('4 GiB', 4 << 30))))
+         ('minutes until a replay begins there', *(count * WORLD_US / 60e6 for count in before)))
     print()
+    play = [hours * (from_log(tracer, 0) + SEGMENT_MS * 1e3 * segments / records) for tracer in TRACERS]
+    past = [hours * PAST_US.get(tracer, 0) for tracer in TRACERS]
     show(('workers, %s' % KINDS[0], *TRACERS),
          ('hours of a processor: one replay', *(hours * from_log(tracer, 0) for tracer in TRACERS)),
-         *(('... %s segments%s' % (shown(segments), of),
-            *(hours * (from_log(tracer, 0) + PAST_US.get(tracer, 0) * (segments / parts - 1) / 2) for tracer in TRACERS))
-           for parts, of in ((1, ''), (24, ', 24 recordings'))),
-         ('... what comes before the last segment', *(hours * PAST_US.get(tracer, 0) for tracer in TRACERS)),
+         *(('... %d worker%s, together' % (workers, 's'[workers == 1:]), *(a + workers * b for a, b in zip(play, past))) for workers in (1, 4, 16)),
+         *(('hours until %d workers end' % workers, *(a / workers + b for a, b in zip(play, past))) for workers in (4, 16)),
          ('GB of states that merge holds', *(segments * STATE[tracer] / 1e9 for tracer in TRACERS)))
 
 

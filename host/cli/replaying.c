@@ -215,6 +215,13 @@ static bool replaying_has_more(void *context, struct th_recording *recording)
     return th_cli_shards_has_more(playing->replay->shares, recording);
 }
 
+static bool replaying_passes_on(void *context)
+{
+    const struct playing *playing = context;
+
+    return th_cli_shards_passes_on(playing->replay->shares);
+}
+
 /* Appends a time to TEXT in the form of the options: "1.5s", "@1795233754.349". */
 static const char *print_time(struct th_buffer *text, bool relative, int64_t ns)
 {
@@ -351,13 +358,13 @@ static int play_stream(struct th_replaying *replay, struct th_tracing *tracing, 
         return th_cli_command_fail(replay->command);
     }
     replay->opened++;
-    if (replay->stream.resume)
-        th_cli_resume_begin(replay, stream->reader);
+    th_cli_resume_begin(replay, stream->reader);
     th_trace_go(tracing);
     th_crash_set_stream(&th_replay_reader_info(stream->reader)->file);
     if (replay->shares) {
         th_cli_shards_limit(replay->shares, tracing, stream->reader, &replay->play, played);
         replay->play.has_more = replaying_has_more;
+        replay->play.passes_on = replaying_passes_on;
     }
     th_replay_play(tracing, stream->reader, &replay->play, &th_cli_interrupted, complain, &playing,
                    played);
@@ -575,9 +582,7 @@ int th_cli_replaying_run(struct th_replaying *replay)
         .context = replay,
     };
     status = th_options_trace_options_begin(&replay->trace, &replay->control);
-    if (status == TH_OK)
-        status = th_cli_shards_check(replay->shares, tracing);
-    if (status == TH_OK)
+    if (status == TH_OK && (status = th_cli_shards_check(replay->shares, tracing)) == TH_OK)
         status = th_cli_resume_check_tracers(replay, tracing);
     status = status == TH_OK ? play_all(replay, tracing) : fail_at_begin(replay);
     th_control_host_end(&replay->control);

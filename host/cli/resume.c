@@ -143,6 +143,8 @@ void th_cli_resume_begin(struct th_replaying *replay, const struct th_reader *re
 {
     const struct th_reader_info *info = th_replay_reader_info(reader);
 
+    if (!replay->stream.resume)
+        return;
     replay->play.begin_at = info->before;
     th_output_goes_on = info->position > 1;
     replay->marked = th_clock_real_monotonic();

@@ -21,7 +21,7 @@ enum th_status th_cli_resume_check(void *input);
 enum th_status th_cli_resume_check_tracers(const struct th_replaying *replay,
                                            const struct th_tracing *tracing);
 
-/* Prepares REPLAY to play READER from its position on. Order: before th_trace_go(). */
+/* Prepares REPLAY to play READER from its position on, if --resume is given. Order: before th_trace_go(). */
 void th_cli_resume_begin(struct th_replaying *replay, const struct th_reader *reader);
 
 /* A barrier, if NOW or if it is time for one. No effect without --resume. A failure is reported, sets

@@ -268,7 +268,7 @@ enum th_status th_cli_shards_check(const struct th_shards *shards, const struct 
                               "files do not pass to other machines",
                               shards->source->option);
     if (shards && shards->source->prepare)
-        shards->source->prepare(shards->context, past);
+        return shards->source->prepare(shards->context, past);
     return TH_OK;
 }
 
@@ -523,7 +523,13 @@ static bool begin_share(struct th_shards *shards)
     struct th_buffer dropped = {0};
     size_t count = 0;
 
-    if (shards->begun || !is_sound(shards) || !add_saved(shards->tracing, &dropped, &count))
+    if (shards->begun)
+        return false;
+    if (shards->source->branch && !shards->source->branch(shards->context, shards->reader)) {
+        th_replay_reader_limit(shards->reader, begin_of(shards, shards->own));
+        return true;
+    }
+    if (!is_sound(shards) || !add_saved(shards->tracing, &dropped, &count))
         return false;
     th_buffer_free(&dropped);
     set_past(shards->tracing, 0);
@@ -534,6 +540,18 @@ static bool begin_share(struct th_shards *shards)
     limit_to_share(shards);
     shards->begun = true;
     return true;
+}
+
+bool th_cli_shards_passes_on(struct th_shards *shards)
+{
+    if (!shards->own || !shards->begun || !shards->source->branch)
+        return false;
+    if (!shards->source->branch(shards->context, shards->reader)) {
+        shards->options->begin_at = begin_of(shards, shards->own);
+        return true;
+    }
+    shards->printed = th_cli_share_process_printed(shards->process);
+    return false;
 }
 
 bool th_cli_shards_has_more(struct th_shards *shards, struct th_recording *recording)

@@ -61,6 +61,9 @@ enum th_status th_cli_shards_deliver(struct th_shards *shards);
  * be NULL. */
 size_t th_cli_shards_merged(const struct th_shards *shards);
 
+/* For struct th_player_options. */
+bool th_cli_shards_passes_on(struct th_shards *shards);
+
 /* Ends the children. In a child, which has then failed to deliver its share, with STATUS: ends the
  * process. SHARDS may be NULL. */
 void th_cli_shards_end(struct th_shards *shards, int status);

@@ -70,18 +70,17 @@ void th_cli_share_process_send(const struct th_share_process *process, const str
     _exit(TH_OK); /* without unload() of tracers, which would write their output */
 }
 
-static bool await_results(const struct th_share_process *process)
+static bool await_results(struct th_share_process *process)
 {
     struct pollfd wait = {.fd = process->socket, .events = POLLIN};
-    char byte;
 
     while (!th_cli_interrupt_came())
         if (poll(&wait, 1, LOOK_UP_MS) > 0)
-            return read(process->socket, &byte, 1) == 1;
+            return read(process->socket, &process->word, 1) == 1;
     return false;
 }
 
-bool th_cli_share_process_receive(const struct th_share_process *process, struct th_buffer *data)
+bool th_cli_share_process_receive(struct th_share_process *process, struct th_buffer *data)
 {
     struct stat about;
     size_t size;
@@ -92,7 +91,7 @@ bool th_cli_share_process_receive(const struct th_share_process *process, struct
     if (pread(process->results, th_buffer_reserve(data, size), size, 0) != (ssize_t)size)
         return false;
     data->size += size;
-    return true;
+    return ftruncate(process->results, 0) == 0 && lseek(process->results, 0, SEEK_SET) == 0;
 }
 
 void th_cli_share_process_end(struct th_share_process *process)

@@ -20,6 +20,7 @@ struct th_share_process {
     int socket;  /* one byte comes when `results` is complete; -1: none */
     int results; /* a file in memory */
     int printed; /* likewise: what the child prints on stdout and stderr */
+    char word;   /* in the parent: the byte that came with the results */
 };
 
 /* Makes a process; *CHILD is true in the new one, whose stdout and stderr go to a file. A terminal
@@ -37,7 +38,7 @@ __attribute__((noreturn)) void th_cli_share_process_send(const struct th_share_p
 
 /* In the parent: waits for the child's data, and appends it to DATA. False if the child has died,
  * or a signal has come that ends the program. */
-bool th_cli_share_process_receive(const struct th_share_process *process, struct th_buffer *data);
+bool th_cli_share_process_receive(struct th_share_process *process, struct th_buffer *data);
 
 /* In the parent: ends the child. Owner: closes the files of PROCESS. */
 void th_cli_share_process_end(struct th_share_process *process);

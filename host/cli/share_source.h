@@ -25,8 +25,12 @@ struct th_share_source {
     /* Returns the byte of READER's stream at which SHARE begins. PAST: see struct th_shards. */
     uint64_t (*begin_of)(void *context, const struct th_reader *reader, size_t share,
                          unsigned past);
-    /* NULL, or called before the stream is opened. PAST: tracers need the events before the share. */
-    void (*prepare)(void *context, bool past);
+    /* NULL, or called before the stream is opened. PAST: tracers need the events before the share.
+     * Errors: with the cause. */
+    enum th_status (*prepare)(void *context, bool past);
+    /* NULL, or in a child that knows what comes before the share: true in the process that plays the share.
+     * In another one, false: it goes on to a later share, whose beginning begin_of() returns from now on. */
+    bool (*branch)(void *context, struct th_reader *reader);
     /* NULL, or in a child: hands over DATA, the results, in place of th_cli_share_process_send(). */
     __attribute__((noreturn)) void (*deliver)(void *context, const struct th_buffer *data);
     /* Ends the source. May be called again. In a child that has failed with STATUS: ends the process. */

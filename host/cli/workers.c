@@ -6,10 +6,13 @@
 #include "share_process.h"
 #include "share_source.h"
 #include "subcommand.h"
+#include "trial_process.h"
 
 #include "host/base/buffer.h"
 #include "host/base/hash.h"
 #include "host/base/memory.h"
+#include "host/base/output.h"
+#include "host/crash/crash.h"
 #include "host/crash/supervisor.h"
 #include "host/library/find.h"
 #include "host/replay/log/log_job.h"
@@ -19,10 +22,14 @@
 #include <inttypes.h>
 #include <langinfo.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct workers {
@@ -30,9 +37,13 @@ struct workers {
     struct th_log_job_options options;
     struct th_keeper keeper;
     char recording[64];
-    const char *name;   /* of the stream, as the user gave it */
-    char *segment_name; /* of a player's stream */
+    const char *name;  /* of the stream, as the user gave it */
+    char *stream_name; /* of a player */
     uint64_t segment;
+    /* A player goes on to later segments (walks), or is the process that plays one (branched). If its tracers need
+     * all events before a segment (past), `before` is the bytes that these have. */
+    bool may_walk, walks, branched, past;
+    uint64_t before;
     struct th_share_process player;
     uint64_t done, lost; /* segments of this worker */
     char end[256];       /* what a player that ended without results has printed */
@@ -133,27 +144,71 @@ static enum th_status write_job(const struct th_replaying *replay, int64_t size,
 
 /* --- Players ------------------------------------------------------------------------------------ */
 
-static void name_segment(void *context, bool past)
+static const char goes_on = 1; /* with results: the player waits for a later segment */
+
+/* Returns the name of the stream that begins with the segment. PAST: see tracehost-nats(7). */
+static char *name_segment(const struct workers *workers, const char *past)
 {
-    struct workers *workers = context;
     uint64_t size = (uint64_t)workers->options.size, segment = workers->segment;
 
-    th_free(workers->segment_name);
-    workers->segment_name =
-        th_printf("%s%crecording=%s&begin=%" PRIu64 "&end=%" PRIu64 "&past=%s", workers->name,
-                  strchr(workers->name, '?') ? '&' : '?', workers->recording,
-                  segment ? segment * size : 1, /* the first batch is merge's */
-                  (segment + 1) * size, past ? "yes" : "no");
-    workers->replay->streams.items[0] = workers->segment_name;
+    return th_printf("%s%crecording=%s&begin=%" PRIu64 "&end=%" PRIu64 "&past=%s", workers->name,
+                     strchr(workers->name, '?') ? '&' : '?', workers->recording,
+                     segment ? segment * size : 1, /* the first batch is merge's */
+                     (segment + 1) * size, past);
+}
+
+/* Returns the name of the stream of the world's records before the segment, behind the beginning of BEHIND, which
+ * may be NULL. */
+static char *name_world(const struct workers *workers, const uint64_t *behind)
+{
+    uint64_t size = (uint64_t)workers->options.size;
+    char *begin = th_printf("&begin=%" PRIu64, behind && *behind ? *behind * size : 1), *name;
+
+    name = th_printf("%s%crecording=%s%s&end=%" PRIu64 "&past=between", workers->name,
+                     strchr(workers->name, '?') ? '&' : '?', workers->recording,
+                     behind ? begin : "", workers->segment ? workers->segment * size : 1);
+    th_free(begin);
+    return name;
+}
+
+/* Finds where the segment begins. Errors: TH_MALFORMED. */
+static enum th_status find_beginning(struct workers *workers)
+{
+    char *name = name_segment(workers, "none");
+    enum th_status status = th_replay_log_begin_of(name, &th_cli_interrupted, &workers->before);
+
+    th_free(name);
+    return status;
+}
+
+static enum th_status name_stream(void *context, bool past)
+{
+    struct workers *workers = context;
+
+    th_free(workers->stream_name);
+    workers->past = past;
+    workers->walks = workers->may_walk && th_cli_trial_threads() <= 2; /* the watchdog's */
+    if (!workers->walks)
+        workers->stream_name = name_segment(workers, past ? "yes" : "no");
+    else if (past)
+        workers->stream_name =
+            th_printf("%s%crecording=%s&begin=1&past=yes", workers->name,
+                      strchr(workers->name, '?') ? '&' : '?', workers->recording);
+    else
+        workers->stream_name = name_world(workers, NULL);
+    workers->replay->streams.items[0] = workers->stream_name;
+    return workers->walks && past ? find_beginning(workers) : TH_OK;
 }
 
 static uint64_t begin_of_segment(void *context, const struct th_reader *reader, size_t share,
                                  unsigned past)
 {
-    (void)context;
+    const struct workers *workers = context;
+
     (void)share;
     (void)past;
-    return th_replay_reader_info(reader)->before;
+    return workers->walks && workers->past ? workers->before
+                                           : th_replay_reader_info(reader)->before;
 }
 
 static void end_player(void *context, int status)
@@ -162,11 +217,74 @@ static void end_player(void *context, int status)
     _exit(status ? status : TH_FAILED); /* its tracers must not write their output */
 }
 
+/* Hands over the results of a player. */
+static _Noreturn void deliver_segment(void *context, const struct th_buffer *results)
+{
+    const struct workers *workers = context;
+    const struct th_share_process *process = &workers->player;
+
+    if (!workers->branched)
+        th_cli_share_process_send(process, results);
+    if (!th_output_write_bytes(process->results, results->data, results->size) ||
+        write(process->socket, &goes_on, 1) != 1)
+        _exit(TH_FAILED);
+    _exit(TH_OK);
+}
+
+/* Reads on with the stream NAME, which is freed. Ends this process if that fails. */
+static void read_on(const struct workers *workers, struct th_reader *reader, char *name)
+{
+    if (th_replay_reader_branch(reader, name) != TH_OK)
+        _exit(th_cli_command_fail(workers->replay->command));
+    th_free(name);
+}
+
+/* In a player that walks: goes on to the beginning of the next segment that the main process has claimed. */
+static void walk_on(struct workers *workers, struct th_reader *reader)
+{
+    uint64_t played = workers->segment;
+
+    if (recv(workers->player.socket, &workers->segment, sizeof workers->segment, MSG_WAITALL) !=
+        sizeof workers->segment)
+        _exit(TH_FAILED);
+    if (!workers->past)
+        read_on(workers, reader, name_world(workers, &played));
+    else if (find_beginning(workers) != TH_OK)
+        _exit(th_cli_command_fail(workers->replay->command));
+}
+
+/* In a player that walks: lets a new process play the segment, which begins here. */
+static bool play_in_branch(void *context, struct th_reader *reader)
+{
+    struct workers *workers = context;
+    pid_t walker = getpid(), branch;
+    int status;
+
+    if (!workers->walks)
+        return true;
+    branch = th_crash_fork();
+    if (branch == 0) {
+        workers->branched = true;
+        th_cli_interrupted = 0; /* a child of a library would stop */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != walker)
+            _exit(TH_FAILED);
+        read_on(workers, reader, name_segment(workers, "none"));
+        return true;
+    }
+    if (branch < 0 || waitpid(branch, &status, 0) != branch || status != 0)
+        _exit(TH_FAILED);
+    walk_on(workers, reader);
+    return false;
+}
+
 static const struct th_share_source player_source = {
     .option = "--join",
     .is_far = true,
     .begin_of = begin_of_segment,
-    .prepare = name_segment,
+    .prepare = name_stream,
+    .branch = play_in_branch,
+    .deliver = deliver_segment,
     .end = end_player,
 };
 
@@ -227,7 +345,7 @@ static const struct th_share_source alone_source = {
     .option = "--join",
     .is_far = true,
     .begin_of = begin_of_segment,
-    .prepare = name_segment,
+    .prepare = name_stream,
     .deliver = deliver_alone,
     .end = end_failed_alone,
 };
@@ -276,7 +394,8 @@ static enum th_status finish_segment(struct workers *workers, bool *died)
     }
     workers->done += has;
     workers->lost += !has && !*died && status == TH_OK && !th_cli_interrupt_came();
-    th_cli_share_process_end(&workers->player);
+    if (!has || !workers->player.word)
+        th_cli_share_process_end(&workers->player);
     th_buffer_free(&results);
     return status;
 }
@@ -304,6 +423,8 @@ static _Noreturn void end_work(struct workers *workers, enum th_status status)
     const char *command = workers->replay->command;
     int ended = TH_OK;
 
+    if (workers->player.pid > 0)
+        th_cli_share_process_end(&workers->player);
     th_cli_keeper_end(&workers->keeper);
     if (status != TH_OK && status != TH_END)
         ended = th_cli_command_fail(command);
@@ -316,23 +437,39 @@ static _Noreturn void end_work(struct workers *workers, enum th_status status)
     exit(th_cli_interrupt_status(th_cli_command_finish(command, ended)));
 }
 
+/* Hands the segment to the player that has played PLAYED, or makes one. *CHILD: this is the new one. */
+static bool begin_player(struct workers *workers, uint64_t played, bool *child)
+{
+    *child = false;
+    if (workers->player.pid > 0 && workers->segment > played &&
+        send(workers->player.socket, &workers->segment, sizeof workers->segment, MSG_NOSIGNAL) ==
+            sizeof workers->segment)
+        return true;
+    if (workers->player.pid > 0)
+        th_cli_share_process_end(&workers->player);
+    return th_cli_share_process_fork(&workers->player, child);
+}
+
 /* Plays segments until there are no more. Returns in a player, and in a main process that plays. Errors: the
  * keeper's. */
 static enum th_status work(struct workers *workers, struct th_shards **shards)
 {
     enum th_status status;
     bool child = false, died = false;
+    uint64_t played;
 
     th_cli_interrupt_install();
     while (!died) {
+        played = workers->segment;
         status = th_cli_interrupt_came() ? TH_END : claim_segment(workers);
         if (status != TH_OK)
             end_work(workers, status);
-        if (!th_cli_share_process_fork(&workers->player, &child))
+        if (!begin_player(workers, played, &child))
             return th_error_raise(TH_FAILED, "cannot make a process: %s", strerror(errno));
         if (child) {
             th_cli_interrupted = 0; /* a child of a library would stop */
             close(workers->keeper.socket);
+            workers->may_walk = true;
             *shards = th_cli_shards_make(2, 1, &workers->player, 0, &player_source, workers);
             return TH_OK;
         }

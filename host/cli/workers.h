@@ -7,13 +7,19 @@
  *
  * A worker is several processes, as libnats has threads and tracers may end the program:
  *
- *   supervisor -> main -> keeper   has the connection to the server; claims segments, and renews claims
- *                      -> player   one for each segment, forked before a library is opened: a child of
- *                                  shards.c, whose stream is nats://HOST/NAME?begin=...&end=...
+ *   supervisor -> main -> keeper             has the connection to the server; claims segments, and renews claims
+ *                      -> player             forked before a library is opened: a child of shards.c
+ *                         -> branch          plays a segment: its stream is nats://HOST/NAME?begin=...&end=...
  *
- * 1. The main process asks the keeper for a segment, and forks a player.
- * 2. The player sends its results to the main process, which passes them to the keeper.
- * 3. The keeper stores them and marks the segment.
+ * 1. The main process asks the keeper for a segment, and forks a player, or tells the one that it has.
+ * 2. The player goes on in the recording to the segment's beginning: its tracers get all events, or, if they
+ *    need none of them, the world alone changes. There it forks a branch, and waits for its end. So a worker reads
+ *    what comes before its segments once, not for each of them.
+ * 3. The branch sends its results to the main process, which passes them to the keeper.
+ * 4. The keeper stores them and marks the segment.
+ *
+ * A player whose tracers have threads cannot be forked: it plays the segment itself, and ends. So does one that meets damage.
+ * A segment that comes before the player's place needs a new player.
  *
  * If a player ends without results (its tracer crashed, or was refused), the main process plays the
  * segment itself: so its supervisor reports the crash, and its messages reach the user. It then ends.

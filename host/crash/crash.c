@@ -459,6 +459,18 @@ static void *watch_threads(void *begun)
     return NULL;
 }
 
+pid_t th_crash_fork(void)
+{
+    pid_t id = th_crash_threads_fork();
+
+    if (id == 0) {
+        guarded_id = gettid();
+        if (timeout && th_crash_set_timeout(timeout, !only_names) != TH_OK)
+            _exit(TH_FAILED);
+    }
+    return id;
+}
+
 enum th_status th_crash_set_timeout(int64_t nanoseconds, bool ends)
 {
     pthread_t watchdog;

@@ -31,6 +31,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Installs the handlers for all threads. th_crash_set_timeout() watches also the other library
  * calls of the calling thread.
@@ -81,6 +82,11 @@ void th_crash_end(void);
  * Order: once, after th_crash_install().
  */
 enum th_status th_crash_set_timeout(int64_t nanoseconds, bool ends);
+
+/* Forks a process in which libraries run on, guarded and with a watchdog as here. Returns as fork().
+ * Thread: the one of th_crash_install().
+ * Order: no library has threads. */
+pid_t th_crash_fork(void);
 
 /* Makes reports call FUNCTION first: in a signal handler, or as the program exits, and before a
  * crash that is not reported. FUNCTION makes stderr visible to the user and may use

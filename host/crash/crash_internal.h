@@ -156,6 +156,9 @@ void th_crash_threads_look(pthread_t spared, int64_t nanoseconds,
                            bool (*excused)(const struct th_crash_thread *thread),
                            bool (*ask)(const struct th_crash_thread *thread));
 
+/* Forks a process that is guarded as the calling thread is. Returns as fork(). */
+pid_t th_crash_threads_fork(void);
+
 /* Returns whether THREAD is still in the callback that was seen. */
 bool th_crash_thread_is_in(const struct th_crash_thread *thread);
 

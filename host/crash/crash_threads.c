@@ -149,6 +149,20 @@ void th_crash_thread_begin(void)
     pthread_sigmask(SIG_UNBLOCK, &met, NULL);
 }
 
+pid_t th_crash_threads_fork(void)
+{
+    pid_t id;
+
+    pthread_mutex_lock(&lock); /* the watchdog may hold it */
+    id = fork();
+    pthread_mutex_unlock(&lock);
+    if (id == 0) {
+        th_crash_owner = getpid();
+        own.id = th_self.id = gettid();
+    }
+    return id;
+}
+
 void th_crash_thread_end(void)
 {
     pthread_mutex_lock(&lock);

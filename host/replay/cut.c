@@ -4,6 +4,7 @@
  * A record is passed over by its length if its first bytes are those of most records, up to the tag
  * of the event, and the tag is none that changes the world.
  */
+#include "log/log_stream.h"
 #include "record.h"
 #include "replay_internal.h"
 
@@ -94,6 +95,19 @@ void th_replay_reader_limit(struct th_reader *reader, uint64_t position)
     if (!position || most >= input->end)
         return;
     keep_excess(input, most > input->begin ? most : input->begin);
+}
+
+enum th_status th_replay_reader_branch(struct th_reader *reader, const char *name)
+{
+    struct th_input *input = &reader->input;
+
+    close(input->fd);
+    th_replay_node_close(reader->feeder);
+    input->kept.size = 0;
+    input->end = input->begin;
+    input->ended = false;
+    return th_replay_log_read(name, NULL, reader->options.stop, &reader->feeder, &input->fd,
+                              &reader->info);
 }
 
 void th_replay_reader_count(struct th_reader *reader, uint64_t records, uint64_t drops,

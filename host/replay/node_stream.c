@@ -34,7 +34,7 @@ struct th_node_served {
 };
 
 struct th_node_feeder {
-    pid_t process;
+    pid_t process, owner;  /* owner: its parent */
     const char *source;    /* what the process speaks with, for messages */
     int status;            /* the socket of lines, and of questions for a position */
     struct th_buffer text; /* lines that were not used yet */
@@ -180,6 +180,7 @@ enum th_status th_replay_feeder_open(th_feeder_function *serve, const void *requ
 
     *feeder = NULL;
     made->process = -1;
+    made->owner = getpid();
     made->source = source;
     status = fork_feeder(serve, request, made, fd);
     if (status == TH_OK && (status = await_feeder(made, stop)) != TH_OK)
@@ -292,12 +293,14 @@ void th_replay_node_close(struct th_node_feeder *feeder)
 {
     if (!feeder)
         return;
-    th_replay_node_stop(feeder);
-    shutdown(feeder->status, SHUT_WR);
-    while (hear_feeder(feeder)) /* its end: the node is as it was */
-        ;
+    if (feeder->owner == getpid()) {
+        th_replay_node_stop(feeder);
+        shutdown(feeder->status, SHUT_WR);
+        while (hear_feeder(feeder)) /* its end: the node is as it was */
+            ;
+        end_of_feeder(feeder);
+    }
     close(feeder->status);
-    end_of_feeder(feeder);
     th_buffer_free(&feeder->text);
     th_free(feeder);
 }

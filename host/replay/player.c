@@ -37,6 +37,7 @@ struct th_player {
         bool known;
         int64_t ns;
     } origins[TH_CLOCKS]; /* zeros of relative bounds */
+    uint64_t passed;      /* records before the share */
     struct th_past *past; /* for records before the share; NULL: none yet */
     th_env env;           /* terms of the current event that the player needs */
     struct th_event event;
@@ -425,8 +426,9 @@ static bool pass_over_others(struct th_player *player)
     while (status == TH_OK)
         status = pass_next(player);
     if (player->options->begin_at) {
-        player->read = th_replay_reader_info(player->reader)->records;
-        th_recorded_streams_count(&player->recording->records, player->read);
+        uint64_t records = th_replay_reader_info(player->reader)->records;
+        th_recorded_streams_count(&player->recording->records, records - player->passed);
+        player->read = player->passed = records;
     }
     if (status == TH_END)
         return true;
@@ -462,8 +464,11 @@ void th_replay_play(struct th_tracing *tracing, struct th_reader *reader,
                     void (*complain)(void *context), void *context, struct th_player_counts *counts)
 {
     struct th_player *player = th_replay_player_begin(tracing, reader, options, counts);
+    bool passed = pass_over_others(player);
 
-    if (pass_over_others(player))
+    while (passed && options->passes_on && options->passes_on(context))
+        passed = pass_over_others(player);
+    if (passed)
         while (play_on(player, stop, complain, context) && options->has_more &&
                options->has_more(context, player->recording))
             ;

@@ -40,6 +40,9 @@ struct th_player_options {
     uint64_t begin_at; /* records before this byte only change the world; damage among them counts
                           as a damaged place, and ends the stream */
     bool past; /* th_trace_share_takes_past(), for records before the share that are played */
+    /* NULL, or called with CONTEXT when the records before begin_at have been passed over. True: begin_at has
+     * grown, and more are passed over. */
+    bool (*passes_on)(void *context);
     /* NULL, or called with CONTEXT at the end, unless *stop is set. True: the reader has more. The
      * function may add what others have played to the counts of this stream, RECORDING. */
     bool (*has_more)(void *context, struct th_recording *recording);

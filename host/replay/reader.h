@@ -235,6 +235,10 @@ enum th_status th_replay_reader_pass(struct th_reader *reader, uint64_t position
  * POSITION or behind it. POSITION 0: removes the limit, and reading goes on. */
 void th_replay_reader_limit(struct th_reader *reader, uint64_t position);
 
+/* Lets READER, of a log, go on with the stream NAME, whose first record is the next one. READER may be the copy of
+ * one that is read on in the parent. Errors: as th_replay_reader_open(). */
+enum th_status th_replay_reader_branch(struct th_reader *reader, const char *name);
+
 /* Adds the counts of records that other readers of the same stream have read. */
 void th_replay_reader_count(struct th_reader *reader, uint64_t records, uint64_t drops,
                             uint64_t gaps);

@@ -145,6 +145,27 @@ tracehost streams: cannot remove a job of nats://127.0.0.1:PORT
   the name lacks the stream: nats://HOST[:PORT]/NAME
 OUT
 
+# passes NAME: prints how many events before its segments one worker has given to its tracer, and what merge prints.
+passes() {
+    rm -f "$work/passed"
+    log "$1"
+    PASSED=$work/passed join "$1" -t "$tracers/passed.so" 2>/dev/null && wc -c <"$work/passed" &&
+        PASSED_THREAD= merge "$1" -t "$tracers/passed.so"
+}
+before() { # POSITION: prints the number of records before the first batch from POSITION on
+    "$tracehost" info "$url/passes?begin=1&past=yes&end=$1" | sed -n 's/^records *\([0-9]*\),.*/\1/p'
+}
+once() {
+    passes passes >"$work/walking" || return
+    for segment in 32768 65536 98304; do before $segment; done >"$work/before"
+    { tail -n 1 "$work/before" && echo "$events events"; } | diff - "$work/walking" &&
+        PASSED_THREAD=yes passes threaded >"$work/again" || return
+    # The first segment follows the first batch.
+    before 1 >>"$work/before"
+    { awk '{ sum += $1 } END { print sum }' "$work/before" && echo "$events events"; } | diff - "$work/again"
+}
+check 'a worker passes over what comes before its segments once; a tracer with a thread is begun again for each' once
+
 # --- Workers that are stopped, killed, or crash -------------------------------------------------------------------------
 
 stalled() {

@@ -5,7 +5,8 @@
  * 1. Choose the recording, and the batch to begin with: the first one, or, with from=, the first whose
  *    Tracehost-Span reaches the time, or, with begin=, the first whose Tracehost-Position does, or, for a
  *    reader that goes on (log_position.h), the one that has the record of its position. Then the
- *    world's records of the batches before come first, or, with past=yes, these batches.
+ *    world's records of the batches before come first, or, with past=yes, these batches, or, with past=none,
+ *    nothing. With past=between only the world's records between begin= and end= are written.
  * 2. Get message after message of the subject. A batch whose records have come already is dropped. If
  *    numbers are missing, a drop record with their number is written instead.
  * 3. If there is no further message, wait for one, or end (follow=no). The batch with Tracehost-Last
@@ -311,8 +312,8 @@ static enum th_status open_feed(struct th_log_feed *feed)
     enum th_status status;
 
     while ((status = th_replay_log_open(feed->name, false, &feed->log)) != TH_OK &&
-           feed->log.silent && feed->name->begin && th_clock_real_monotonic() < deadline &&
-           pause_feed(feed, RETRY_MS))
+           feed->log.silent && (feed->name->begin || feed->name->end) &&
+           th_clock_real_monotonic() < deadline && pause_feed(feed, RETRY_MS))
         th_replay_log_close(&feed->log);
     return status;
 }
@@ -320,7 +321,11 @@ static enum th_status open_feed(struct th_log_feed *feed)
 /* Feeds the world, and all that comes behind. Returns the exit status. */
 static int feed_from_beginning(struct th_log_feed *feed)
 {
-    if (feed->number > 1 && !th_replay_log_feed_world(feed, feed->number, false)) {
+    enum th_log_past past = feed->name->past;
+    bool goes_on = past == TH_LOG_NOTHING || feed->number == 1 ||
+                   th_replay_log_feed_world(feed, feed->number, false);
+
+    if (!goes_on || past == TH_LOG_BETWEEN) {
         end_pipe(feed);
         return sum_up_feed(feed);
     }
@@ -384,5 +389,19 @@ enum th_status th_replay_log_read(const char *name, const char *reader_name,
         info->position = strtoull(th_replay_feeder_told(*feeder, "position "), NULL, 10);
     }
     th_replay_log_name_free(parsed);
+    return status;
+}
+
+enum th_status th_replay_log_begin_of(const char *name, const volatile int *stop, uint64_t *before)
+{
+    struct th_reader_info info = {0};
+    struct th_node_feeder *feeder;
+    int fd;
+    enum th_status status = th_replay_log_read(name, NULL, stop, &feeder, &fd, &info);
+
+    *before = info.before;
+    if (status == TH_OK)
+        close(fd);
+    th_replay_node_close(feeder);
     return status;
 }

@@ -21,9 +21,10 @@ struct th_log_feed {
     uint64_t sequence; /* of the next message in the stream, at least */
     uint64_t number;   /* of the next record */
     uint64_t records;  /* written to OUT */
-    uint64_t
-        before; /* bytes of records that come before those of the segment (begin=), or of `reader` */
-    uint64_t copies; /* those of them that are the world's */
+    uint64_t place;    /* in bytes, that is sought; 0: none */
+    uint64_t before;   /* bytes of records that come before those of the segment, or of `reader` */
+    /* Records of the world are fed from this sequence and this number on; they must have so many bytes. */
+    uint64_t world_sequence, world_number, copies;
     bool complete;
     bool passed_end; /* the batch at end= has come */
     bool closed;     /* nobody reads OUT */

@@ -83,8 +83,14 @@ static bool take_end(struct th_log_name *name, const char *value)
 
 static bool take_past(struct th_log_name *name, const char *value)
 {
-    name->past = strcmp(value, "yes") == 0;
-    return name->past || strcmp(value, "no") == 0;
+    static const char *const values[] = {"no", "yes", "none", "between"};
+
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        name->past = (enum th_log_past)i;
+        if (strcmp(value, values[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
 static bool take_follow(struct th_log_name *name, const char *value)
@@ -116,7 +122,7 @@ static const struct {
     {"from", "a time such as 250ms, 1.5s or @CLOCK", take_from, 0},
     {"begin", "a number of bytes above 0", take_begin, 0},
     {"end", "a number of bytes above 0", take_end, 0},
-    {"past", "yes or no", take_past, 0},
+    {"past", "no, yes, none or between", take_past, 0},
     {"follow", "yes or no", take_follow, 0},
     {"full", "wait or drop", take_full, 0},
     {"batch", "a size of at most 256KiB", take_batch, 0},

@@ -38,8 +38,8 @@ static bool reaches(const struct th_log_feed *feed, const struct th_log_batch *b
 
     if (feed->reader)
         return batch->first + batch->count > feed->position.begin;
-    if (feed->name->begin)
-        return batch->position >= (uint64_t)feed->name->begin;
+    if (feed->place)
+        return batch->position >= feed->place;
     for (int clock = 0; clock < TH_CLOCKS; clock++) {
         const struct th_log_times *span = &batch->span[clock];
         if (span->known && th_replay_on_scale(from, span->first, span->greatest) >= from->ns)
@@ -80,7 +80,7 @@ bool th_replay_log_feed_world(struct th_log_feed *feed, uint64_t number, bool me
     enum tracehost_log_result result = TRACEHOST_LOG_DONE;
     struct tracehost_log_message message;
     struct th_log_batch batch;
-    uint64_t sequence = 1, latest = 0, bytes = 0;
+    uint64_t sequence = feed->world_sequence, latest = feed->world_number - 1, bytes = 0;
     bool written = true;
 
     while (written && latest < number) {
@@ -110,24 +110,23 @@ bool th_replay_log_feed_world(struct th_log_feed *feed, uint64_t number, bool me
         feed->copies = bytes;
         return result <= TRACEHOST_LOG_NONE;
     }
-    if (!written || (!feed->name->begin && !feed->reader) || bytes == feed->copies)
+    if (!written || (!feed->place && !feed->reader) || bytes == feed->copies)
         return written;
     th_error_raise(TH_PARTIAL, "copies of the world's records before it are missing");
     th_replay_log_feed_note_damage(feed, feed->sequence);
     return false;
 }
 
-/* Finds the batch that from= or begin= asks for, or the last one, by halving. With past=yes, the reading
- * begins with the first one all the same. */
-static void seek_batch(struct th_log_feed *feed)
+/* Finds, by halving, the first batch that reaches(), or the last one. It, and its records of the world, have
+ * sequences from the returned one on. */
+static uint64_t halve_batches(struct th_log_feed *feed)
 {
     struct tracehost_log_message message;
-    struct th_log_batch batch = {0}, found = {0};
+    struct th_log_batch batch = {0};
     uint64_t low = 1, high, middle;
 
-    if ((!feed->name->from.set && !feed->name->begin && !feed->reader) ||
-        th_replay_log_feed_get(feed, feed->subject, 0, &message) != TRACEHOST_LOG_DONE)
-        return;
+    if (th_replay_log_feed_get(feed, feed->subject, 0, &message) != TRACEHOST_LOG_DONE)
+        return low;
     high = message.sequence;
     feed->log.engine->release(&message);
     while (low < high) {
@@ -137,18 +136,47 @@ static void seek_batch(struct th_log_feed *feed)
         else
             low = middle + 1;
     }
+    return low;
+}
+
+/* Goes to the batch that from=, begin= or the reader's position asks for; with past=yes, the reading begins with
+ * the first one all the same. */
+static void seek_batch(struct th_log_feed *feed)
+{
+    enum th_log_past past = feed->name->past;
+    struct th_log_batch found = {0};
+    uint64_t low;
+
+    if (!feed->name->from.set && !feed->place && !feed->reader)
+        return;
+    low = halve_batches(feed);
     if (feed->reader) {
         feed->sequence = low;
         return;
     }
     if (find_batch(feed, low, &found) == 0)
         found.first = feed->number;
-    feed->before = feed->name->past ? found.position : found.world;
-    if (feed->name->past)
+    feed->before = past == TH_LOG_ALL || past == TH_LOG_NOTHING ? found.position : found.world;
+    feed->copies = found.world;
+    if (past == TH_LOG_ALL)
         return;
-    feed->copies = feed->before;
     feed->sequence = low;
     feed->number = found.first;
+}
+
+/* Goes to the records of the world between begin= and end=: those of batches from record feed->world_number on,
+ * before record feed->number. */
+static void seek_world(struct th_log_feed *feed)
+{
+    uint64_t begin;
+
+    seek_batch(feed);
+    begin = feed->before;
+    feed->world_sequence = feed->sequence;
+    feed->world_number = feed->number;
+    feed->place = (uint64_t)feed->name->end;
+    seek_batch(feed);
+    feed->copies = feed->before - begin;
 }
 
 /* Finds, message by message, the first batch that the position needs; without one, the last. Returns its sequence;
@@ -211,8 +239,13 @@ enum th_status th_replay_log_feed_begin(struct th_log_feed *feed)
 
     if (status != TH_OK)
         return status;
+    feed->place = (uint64_t)feed->name->begin;
+    feed->world_sequence = feed->world_number = 1;
     if (!feed->reader) {
-        seek_batch(feed);
+        if (feed->name->past == TH_LOG_BETWEEN)
+            seek_world(feed);
+        else
+            seek_batch(feed);
         return TH_OK;
     }
     fcntl(feed->out, F_SETFL, O_NONBLOCK);

@@ -57,6 +57,14 @@ enum {
 
 /* --- Names (log_name.c) ------------------------------------------------------------------------ */
 
+/* The records before a segment that are read, too. */
+enum th_log_past {
+    TH_LOG_WORLD, /* those of the world */
+    TH_LOG_ALL,   /* all of them */
+    TH_LOG_NOTHING,
+    TH_LOG_BETWEEN /* those of the world between begin= and end=, and nothing else */
+};
+
 struct th_log_name {
     char *url, *host;
     char *stream;                                    /* NULL: the name is that of a server */
@@ -65,7 +73,7 @@ struct th_log_name {
     struct th_time_bound from;
     int64_t batch;      /* bytes; 0: not given */
     int64_t begin, end; /* of a segment: bytes; 0: not given */
-    bool past;          /* the records before the segment come, too, not the world's alone */
+    enum th_log_past past;
     bool tls;
     bool unencrypted; /* asked for */
     bool ends;        /* follow=no: the stream ends with what is there */
@@ -210,5 +218,8 @@ struct th_node_feeder;
 enum th_status th_replay_log_read(const char *name, const char *reader_name,
                                   const volatile int *stop, struct th_node_feeder **feeder, int *fd,
                                   struct th_reader_info *info);
+
+/* Finds the byte of its recording at which NAME, which has begin=, begins. Errors: as th_replay_log_read(). */
+enum th_status th_replay_log_begin_of(const char *name, const volatile int *stop, uint64_t *before);
 
 #endif
