@@ -233,6 +233,37 @@ status 0
 status 0
 all records
 OUT
+# slow NAME [MESSAGES]: $work/live becomes what a reader prints whose output nobody takes until the producer has ended and, if
+# MESSAGES are given, the stream has so many left.
+slow() {
+    rm -f "$work/taken"
+    mkfifo "$work/taken"
+    begin_recording "$1?batch=4KiB"
+    "$tracehost" dump "$url/$1" >"$work/taken" 2>"$work/live.told" 3>&- &
+    reader=$!
+    exec 5<"$work/taken"
+    tail -c +$((bytes + 1)) "$work/many.trace" >&3
+    exec 3>&-
+    wait $producer
+    [ -z "${2:-}" ] || api "STREAM.PURGE.$1" "{\"keep\":$2}" >/dev/null
+    cat <&5 >"$work/live"
+    exec 5<&-
+    wait $reader
+}
+for _ in $(seq 20); do cat "$long"; done >"$work/many.trace"
+takes_time() {
+    slow slow && "$tracehost" dump "$work/many.trace" | cmp - "$work/live" && cat "$work/live.told"
+}
+check 'a reader that is slower than the producer gets all' takes_time
+overtaken() {
+    slow overtaken 1
+    [ $? = 4 ] || return
+    lost=$(sed -n 's/.*: \([0-9]*\) records are lost in 1 place, .*/\1/p' "$work/live.told")
+    wanted=$("$tracehost" dump "$work/many.trace" | wc -l)
+    cat "$work/live.told"
+    [ "$lost" -gt 0 ] && grep -qx "{drop,$lost}\." "$work/live" && [ $((lost + $(wc -l <"$work/live") - 1)) = "$wanted" ]
+}
+check 'a reader that is overtaken by the deletion of messages counts what it has not got' overtaken
 doubled() {
     begin_recording 'doubled?batch=4KiB' && third=$(sequence doubled 3) && again doubled "$third" && again doubled "$third" &&
         end_recording && equal "$long" "$url/doubled"
