@@ -92,7 +92,7 @@ two               ONE  nonode@nohost                   47            5189       
 two               OTHER  nonode@nohost                   47            5189             -    complete
 $(($(ls "$recordings"/*.trace | wc -l) + 5))
 tracehost dump: cannot read nats://127.0.0.1:PORT/two
-  the stream two has several recordings: give ?recording=ID, \`tracehost streams\` lists them
+  the stream two has several recordings: give ?recording=ID or ?recording=last; \`tracehost streams\` lists them
   the recordings, the oldest first: ONE OTHER
 tracehost dump: cannot read nats://127.0.0.1:PORT/two?recording=none
   the stream two has no recording none
@@ -102,6 +102,12 @@ tracehost dump: cannot read nats://127.0.0.1:PORT/none
 tracehost streams: cannot list nats://127.0.0.1:PORT/none
   the server has no stream none
 OUT
+latest() {
+    convert "$few" latest && convert "$half" latest && equal "$half" "$url/latest?recording=last" && equal "$half" "$url/latest?recording=$id" &&
+        "$tracehost" replay --join -t count "$url/latest?recording=last" && "$tracehost" merge -t count "$url/latest?recording=last" >"$work/merged" &&
+        "$tracehost" replay -t count "$half" | cmp - "$work/merged"
+}
+check 'the recording that was begun last' latest
 
 # --- Messages that are doubled, missing or damaged ----------------------------------------------------------------------
 

@@ -219,8 +219,8 @@ static enum th_status raise_choice(const struct th_log_name *name, struct th_buf
     th_error_raise(TH_MALFORMED, "the recordings, the oldest first: %s", text);
     if (name->recording)
         return th_error_context("the stream %s has no recording %s", name->stream, name->recording);
-    return th_error_context("the stream %s has several recordings: give ?recording=ID, "
-                            "`tracehost streams` lists them",
+    return th_error_context("the stream %s has several recordings: give ?recording=ID or "
+                            "?recording=last; `tracehost streams` lists them",
                             name->stream);
 }
 
@@ -239,16 +239,21 @@ enum th_status th_replay_log_choose(struct th_log *log, const struct th_log_name
                                     char **recording)
 {
     struct th_buffer list = {0};
+    bool latest = name->recording && strcmp(name->recording, "last") == 0;
+    const char *chosen = latest ? NULL : name->recording, *blank;
     enum th_status status = TH_OK;
 
     *recording = NULL;
-    if (!name->recording)
+    if (!chosen) {
         status = th_replay_log_recordings(log, name->stream, list_recording, &list);
-    if (status == TH_OK && !name->recording &&
-        (list.size == 0 || strchr(th_buffer_text(&list), ' ')))
-        status = raise_choice(name, &list);
+        chosen = th_buffer_text(&list);
+        blank = strrchr(chosen, ' ');
+        if (status == TH_OK && (list.size == 0 || (blank && !latest)))
+            status = raise_choice(name, &list);
+        chosen = blank ? blank + 1 : chosen;
+    }
     if (status == TH_OK)
-        *recording = th_strdup(name->recording ? name->recording : th_buffer_text(&list));
+        *recording = th_strdup(chosen);
     th_buffer_free(&list);
     return status;
 }
