@@ -50,7 +50,8 @@ static bool needs_open_calls(const struct th_control_session_option *session)
     for (size_t i = 0; i < session->patterns.count; i++) {
         const struct th_control_pattern_option *pattern = &session->patterns.items[i];
         if (pattern->spec || pattern->returns || pattern->exceptions || pattern->callers ||
-            pattern->kind_list || pattern->meta_tracer || session->flags & TH_FLAG_RETURN_TO)
+            pattern->lines || pattern->kind_list || pattern->meta_tracer ||
+            session->flags & TH_FLAG_RETURN_TO)
             return true;
     }
     return false;
@@ -63,7 +64,7 @@ static enum th_status check_sessions(const struct th_replaying *replay)
         if (needs_open_calls(session))
             return th_error_raise(TH_USAGE,
                                   "--resume cannot be used with -p and --return, --exception, "
-                                  "--callers, --match-spec, --kind, --meta-tracer or the flag "
+                                  "--caller, --match-spec, --kind, --meta-tracer or the flag "
                                   "return_to: they need the calls that are open at the position");
         if (session->chosen)
             return th_error_raise(TH_USAGE,

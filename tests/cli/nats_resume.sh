@@ -151,6 +151,20 @@ status 0
 all is there
 OUT
 done
+full() { # far more records than the pipe of the feeder has room for; the feeder waits for room when the tracer has paused
+    python3 - "$work/full.trace" <<'PY'
+import struct, sys
+pid = b'X' + b'd\0\15nonode@nohost' + struct.pack('>III', 80, 0, 0)
+with open(sys.argv[1], 'wb') as out:
+    for number in range(40000):
+        term = b'\x83h\5d\0\5trace' + pid + b'd\0\4sendb' + struct.pack('>i', number) + pid
+        out.write(b'\0' + struct.pack('>I', len(term)) + term)
+PY
+    convert "$work/full.trace" full && "$tracehost" replay -t text "$work/full.trace" >"$work/all" || return 1
+    TOLD_PAUSE=5000 TOLD_MS=50 resume full --every=1ms -t "$told" -t text --max-events=25000 >"$work/parts" &&
+        TOLD_PAUSE=5000 TOLD_MS=50 resume full --every=1ms -t "$told" -t text >>"$work/parts" && cmp "$work/all" "$work/parts"
+}
+check 'a consumer that is slower than the log' full
 unmarked() {
     log unmarked
     rm -f "$work/proxy" "$work/proxy.met"
@@ -415,6 +429,7 @@ $url/file --min-duration=1us
 $url/file --depth=2
 $url/file --max-records=5
 $url/file -p lists:_ --return
+$url/file -p lists:_ --caller-line
 $url/file -p lists:_ --flags=call,return_to
 $url/file --processes=new
 $url/file --flags=call,strict_monotonic_timestamp
@@ -445,8 +460,9 @@ tracehost replay: --resume cannot be used with --watch: the new tracer may need 
 tracehost replay: --resume cannot be used with --min-duration: a call is held back until it ends, which may be behind the position
 tracehost replay: --resume cannot be used with --depth: the depth of the calls that are open at the position is not known
 tracehost replay: --resume cannot be used with --max-records: records that come again before the position count, too; use --max-events
-tracehost replay: --resume cannot be used with -p and --return, --exception, --callers, --match-spec, --kind, --meta-tracer or the flag return_to: they need the calls that are open at the position
-tracehost replay: --resume cannot be used with -p and --return, --exception, --callers, --match-spec, --kind, --meta-tracer or the flag return_to: they need the calls that are open at the position
+tracehost replay: --resume cannot be used with -p and --return, --exception, --caller, --match-spec, --kind, --meta-tracer or the flag return_to: they need the calls that are open at the position
+tracehost replay: --resume cannot be used with -p and --return, --exception, --caller, --match-spec, --kind, --meta-tracer or the flag return_to: they need the calls that are open at the position
+tracehost replay: --resume cannot be used with -p and --return, --exception, --caller, --match-spec, --kind, --meta-tracer or the flag return_to: they need the calls that are open at the position
 tracehost replay: --resume cannot be used with --processes: nobody knows which tracees have inherited flags before the position
 tracehost replay: --resume cannot be used with --flags=strict_monotonic_timestamp: the numbers before the position are not known
 tracehost replay: --resume needs a log, nats://HOST/NAME, not '$long': a position is kept on the log's server

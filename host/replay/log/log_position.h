@@ -47,7 +47,7 @@ void th_replay_log_position_note(struct th_log_position *position, uint64_t reco
  * Errors: TH_FAILED, also if another process has taken the position over. */
 enum th_status th_replay_log_position_write(struct th_log_position *position, uint64_t records);
 
-/* Appends to TEXT, for users, the readers that have positions in JOB's bucket. PATTERN: of their subjects. */
+/* Appends to TEXT, for users, the readers that have positions in JOB's bucket. RECORDING: "*": of all recordings. */
 void th_replay_log_position_list(struct th_log_job *job, const char *recording,
                                  struct th_buffer *text);
 
