@@ -32,6 +32,7 @@ static enum th_status read_position(struct th_log_job *job, const char *subject,
                 &found->writer.pid, found->writer.nonce) != 4 ||
          found->number == 0))
         status = th_error_raise(TH_FAILED, "the key %s is no position: '%s'", subject, text);
+    th_replay_log_hide_controls(found->writer.host);
     job->log.engine->release(&message);
     return status;
 }
