@@ -218,7 +218,8 @@ static void end_player(void *context, int status)
 }
 
 /* Hands over the results of a player. */
-static _Noreturn void deliver_segment(void *context, const struct th_buffer *results)
+static __attribute__((noreturn)) void deliver_segment(void *context,
+                                                      const struct th_buffer *results)
 {
     const struct workers *workers = context;
     const struct th_share_process *process = &workers->player;
