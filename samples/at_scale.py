@@ -37,8 +37,8 @@ TRACER_US = {  # of processors, a record: `replay -t TRACER` from a file
 
 # samples/measure_scale.py states FILE, of the compiler run, in 26 segments of 8 MiB
 STATE = {'count': 91e3, 'time': 206e3, 'flame': 640e3, 'report': 973e3}  # bytes of a worker's state, plain
-PAST_US = {'time': 0.48, 'flame': 0.38, 'report': 0.87}  # of processors, a record before a worker's last segment
-SEGMENT_MS = 27  # of processors, a segment, beside its records
+PAST_US = {'time': 0.39, 'flame': 0.38, 'report': 1.04}  # of processors, a record before a worker's last segment
+SEGMENT_MS = 24  # of processors, a segment, beside its records
 
 # samples/measure_scale.py world FILE, of Mnesia
 WORLD_US = 244  # by the clock, a message of the world before the records that were asked for
