@@ -10,7 +10,6 @@ enum {
     PLACES = 1 << 14, /* a power of two */
     PROBES = 8,       /* places looked at for one key */
     KEY_BYTES = 124,
-    LINE = 64,         /* bytes of the cache */
     LONGEST = 1 << 16, /* limit in bytes of a record */
     LEAST = 8 + 24,    /* bytes behind the tracee that are read without a test */
     TIMESTAMP = 17,    /* bytes of {Mega, Sec, Micro} */
@@ -19,10 +18,10 @@ enum {
     NS_PER_US = 1000
 };
 
-/* The first cache line has all but the text. */
 struct known {
     struct th_past_call call;
     uint16_t bytes;                /* 0: free */
+    uint16_t next;                 /* place of the key that came after this one last */
     uint8_t elements;              /* of the record's tuple */
     uint8_t time;                  /* enum th_time_kind */
     unsigned char text[KEY_BYTES]; /* from the tag up to the time */
@@ -30,7 +29,8 @@ struct known {
 
 struct th_past {
     struct known known[PLACES];
-    size_t stamp; /* bytes of the latest time */
+    size_t latest; /* place of the latest key */
+    size_t stamp;  /* bytes of the latest time */
     /* The latest {Mega, Sec, Micro}, up to the digits of Micro; and its time with Micro 0. Most times have
      * the same second. */
     unsigned char second[SECOND_BYTES];
@@ -140,105 +140,77 @@ static inline const unsigned char *find_key(const struct th_record *record,
                : NULL;
 }
 
-/* A record on its way into an event. */
-struct sought {
-    const unsigned char *key;
-    size_t bytes, size; /* of the key, and of the record with its head */
-    uint64_t sum;
-    uint8_t elements;
-    th_term tracee;
+/* Returns the place of the key of BYTES bytes at P; NULL: it is not known. Tries the key first that came
+ * after the latest one before: most keys come in the order in which they came before. */
+static inline const struct known *find_known(struct th_past *past, const unsigned char *p,
+                                             size_t bytes)
+{
+    struct known *latest = &past->known[past->latest], *known = &past->known[latest->next];
+
+    if (bytes < 8 || bytes > KEY_BYTES)
+        return NULL;
+    if (known->bytes != bytes || !th_replay_raw_same(known->text, p, bytes)) {
+        known = known_place(past, key_sum(p, bytes), p, bytes);
+        if (!known || known->bytes == 0)
+            return NULL;
+        latest->next = (uint16_t)(known - past->known);
+    }
+    past->latest = (size_t)(known - past->known);
+    return known;
+}
+
+/* Fills EVENT from the record of SIZE bytes at DATA. False if its bytes are not known. */
+static inline bool take_record(struct th_past *past, const struct th_record *record,
+                               const unsigned char *data, size_t size, struct zeros *zeros,
+                               struct th_past_event *event)
+{
+    const unsigned char *end = data + size, *key = find_key(record, data, size, &event->tracee);
+    const struct known *known;
     struct th_event_time time;
-};
+    enum th_time_clock clock;
 
-/* Fills SOUGHT from the record of SIZE bytes at DATA, and fetches the place of its key into the cache: the
- * place is looked at after the next record was sought. False if the record cannot be known. */
-static inline bool seek(struct th_past *past, const struct th_record *record,
-                        const unsigned char *data, size_t size, struct sought *sought)
-{
-    const unsigned char *end = data + size, *tag = find_key(record, data, size, &sought->tracee);
-    const char *place;
-
-    if (!tag || !take_stamp(past, end, &sought->time) ||
-        !(record->clocks >> th_trace_time_clock(sought->time.kind) & 1))
+    if (!key || !take_stamp(past, end, &time))
         return false;
-    sought->key = tag;
-    sought->bytes = (size_t)(end - tag) - past->stamp;
-    sought->size = TH_PORT_HEAD + size;
-    sought->elements = data[2];
-    if (sought->bytes < 8 || sought->bytes > KEY_BYTES)
+    clock = th_trace_time_clock(time.kind);
+    if (!(record->clocks >> clock & 1) ||
+        !(known = find_known(past, key, (size_t)(end - key) - past->stamp)) ||
+        known->elements != data[2] || known->time != time.kind)
         return false;
-    sought->sum = key_sum(tag, sought->bytes);
-    place = (const char *)&past->known[sought->sum % PLACES];
-    for (size_t i = 0; i < sizeof(struct known); i += LINE)
-        __builtin_prefetch(place + i);
-    return true;
-}
-
-/* As seek(), for the record FROM bytes behind the next byte of the input, which has the record. */
-static inline bool seek_here(struct th_past *past, const struct th_reader *reader, size_t from,
-                             struct sought *sought)
-{
-    const unsigned char *p = th_replay_input_bytes(&reader->input) + from;
-    size_t there = th_replay_input_there(&reader->input) - from, size;
-
-    if (there < TH_PORT_HEAD)
-        return false;
-    size = th_etf_get32(p + 1);
-    return p[0] == TH_PORT_MESSAGE && size <= LONGEST && there >= TH_PORT_HEAD + size &&
-           seek(past, reader->state, p + TH_PORT_HEAD, size, sought);
-}
-
-/* Waits for the next record, and seeks it. */
-static bool seek_next(struct th_past *past, struct th_reader *reader, struct sought *sought)
-{
-    struct th_input *input = &reader->input;
-    size_t size;
-
-    if (!th_replay_input_have(input, TH_PORT_HEAD))
-        return false;
-    size = th_etf_get32(th_replay_input_bytes(input) + 1);
-    return size <= LONGEST && th_replay_input_have(input, TH_PORT_HEAD + size) &&
-           seek_here(past, reader, 0, sought);
-}
-
-/* Fills EVENT from a record. False if its bytes are not known. */
-static inline bool take_record(struct th_past *past, const struct sought *sought,
-                               struct zeros *zeros, struct th_past_event *event)
-{
-    const struct known *known = known_place(past, sought->sum, sought->key, sought->bytes);
-    enum th_time_clock clock = th_trace_time_clock(sought->time.kind);
-    int64_t ns = sought->time.ns;
-
-    if (!known || known->bytes == 0 || known->elements != sought->elements ||
-        known->time != sought->time.kind)
-        return false;
-    event->tracee = sought->tracee;
     event->call = &known->call;
     if (!zeros->known[clock]) {
         zeros->known[clock] = true;
-        zeros->ns[clock] = th_recorded_streams_zero(&sought->time);
+        zeros->ns[clock] = th_recorded_streams_zero(&time);
     }
-    if (__builtin_sub_overflow(ns, zeros->ns[clock], &event->time))
-        event->time = ns < 0 ? INT64_MIN : INT64_MAX;
+    if (__builtin_sub_overflow(time.ns, zeros->ns[clock], &event->time))
+        event->time = time.ns < 0 ? INT64_MIN : INT64_MAX;
     return true;
+}
+
+/* Waits for the next record. Returns its message of *SIZE bytes; NULL: it is not a short one. */
+static inline const unsigned char *next_message(struct th_input *input, size_t *size)
+{
+    const unsigned char *p;
+
+    if (!th_replay_input_have(input, TH_PORT_HEAD))
+        return NULL;
+    p = th_replay_input_bytes(input);
+    *size = th_etf_get32(p + 1);
+    return p[0] == TH_PORT_MESSAGE && *size <= LONGEST &&
+                   th_replay_input_have(input, TH_PORT_HEAD + *size)
+               ? th_replay_input_bytes(input) + TH_PORT_HEAD
+               : NULL;
 }
 
 size_t th_replay_past_read(struct th_past *past, struct th_reader *reader,
                            struct th_past_event *events)
 {
+    const unsigned char *data;
     struct zeros zeros = {0};
-    struct sought sought[2];
-    size_t count = 0;
-    bool here = false; /* the next record was sought */
+    size_t count = 0, size;
 
-    while (count < TH_PAST_BATCH) {
-        struct sought *now = &sought[count % 2];
-        if (!here && !seek_next(past, reader, now))
-            break;
-        here = seek_here(past, reader, now->size, &sought[(count + 1) % 2]);
-        if (!take_record(past, now, &zeros, &events[count]))
-            break;
-        th_replay_input_take(&reader->input, now->size);
+    while (count < TH_PAST_BATCH && (data = next_message(&reader->input, &size)) &&
+           take_record(past, reader->state, data, size, &zeros, &events[count])) {
+        th_replay_input_take(&reader->input, TH_PORT_HEAD + size);
         count++;
     }
     reader->info.records += count;

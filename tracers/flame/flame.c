@@ -32,7 +32,7 @@
 #include "../kit/tracees.h"
 #include "flame.h"
 
-unsigned char th_tracer_past = 31;
+unsigned char th_tracer_past = 20;
 
 struct flame {
     pthread_mutex_t lock;
