@@ -3,6 +3,7 @@
 #include "library_internal.h"
 
 #include "host/base/memory.h"
+#include "host/base/output.h"
 #include "host/library/elf/elf_file.h"
 
 #include <dirent.h>
@@ -265,21 +266,14 @@ static enum th_status refuse_changed(void)
 
 /* --- The content ----------------------------------------------------------------------------- */
 
-static enum th_status write_all(int to, const char *bytes, size_t size, const char *copy)
+static enum th_status write_all(int to, const void *bytes, size_t size, const char *copy)
 {
-    while (size > 0) {
-        ssize_t written = write(to, bytes, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0)
-            return th_error_raise(
-                TH_FAILED,
-                "cannot write the private copy %s: %s; set $TMPDIR to a folder with more space",
-                copy, strerror(errno));
-        bytes += written;
-        size -= (size_t)written;
-    }
-    return TH_OK;
+    if (th_output_write_bytes(to, bytes, size))
+        return TH_OK;
+    return th_error_raise(TH_FAILED,
+                          "cannot write the private copy %s: %s; set $TMPDIR to a folder with more "
+                          "space",
+                          copy, strerror(errno));
 }
 
 /* Copies at most SIZE bytes, as the file may keep growing. */

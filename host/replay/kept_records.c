@@ -113,16 +113,9 @@ enum th_status th_replay_kept_open(const struct th_buffer *stream, const char *n
                                    struct th_reader **reader)
 {
     int memory = memfd_create("tracehost", MFD_CLOEXEC);
-    size_t done = 0;
-    ssize_t written;
 
-    while (memory >= 0 && done < stream->size) {
-        written = write(memory, stream->data + done, stream->size - done);
-        if (written < 0 && errno != EINTR)
-            break;
-        done += written > 0 ? (size_t)written : 0;
-    }
-    if (memory >= 0 && done == stream->size && lseek(memory, 0, SEEK_SET) == 0)
+    if (memory >= 0 && th_output_write_bytes(memory, stream->data, stream->size) &&
+        lseek(memory, 0, SEEK_SET) == 0)
         return th_replay_reader_attach(memory, name, options, reader);
     th_error_raise(TH_FAILED, "%s", strerror(errno));
     if (memory >= 0)
