@@ -7,8 +7,9 @@
 #include "host/trace/recorded/recordings.h"
 
 enum {
-    PLACES = 1 << 14, /* a power of two */
-    PROBES = 8,       /* places looked at for one key */
+    MOST = 1 << 14, /* keys that are kept */
+    PLACES = 2 * MOST,
+    PROBES = 8, /* places looked at for one key */
     KEY_BYTES = 124,
     LONGEST = 1 << 16, /* limit in bytes of a record */
     LEAST = 8 + 24,    /* bytes behind the tracee that are read without a test */
@@ -20,21 +21,23 @@ enum {
 
 struct known {
     struct th_past_call call;
-    uint16_t bytes;                /* 0: free */
-    uint16_t next;                 /* place of the key that came after this one last */
+    uint16_t bytes;
+    uint16_t next;                 /* index of the key that came after this one last */
     uint8_t elements;              /* of the record's tuple */
     uint8_t time;                  /* enum th_time_kind */
     unsigned char text[KEY_BYTES]; /* from the tag up to the time */
 } __attribute__((aligned(64)));
 
 struct th_past {
-    struct known known[PLACES];
-    size_t latest; /* place of the latest key */
-    size_t stamp;  /* bytes of the latest time */
+    uint16_t places[PLACES]; /* a hash table: index of a key, plus 1; 0: free */
+    size_t count;            /* number of keys */
+    size_t latest;           /* index of the latest key */
+    size_t stamp;            /* bytes of the latest time */
     /* The latest {Mega, Sec, Micro}, up to the digits of Micro; and its time with Micro 0. Most times have
      * the same second. */
     unsigned char second[SECOND_BYTES];
     struct th_event_time begun;
+    struct known known[MOST]; /* in the order in which they were learned */
 };
 
 /* The zeros of clocks, as th_recorded_streams_zero() returns them. */
@@ -47,7 +50,7 @@ struct th_past *th_replay_past_begin(void)
 {
     struct th_past *past = th_alloc_aligned(_Alignof(struct th_past), sizeof *past);
 
-    memset(past, 0, sizeof *past);
+    memset(past, 0, offsetof(struct th_past, known));
     return past;
 }
 
@@ -74,16 +77,20 @@ static inline uint64_t key_sum(const unsigned char *p, size_t bytes)
     return sum ^ sum >> 32;
 }
 
-/* Returns the place of the key of BYTES bytes, at least 8, at P, whose key_sum() is SUM; NULL: there is
- * none, and no free one. */
-static inline struct known *known_place(struct th_past *past, uint64_t sum, const unsigned char *p,
-                                        size_t bytes)
+static inline bool is_key(const struct known *known, const unsigned char *p, size_t bytes)
 {
+    return known->bytes == bytes && th_replay_raw_same(known->text, p, bytes);
+}
+
+/* Returns the place of the key of BYTES bytes, at least 8, at P, or a free one; NULL: there is neither. */
+static inline uint16_t *key_place(struct th_past *past, const unsigned char *p, size_t bytes)
+{
+    uint64_t sum = key_sum(p, bytes);
+
     for (unsigned i = 0; i < PROBES; i++) {
-        struct known *known = &past->known[(sum + i) % PLACES];
-        if (known->bytes == 0 ||
-            (known->bytes == bytes && th_replay_raw_same(known->text, p, bytes)))
-            return known;
+        uint16_t *place = &past->places[(sum + i) % PLACES];
+        if (*place == 0 || is_key(&past->known[*place - 1], p, bytes))
+            return place;
     }
     return NULL;
 }
@@ -140,23 +147,26 @@ static inline const unsigned char *find_key(const struct th_record *record,
                : NULL;
 }
 
-/* Returns the place of the key of BYTES bytes at P; NULL: it is not known. Tries the key first that came
- * after the latest one before: most keys come in the order in which they came before. */
+/* Returns the key of BYTES bytes at P; NULL: it is not known. Tries the key first that came after the
+ * latest one before: most keys come in the order in which they came before. */
 static inline const struct known *find_known(struct th_past *past, const unsigned char *p,
                                              size_t bytes)
 {
-    struct known *latest = &past->known[past->latest], *known = &past->known[latest->next];
+    struct known *latest = &past->known[past->latest];
+    size_t index = latest->next;
+    const uint16_t *place;
 
-    if (bytes < 8 || bytes > KEY_BYTES)
+    if (bytes < 8 || bytes > KEY_BYTES || past->count == 0)
         return NULL;
-    if (known->bytes != bytes || !th_replay_raw_same(known->text, p, bytes)) {
-        known = known_place(past, key_sum(p, bytes), p, bytes);
-        if (!known || known->bytes == 0)
+    if (!is_key(&past->known[index], p, bytes)) {
+        place = key_place(past, p, bytes);
+        if (!place || *place == 0)
             return NULL;
-        latest->next = (uint16_t)(known - past->known);
+        index = *place - 1;
+        latest->next = (uint16_t)index;
     }
-    past->latest = (size_t)(known - past->known);
-    return known;
+    past->latest = index;
+    return &past->known[index];
 }
 
 /* Fills EVENT from the record of SIZE bytes at DATA. False if its bytes are not known. */
@@ -262,6 +272,7 @@ void th_replay_past_learn(struct th_past *past, const struct th_reader *reader,
     struct th_event_time time;
     struct th_past_call call;
     struct known *known;
+    uint16_t *place;
     size_t bytes;
     th_term tracee;
 
@@ -278,10 +289,12 @@ void th_replay_past_learn(struct th_past *past, const struct th_reader *reader,
         !describe_call(event, &call))
         return;
     bytes = (size_t)(record->time - tag);
-    known = bytes >= 8 && bytes <= KEY_BYTES ? known_place(past, key_sum(tag, bytes), tag, bytes)
-                                             : NULL;
-    if (!known)
+    place = bytes >= 8 && bytes <= KEY_BYTES ? key_place(past, tag, bytes) : NULL;
+    if (!place || (*place == 0 && past->count == MOST))
         return;
+    if (*place == 0)
+        *place = (uint16_t)++past->count;
+    known = &past->known[*place - 1];
     *known = (struct known){
         .bytes = (uint16_t)bytes, .elements = data[2], .time = (uint8_t)time.kind, .call = call};
     memcpy(known->text, tag, bytes);
