@@ -5,6 +5,7 @@
 #include "host/base/buffer.h"
 #include "host/base/error.h"
 #include "host/base/output.h"
+#include "host/trace/share.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -64,7 +65,7 @@ void th_cli_share_process_send(const struct th_share_process *process, const str
     char byte = 0;
 
     if (th_output_write_bytes(process->results, data->data, data->size) &&
-        write(process->socket, &byte, 1) == 1)
+        write(process->socket, &byte, 1) == 1 && th_trace_share_has_files())
         while (read(process->socket, &byte, 1) < 0 && errno == EINTR)
             ;
     _exit(TH_OK); /* without unload() of tracers, which would write their output */

@@ -4,8 +4,8 @@
  *   fork  -> child:  plays; th_cli_share_process_send(), which never returns
  *         -> parent: plays; th_cli_share_process_receive(); th_cli_share_process_end()
  *
- * Results pass in a file in memory. After it has sent them the child waits until it is ended, as the
- * parent may read its files. A child ends with its parent.
+ * Results pass in a file in memory. After it has sent them the child ends, while the parent merges; a
+ * child whose files the parent reads waits until it is ended. A child ends with its parent.
  */
 #ifndef TH_SHARE_PROCESS_H
 #define TH_SHARE_PROCESS_H
@@ -32,7 +32,7 @@ bool th_cli_share_process_fork(struct th_share_process *process, bool *child);
 /* In the child: returns how many bytes it has printed; -1, with errno. */
 off_t th_cli_share_process_printed(const struct th_share_process *process);
 
-/* In the child: sends DATA, waits for its end, and ends. */
+/* In the child: sends DATA, and ends; with files (th_trace_share_has_files()) the parent ends it. */
 __attribute__((noreturn)) void th_cli_share_process_send(const struct th_share_process *process,
                                                          const struct th_buffer *data);
 

@@ -32,7 +32,7 @@
 #include "../kit/tracees.h"
 #include "flame.h"
 
-unsigned char th_tracer_past = 20;
+unsigned char th_tracer_past = 25;
 
 struct flame {
     pthread_mutex_t lock;
