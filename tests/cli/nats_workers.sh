@@ -577,6 +577,10 @@ if [ "${NATS_WORKERS:-}" = all ]; then
     check 'workers and servers that are killed: large recordings' tests/cli/lib/nats_workers.py "$work/chaos" 10 1,2,4 count+time+flame+coverage \
         "$large"/l1_*.trace "$large"/l2_*.trace "$large"/l3_*.trace
     grep runs "$work/said"
+    mkdir "$work/chaos_of_l3" # which has no times
+    check 'workers and servers that are killed: flame by calls of l3' \
+        tests/cli/lib/nats_workers.py "$work/chaos_of_l3" 10 1,2,4 flame,by=calls "$large"/l3_*.trace
+    grep runs "$work/said"
 else
     check 'workers and servers that are killed' env GATED_BULK=2000000 tests/cli/lib/nats_workers.py "$work/chaos" 1 2,4 "count+time+$gated" "$long"
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares what `tracehost merge` prints with what one replay prints, while workers and the server are killed.
 
-  nats_workers.py FOLDER SEEDS WORKERS TRACER[,...] RECORDING...
+  nats_workers.py FOLDER SEEDS WORKERS TRACER[+...] RECORDING...
 
 FOLDER is an empty folder for the server. WORKERS is a list such as 1,2,4. A run is a recording, a tracer, a number of workers
 and a seed. In each run three workers and the server are killed with SIGKILL, when the bucket has got as many messages as the
