@@ -45,7 +45,7 @@ struct gathered {
 #include "../kit/share.h"
 #include "../kit/tracee.h"
 
-unsigned char th_tracer_past = 33;
+unsigned char th_tracer_past = 30;
 
 enum { BY_FUNCTION, BY_PROCESS };
 
