@@ -203,11 +203,7 @@ has_records() {
 }
 # begin_recording NAME[?...]: starts a producer that has got a part of the recording; more goes to descriptor 3.
 begin_recording() {
-    rm -f "$work/fifo"
-    mkfifo "$work/fifo"
-    "$tracehost" convert - "$url/$1" <"$work/fifo" 2>"$work/told" &
-    producer=$!
-    exec 3>"$work/fifo"
+    start_producer "$1"
     cat "$half" >&3
     until_so has_records "${1%%\?*}"
 }

@@ -208,11 +208,7 @@ OUT
 
 # grow NAME: starts a producer that has got some of the recording; more goes to descriptor 3.
 grow() {
-    rm -f "$work/fifo"
-    mkfifo "$work/fifo"
-    "$tracehost" convert - "$url/$1?batch=2KiB" <"$work/fifo" 2>/dev/null &
-    producer=$!
-    exec 3>"$work/fifo"
+    start_producer "$1?batch=2KiB"
     head -c 60000 "$long" >&3
     until_so has_records "$1"
 }

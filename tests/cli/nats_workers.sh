@@ -337,11 +337,7 @@ tracehost replay: this worker has done 4 segments
 $events events
 OUT
 grows() {
-    rm -f "$work/fifo"
-    mkfifo "$work/fifo"
-    "$tracehost" convert - "$url/grows?batch=4KiB" <"$work/fifo" 2>/dev/null &
-    producer=$!
-    exec 3>"$work/fifo"
+    start_producer 'grows?batch=4KiB'
     head -c 80000 "$long" >&3
     until_so has_state grows 'not complete'
     (exec 3>&- && join grows -t count 2>"$work/worker.err") &

@@ -42,6 +42,14 @@ resize_stream() { # NAME MAX_BYTES
 sequence() { # STREAM N
     tests/cli/lib/nats_client.py "$port" sequence "$@"
 }
+# start_producer NAME[?...]: starts $producer, which writes a log of what goes to descriptor 3, until that is closed.
+start_producer() {
+    rm -f "$work/fifo"
+    mkfifo "$work/fifo"
+    "$tracehost" convert - "$url/$1" <"$work/fifo" 2>"$work/told" &
+    producer=$!
+    exec 3>"$work/fifo"
+}
 # convert FILE NAME: writes a log; its id becomes $id. Prints what the program says.
 convert() {
     "$tracehost" convert "$1" "$url/$2" 2>"$work/told"
