@@ -326,7 +326,7 @@ static __attribute__((noreturn)) void deliver_share(struct th_shards *shards)
     memcpy(data.data, sent, sizeof *sent);
     if (shards->source->deliver)
         shards->source->deliver(shards->context, &data);
-    th_cli_share_process_send(shards->process, &data);
+    th_cli_share_process_send(shards->process, &data, 0);
 }
 
 enum th_status th_cli_shards_deliver(struct th_shards *shards)

@@ -60,13 +60,14 @@ off_t th_cli_share_process_printed(const struct th_share_process *process)
     return fstat(process->printed, &about) == 0 ? about.st_size : -1;
 }
 
-void th_cli_share_process_send(const struct th_share_process *process, const struct th_buffer *data)
+void th_cli_share_process_send(const struct th_share_process *process, const struct th_buffer *data,
+                               char word)
 {
-    char byte = 0;
-
-    if (th_output_write_bytes(process->results, data->data, data->size) &&
-        write(process->socket, &byte, 1) == 1 && th_trace_share_has_files())
-        while (read(process->socket, &byte, 1) < 0 && errno == EINTR)
+    if (!th_output_write_bytes(process->results, data->data, data->size) ||
+        write(process->socket, &word, 1) != 1)
+        _exit(TH_FAILED);
+    if (th_trace_share_has_files())
+        while (read(process->socket, &word, 1) < 0 && errno == EINTR)
             ;
     _exit(TH_OK); /* without unload() of tracers, which would write their output */
 }

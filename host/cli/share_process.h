@@ -32,9 +32,10 @@ bool th_cli_share_process_fork(struct th_share_process *process, bool *child);
 /* In the child: returns how many bytes it has printed; -1, with errno. */
 off_t th_cli_share_process_printed(const struct th_share_process *process);
 
-/* In the child: sends DATA, and ends; with files (th_trace_share_has_files()) the parent ends it. */
+/* In the child, or in a process that it has forked: sends DATA with WORD, and ends, with TH_FAILED if that
+ * fails; with files (th_trace_share_has_files()) the parent ends it. */
 __attribute__((noreturn)) void th_cli_share_process_send(const struct th_share_process *process,
-                                                         const struct th_buffer *data);
+                                                         const struct th_buffer *data, char word);
 
 /* In the parent: waits for the child's data, and appends it to DATA. False if the child has died,
  * or a signal has come that ends the program. */

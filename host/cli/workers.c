@@ -11,7 +11,6 @@
 #include "host/base/buffer.h"
 #include "host/base/hash.h"
 #include "host/base/memory.h"
-#include "host/base/output.h"
 #include "host/crash/crash.h"
 #include "host/crash/supervisor.h"
 #include "host/library/find.h"
@@ -23,6 +22,7 @@
 #include <langinfo.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -144,15 +144,28 @@ static enum th_status write_job(const struct th_replaying *replay, int64_t size,
 
 /* --- Players ------------------------------------------------------------------------------------ */
 
-static const char goes_on = 1; /* with results: the player waits for a later segment */
+/* Returns the name of a stream of the recording, with the parameters of FORMAT behind it. */
+static __attribute__((format(printf, 2, 3))) char *name_part(const struct workers *workers,
+                                                             const char *format, ...)
+{
+    va_list arguments;
+    char *rest, *name;
+
+    va_start(arguments, format);
+    rest = th_vprintf(format, arguments);
+    va_end(arguments);
+    name = th_printf("%s%crecording=%s%s", workers->name, strchr(workers->name, '?') ? '&' : '?',
+                     workers->recording, rest);
+    th_free(rest);
+    return name;
+}
 
 /* Returns the name of the stream that begins with the segment. PAST: see tracehost-nats(7). */
 static char *name_segment(const struct workers *workers, const char *past)
 {
     uint64_t size = (uint64_t)workers->options.size, segment = workers->segment;
 
-    return th_printf("%s%crecording=%s&begin=%" PRIu64 "&end=%" PRIu64 "&past=%s", workers->name,
-                     strchr(workers->name, '?') ? '&' : '?', workers->recording,
+    return name_part(workers, "&begin=%" PRIu64 "&end=%" PRIu64 "&past=%s",
                      segment ? segment * size : 1, /* the first batch is merge's */
                      (segment + 1) * size, past);
 }
@@ -161,14 +174,13 @@ static char *name_segment(const struct workers *workers, const char *past)
  * may be NULL. */
 static char *name_world(const struct workers *workers, const uint64_t *behind)
 {
-    uint64_t size = (uint64_t)workers->options.size;
-    char *begin = th_printf("&begin=%" PRIu64, behind && *behind ? *behind * size : 1), *name;
+    uint64_t size = (uint64_t)workers->options.size,
+             end = workers->segment ? workers->segment * size : 1;
 
-    name = th_printf("%s%crecording=%s%s&end=%" PRIu64 "&past=between", workers->name,
-                     strchr(workers->name, '?') ? '&' : '?', workers->recording,
-                     behind ? begin : "", workers->segment ? workers->segment * size : 1);
-    th_free(begin);
-    return name;
+    if (!behind)
+        return name_part(workers, "&end=%" PRIu64 "&past=between", end);
+    return name_part(workers, "&begin=%" PRIu64 "&end=%" PRIu64 "&past=between",
+                     *behind ? *behind * size : 1, end);
 }
 
 /* Finds where the segment begins. Errors: TH_MALFORMED. */
@@ -191,9 +203,7 @@ static enum th_status name_stream(void *context, bool past)
     if (!workers->walks)
         workers->stream_name = name_segment(workers, past ? "yes" : "no");
     else if (past)
-        workers->stream_name =
-            th_printf("%s%crecording=%s&begin=1&past=yes", workers->name,
-                      strchr(workers->name, '?') ? '&' : '?', workers->recording);
+        workers->stream_name = name_part(workers, "&begin=1&past=yes");
     else
         workers->stream_name = name_world(workers, NULL);
     workers->replay->streams.items[0] = workers->stream_name;
@@ -217,19 +227,13 @@ static void end_player(void *context, int status)
     _exit(status ? status : TH_FAILED); /* its tracers must not write their output */
 }
 
-/* Hands over the results of a player. */
+/* Hands over the results. The word tells whether there is a player that waits for a later segment. */
 static __attribute__((noreturn)) void deliver_segment(void *context,
                                                       const struct th_buffer *results)
 {
     const struct workers *workers = context;
-    const struct th_share_process *process = &workers->player;
 
-    if (!workers->branched)
-        th_cli_share_process_send(process, results);
-    if (!th_output_write_bytes(process->results, results->data, results->size) ||
-        write(process->socket, &goes_on, 1) != 1)
-        _exit(TH_FAILED);
-    _exit(TH_OK);
+    th_cli_share_process_send(&workers->player, results, workers->branched);
 }
 
 /* Reads on with the stream NAME, which is freed. Ends this process if that fails. */
