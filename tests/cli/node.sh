@@ -421,13 +421,15 @@ random_ends() {
             print signals[1 + int(6 * rand())], whom[1 + int(3 * rand())], int(300 * rand()), asked[1 + int(5 * rand())]
     }' >"$work/ends"
     while read -r signal whom ms asked; do
-        # shellcheck disable=SC2046 # words
-        env --default-signal=INT,HUP "$tracehost" replay $(echo "$asked" | tr _ ' ' | sed 's/lists: $/lists:_/; s/lists:  /lists:_ /') \
-            -t count,output=/dev/null node:shop >"$work/out" 2>&1 &
+        # Before the replay begins: its only child is the worker then.
+        options=$(echo "$asked" | tr _ ' ' | sed 's/lists: $/lists:_/; s/lists:  /lists:_ /')
+        # shellcheck disable=SC2086 # words
+        env --default-signal=INT,HUP "$tracehost" replay $options -t count,output=/dev/null node:shop >"$work/out" 2>&1 &
         replay=$!
         sleep "0.$(printf %03d "$ms")"
         worker=$(worker_of $replay)
-        feeder=$(worker_of "$worker")
+        feeder=$worker # there is none yet
+        [ "$worker" = $replay ] || feeder=$(worker_of "$worker")
         case $whom in
         worker) whom=$worker ;;
         feeder) whom=$feeder ;;
@@ -435,7 +437,7 @@ random_ends() {
         esac
         kill -"$signal" "$whom" 2>/dev/null
         # A stopped reader is still one; only the process that speaks with the node gives signs of life.
-        [ "$signal" != STOP ] || [ "$whom" = "$feeder" ] || kill -KILL "$whom"
+        [ "$signal" != STOP ] || { [ "$whom" = "$feeder" ] && [ "$feeder" != "$worker" ]; } || kill -KILL "$whom"
         until_so nothing || {
             echo "after SIG$signal at $ms ms, with $asked:"
             state
