@@ -177,10 +177,14 @@ ERL_EPMD_PORT=$(python3 -c 'import socket; s = socket.socket(); s.bind(("", 0));
 export HOME ERL_EPMD_PORT
 (umask 077 && printf secret >"$HOME/.erlang.cookie")
 mkfifo questions answers
+epmd -port "$ERL_EPMD_PORT" >epmd.out 2>&1 & # our own: what a node starts stays when the node is killed
+epmd=$!
+node=
+other=
+trap 'kill -KILL $node $other $epmd 2>/dev/null; rm -rf "$work"' EXIT
+until_so epmd -names
 erl -sname shop -noshell -boot no_dot_erlang -run shop run <questions >answers 2>node.log &
 node=$!
-other=
-trap 'kill -KILL $node $other 2>/dev/null; epmd -kill >/dev/null 2>&1; rm -rf "$work"' EXIT
 exec 7>questions 8<answers
 
 # ask EXPRESSIONS: prints their value in the node.
