@@ -13,8 +13,8 @@
 
 enum { PASSED = 1 << 16 /* limit in bytes of a record that is passed over */ };
 
-/* Returns whether the tag at P is register, unregister, exit or closed, or cannot be told from
- * these: by the length and the first byte of its name. */
+/* Returns whether the tag at P is register, unregister, exit, closed, spawn or spawned, or cannot be
+ * told from these: by the length and the first byte of its name. */
 static inline bool may_change_world(const unsigned char *p)
 {
     unsigned bytes, first;
@@ -29,7 +29,8 @@ static inline bool may_change_world(const unsigned char *p)
         return true;
     }
     return (bytes == 4 && first == 'e') || (bytes == 6 && first == 'c') ||
-           (bytes == 8 && first == 'r') || (bytes == 10 && first == 'u');
+           ((bytes == 5 || bytes == 7) && first == 's') || (bytes == 8 && first == 'r') ||
+           (bytes == 10 && first == 'u');
 }
 
 /* Returns whether the message of SIZE bytes at DATA can be passed over. */

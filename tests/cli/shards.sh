@@ -97,6 +97,30 @@ check 'two sessions of a tracer with one state' all_equal --session one -t time 
 check 'two sessions of a tracer' all_equal --session one -t count,by=tag --session two -t count,by=process
 check 'two reports' all_equal --session one -t report --session two -t "report,title=two,output=$work/output"
 
+# A node's recording begins with notes. With them, processes have the names of their first functions.
+printf '{"other":"{tracehost,names,[{<0.9.0>,shop}]}"}\n' >"$work/note.jsonl"
+"$tracehost" convert "$work/note.jsonl" "$work/note.trace"
+awk 'BEGIN {
+    for (i = 100; i < 1500; i++) {
+        printf "{\"tracee\":\"<0.9.0>\",\"tag\":\"spawn\",\"term\":\"<0.%d.0>\",\"extra\":\"{proc_lib,init_p,[self,[],gen,init_it,[gen_server,self,self,server%d,[],[]]]}\"}\n", i, i
+        printf "{\"tracee\":\"<0.%d.0>\",\"tag\":\"spawned\",\"term\":\"<0.9.0>\",\"extra\":\"{worker%d,start,[]}\"}\n", i + 1500, i
+    }
+    for (i = 3000; i > 100; i--)
+        printf "{\"tracee\":\"<0.%d.0>\",\"tag\":\"receive\",\"term\":\"go\"}\n", i
+}' >"$work/births.jsonl"
+"$tracehost" convert "$work/births.jsonl" "$work/births.trace"
+noted_equal() {
+    turn=$((row = row + 1))
+    for stream in $streams "$work/births.trace"; do
+        sound "$stream" || continue
+        cat "$work/note.trace" "$stream" >"$work/noted.trace"
+        equal_if_timed "$work/noted.trace" "$@" || { echo "$stream"; return 1; }
+    done
+}
+for tracer in text jsonl count,by=process time,by=process report chrome; do
+    check "shares of recordings of a node: $tracer" noted_equal -t "$tracer"
+done
+
 # other_node FILE: messages of many atoms, the last one with a pid of another node.
 other_node() {
     {
