@@ -258,6 +258,8 @@ expect 'a node: full=wait' node_waits <<'OUT'
 400 events none dropped
 OUT
 node_fails() {
+    # The program ends at the first event: before, the tracer would refuse the tracee.
+    printf '#!/bin/sh\nhead -c 1 >"%s"\necho "this fails" >&2\nexit 7\n' "$work/first" >"$work/fails"
     node ends x program="$work/fails" | hide
     hide <"$work/told"
 }
@@ -321,7 +323,11 @@ is_complete() {
 ends_by() {
     for way in halt killed purge; do
         node $way "by_$way"
-        until_so is_complete "by_$way" && account "by_$way"
+        until_so is_complete "by_$way" || {
+            "$tracehost" streams "$url/by_$way"
+            cat "$work/told"
+        }
+        account "by_$way"
     done
 }
 expect 'a node: its end completes the log' ends_by <<'OUT'
