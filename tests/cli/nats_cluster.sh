@@ -132,4 +132,28 @@ missing() {
 expect 'the comparison sees a batch that is missing' missing <<'OUT'
 the comparison fails
 OUT
+
+# --- No leader ----------------------------------------------------------------------------------------------------------
+
+# One of the servers that follow is left: it takes connections, but no request has an answer.
+no_leader() {
+    until_elected has_leader "$alive" log
+    alive=$(($(leader "$alive" log) % 3 + 1))
+    others=$(echo 1 2 3 | tr -d "$alive")
+    for server in $others; do kill -9 "$(cat "$work/pid.$server")"; done
+    url=nats://127.0.0.1:$(cat "$work/port.$alive")
+    "$tracehost" convert "$recording" "$url/log" 2>"$work/told" &
+    producer=$!
+    until_so grep -q 'waiting until' "$work/told"
+    for server in $others; do start_member "$server"; done
+    wait $producer
+    echo "producer $?"
+    sed -n 's/.*: the server does not answer yet; //p' "$work/told"
+    "$tracehost" dump "$url/log?recording=last" | cmp - "$work/of_file" && echo 'all records'
+}
+expect 'a cluster without a leader is waited for' no_leader <<'OUT'
+producer 0
+waiting until it does
+all records
+OUT
 finish

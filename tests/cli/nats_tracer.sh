@@ -318,7 +318,7 @@ failed
 OUT
 # A node that ends without close(), and one that is killed: the program reads to the end of the pipe.
 is_complete() {
-    "$tracehost" streams "$url/$1" | grep -q ' complete$'
+    "$tracehost" streams "$url/$1" | grep -q '  complete$'
 }
 ends_by() {
     for way in halt killed purge; do

@@ -304,15 +304,15 @@ static void take_feed_signals(void)
     signal(SIGPIPE, SIG_IGN);
 }
 
-/* Opens the log. A server that does not answer is asked again if a segment is to be read: the worker has
- * found it there before. */
+/* Opens the log. A server that does not answer is asked again if it takes connections, or if a segment is
+ * to be read: the worker has found it there before. */
 static enum th_status open_feed(struct th_log_feed *feed)
 {
     int64_t deadline = th_clock_real_monotonic() + PATIENCE_MS * MS;
     enum th_status status;
 
     while ((status = th_replay_log_open(feed->name, false, &feed->log)) != TH_OK &&
-           feed->log.silent && (feed->name->begin || feed->name->end) &&
+           (feed->log.starting || (feed->log.silent && (feed->name->begin || feed->name->end))) &&
            th_clock_real_monotonic() < deadline && pause_feed(feed, RETRY_MS))
         th_replay_log_close(&feed->log);
     return status;

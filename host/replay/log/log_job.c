@@ -271,6 +271,7 @@ enum th_status th_replay_log_job_open(const struct th_log_job_options *options,
 {
     struct th_log_job *made = *job = th_alloc_zero(sizeof *made);
     enum th_status status = th_replay_log_name_parse(options->name, &made->name);
+    int64_t deadline = 0;
 
     made->options = options;
     if (status == TH_OK && !made->name.stream)
@@ -279,7 +280,9 @@ enum th_status th_replay_log_job_open(const struct th_log_job_options *options,
         status = th_error_raise(TH_USAGE, "from=, begin= and end= cannot be given: workers play "
                                           "the whole recording");
     if (status == TH_OK)
-        status = th_replay_log_open(&made->name, false, &made->log);
+        while ((status = th_replay_log_open(&made->name, false, &made->log)) != TH_OK &&
+               made->log.starting && tries_again(made, TRACEHOST_LOG_AGAIN, &deadline))
+            th_replay_log_close(&made->log);
     if (status == TH_OK)
         status = th_replay_log_choose(&made->log, &made->name, &made->recording);
     if (status != TH_OK)

@@ -89,7 +89,7 @@ enum th_status th_replay_log_open(const struct th_log_name *name, bool make, str
     log->subjects[1] = subject_of_stream(name->stream, "world");
     result =
         log->engine->find(&log->client, name->stream, (const char *const *)log->subjects, make);
-    log->silent = result == TRACEHOST_LOG_AGAIN;
+    log->silent = log->starting = result == TRACEHOST_LOG_AGAIN;
     return result == TRACEHOST_LOG_DONE ? TH_OK : log_fails(log);
 }
 

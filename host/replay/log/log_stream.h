@@ -132,6 +132,8 @@ struct th_log {
     struct tracehost_log_client client;
     char *subjects[TRACEHOST_LOG_SUBJECTS]; /* those of the stream; with stars */
     bool silent; /* th_replay_log_open() failed as no server has answered */
+    bool
+        starting; /* ... and the server takes connections: it restores its streams, or elects a leader */
 };
 
 /* Finds the engine in its shared object. Errors: TH_MALFORMED. */
@@ -139,7 +141,7 @@ enum th_status th_replay_log_engine(const struct tracehost_log_engine **engine);
 
 /* Connects to the server of NAME, whose stream, if it has one, must be there, or is made.
  * Owner: th_replay_log_close(), whatever the status.
- * Errors: TH_MALFORMED with the cause; then LOG->silent is set. */
+ * Errors: TH_MALFORMED with the cause; then LOG->silent and LOG->starting are set. */
 enum th_status th_replay_log_open(const struct th_log_name *name, bool make, struct th_log *log);
 void th_replay_log_close(struct th_log *log);
 

@@ -25,6 +25,7 @@ enum {
     WAIT_MS = 2000,     /* for the server's answer, if the writer waits */
     DROP_WAIT_MS = 250, /* ... if it does not */
     PAUSE_MS = 50,      /* between attempts */
+    START_MS = 60000,   /* for a server that takes connections, but does not answer yet */
     END_MS = 10000,     /* for the last messages of a writer that does not wait */
     FLUSH_MS = 200,     /* a batch that is not full waits for more records */
     WORLD = 0,
@@ -86,6 +87,40 @@ void th_replay_log_make_id(char id[TH_LOG_ID])
     snprintf(id, TH_LOG_ID, "%016llx", (unsigned long long)number);
 }
 
+static void say(struct th_log_writer *writer, const char *text)
+{
+    if (writer->options->notice)
+        writer->options->notice(writer->options->context, text);
+}
+
+static bool is_to_stop(const struct th_log_writer *writer)
+{
+    const volatile int *stop = writer->options->stop;
+
+    return stop && __atomic_load_n(stop, __ATOMIC_RELAXED); /* a flag without data */
+}
+
+/* Opens the log, and waits while the server takes connections, but does not answer yet. Errors: TH_MALFORMED. */
+static enum th_status open_log(struct th_log_writer *writer)
+{
+    int64_t begun = th_clock_real_monotonic(), now = begun;
+    enum th_status status;
+
+    while ((status = th_replay_log_open(&writer->name, true, &writer->log)) != TH_OK &&
+           writer->log.starting && now < begun + START_MS * MS) {
+        if (now >= begun + WAIT_MS * MS && !writer->told) {
+            say(writer, "the server does not answer yet; waiting until it does");
+            writer->told = true;
+        }
+        now = th_clock_real_monotonic() + PAUSE_MS * MS;
+        if (!th_replay_tcp_pause(writer->options->stop, now))
+            break;
+        th_replay_log_close(&writer->log);
+    }
+    writer->told = false;
+    return status;
+}
+
 enum th_status th_replay_log_writer_begin(const char *name, const struct th_etf_node *here,
                                           struct th_log_options *options,
                                           struct th_log_writer **writer)
@@ -105,7 +140,7 @@ enum th_status th_replay_log_writer_begin(const char *name, const struct th_etf_
     if (status == TH_OK && !made->zstd)
         status = th_error_raise(TH_FAILED, "there is no memory to compress with");
     if (status == TH_OK)
-        status = th_replay_log_open(&made->name, true, &made->log);
+        status = open_log(made);
     if (status != TH_OK) {
         th_replay_log_writer_end(made);
         *writer = NULL;
@@ -143,12 +178,6 @@ void th_replay_log_writer_end(struct th_log_writer *writer)
 
 /* --- Messages ---------------------------------------------------------------------------------- */
 
-static void say(struct th_log_writer *writer, const char *text)
-{
-    if (writer->options->notice)
-        writer->options->notice(writer->options->context, text);
-}
-
 /* Notes, for the user, that the server does not take messages. */
 static void say_refusal(struct th_log_writer *writer)
 {
@@ -162,13 +191,6 @@ static void say_refusal(struct th_log_writer *writer)
     say(writer, text);
     th_free(text);
     writer->told = true;
-}
-
-static bool is_to_stop(const struct th_log_writer *writer)
-{
-    const volatile int *stop = writer->options->stop;
-
-    return stop && __atomic_load_n(stop, __ATOMIC_RELAXED); /* a flag without data */
 }
 
 /* Sends MESSAGE until the server has it. TH_END: not before DEADLINE. Errors: TH_FAILED. */
