@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct ErlDrvTid_ {
     void *argument;
     char *name;
     struct th_library *library; /* library of `function` */
+    sem_t *begun;               /* of the creator, which waits */
 };
 
 /* The calling thread, if a library created it; else NULL. */
@@ -81,17 +83,21 @@ static void *nif_threads_run_thread(void *argument)
     self = argument;
     snprintf(shown, sizeof shown, "%s", self->name);
     pthread_setname_np(pthread_self(), shown);
+    sem_post(self->begun);
     pthread_cleanup_push(end_thread, argument);
     result = self->function(self->argument);
     pthread_cleanup_pop(1);
     return result;
 }
 
+/* Returns when the thread has begun, as in a BEAM. (A thread that begins allocates: a process that is forked
+ * meanwhile could not, with a sanitizer's allocator.) */
 static int start_thread(struct ErlDrvTid_ *tid, const ErlNifThreadOpts *opts)
 {
     static const int synchronous[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP, SIGSYS};
     pthread_attr_t attributes;
     sigset_t blocked, old;
+    sem_t begun;
     int error = pthread_attr_init(&attributes);
 
     if (error)
@@ -103,10 +109,14 @@ static int start_thread(struct ErlDrvTid_ *tid, const ErlNifThreadOpts *opts)
         for (size_t i = 0; i < sizeof synchronous / sizeof synchronous[0]; i++)
             sigdelset(&blocked, synchronous[i]);
         pthread_sigmask(SIG_BLOCK, &blocked, &old);
+        sem_init(&begun, 0, 0);
+        tid->begun = &begun;
         error = pthread_create(&tid->thread, &attributes, nif_threads_run_thread, tid);
         pthread_sigmask(SIG_SETMASK, &old, NULL);
     }
     pthread_attr_destroy(&attributes);
+    while (!error && sem_wait(&begun) != 0)
+        ; /* a signal */
     return error;
 }
 

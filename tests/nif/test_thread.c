@@ -3,9 +3,15 @@
 #include "tests/support/assertions.h"
 
 #include <errno.h>
+#include <glob.h>
 #include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +209,56 @@ static void thread_creation_without_function_or_tid_fails(void **state)
     enif_thread_opts_destroy(NULL);
 }
 
+/* Returns whether a thread of this process is shown as NAME. */
+static bool is_shown(const char *name)
+{
+    bool found = false;
+    glob_t tasks;
+
+    assert_int_equal(glob("/proc/self/task/*/comm", 0, NULL, &tasks), 0);
+    for (size_t i = 0; i < tasks.gl_pathc; i++) {
+        char shown[32] = "";
+        FILE *file = fopen(tasks.gl_pathv[i], "r");
+        if (!file)
+            continue; /* it has ended */
+        if (fgets(shown, sizeof shown, file))
+            shown[strcspn(shown, "\n")] = 0;
+        found |= strcmp(shown, name) == 0;
+        fclose(file);
+    }
+    globfree(&tasks);
+    return found;
+}
+
+static void *wait_for(void *end)
+{
+    while (sem_wait(end) != 0)
+        ;
+    return end;
+}
+
+/* On one processor, a thread that nobody waits for begins late. */
+static void creation_returns_when_the_thread_has_begun(void **state)
+{
+    cpu_set_t before, one;
+    sem_t end;
+
+    (void)state;
+    sem_init(&end, 0, 0);
+    assert_int_equal(sched_getaffinity(0, sizeof before, &before), 0);
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
+    for (int i = 0; i < 100; i++) {
+        ErlNifTid tid = create("has_begun", wait_for, &end, -1);
+        bool shown = is_shown("has_begun");
+        sem_post(&end);
+        assert_ptr_equal(join(tid), &end);
+        assert_true(shown);
+    }
+    sched_setaffinity(0, sizeof before, &before);
+}
+
 /* In a thread of the program, the call ends the program, as it cannot return an error. */
 static void thread_exit_in_a_thread_of_the_program_aborts(void **state)
 {
@@ -231,6 +287,7 @@ int main(void)
         cmocka_unit_test(every_thread_has_an_identity),
         cmocka_unit_test(a_thread_cannot_join_itself_or_an_unknown_thread),
         cmocka_unit_test(thread_creation_without_function_or_tid_fails),
+        cmocka_unit_test(creation_returns_when_the_thread_has_begun),
         cmocka_unit_test(thread_exit_in_a_thread_of_the_program_aborts),
     };
 

@@ -120,7 +120,7 @@ settled(#{traced := Traced} = Context) ->
     end.
 
 until_equal(Context, Before) ->
-    until_equal(Context, Before, erlang:monotonic_time(millisecond) + 5000).
+    until_equal(Context, Before, erlang:monotonic_time(millisecond) + 20000). % as until_so of the scripts
 
 until_equal(#{traced := Traced} = Context, Before, End) ->
     case peer:call(Traced, watched, state, [], 60000) of
@@ -141,7 +141,7 @@ differences(Before, Now) when is_list(Before) -> {lost, Before -- Now, new, Now 
 differences(Before, Now) -> {Before, Now}.
 
 until(Condition) ->
-    until(Condition, erlang:monotonic_time(millisecond) + 5000).
+    until(Condition, erlang:monotonic_time(millisecond) + 20000). % as until_so of the scripts
 
 until(Condition, End) ->
     case Condition() of

@@ -98,8 +98,8 @@ in_beam 'Load([one, two]), os:putenv("VERSION", "2"), Load([one]), halt(0)' >"$w
 here './one1.so ./two1.so' 'timer:sleep(600000).' 'load ./one2.so' >"$work/here"
 compare 'on_halt is called for old code' 3
 
-in_beam 'Load([one, two]), os:putenv("VERSION", "2"), Load([one]), code:purge(one), halt(0)' >"$work/beam"
-here './one1.so ./two1.so' 'timer:sleep(600000).' 'load ./one2.so' 'purge one' >"$work/here"
+in_beam 'Load([one, two]), os:putenv("VERSION", "2"), Load([one]), code:purge(one), Begun("one 1: unload"), halt(0)' >"$work/beam"
+here './one1.so ./two1.so' 'timer:sleep(600000).' 'load ./one2.so' 'purge one' 'wait:one 1: unload' >"$work/here"
 compare 'on_halt is not called for purged code' 2
 
 in_beam 'Load([one, two]), code:delete(one), halt(0)' >"$work/beam"
