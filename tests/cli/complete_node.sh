@@ -130,7 +130,7 @@ expect 'an unknown node is silent' quiet replay node:nobody -p s <<'EOF'
 word send
 in time
 EOF
-kill -STOP "$node"
+stop_process "$node"
 expect 'a node that is stopped is silent, and costs a second' quiet replay node:shop -p s <<'EOF'
 word send
 in time

@@ -181,12 +181,8 @@ end_by() {
     echo "status $?"
 }
 # stopped SIGNAL: sends SIGNAL to a client that connects to a host that does not answer.
-is_stopped() {
-    ! grep -L 'State:.T' "/proc/$(worker_of "$host")/task/"*/status | grep -q .
-}
 stopped() {
-    kill -STOP "$(worker_of "$host")"
-    until_so is_stopped
+    stop_process "$(worker_of "$host")"
     "$tracehost" ctl "$socket" sessions &
     asking=$!
     end_by "$1"

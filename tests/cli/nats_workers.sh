@@ -171,7 +171,8 @@ check 'a worker passes over what comes before its segments once; a tracer with a
 stalled() {
     log stalled
     begin stalled
-    kill -STOP "-$group"
+    # shellcheck disable=SC2046 # words
+    stop_process $(pgrep -g "$group")
     join stalled -t "$gated"
     exec 4>&-
     kill -CONT "-$group"

@@ -174,7 +174,7 @@ else
     skip 'a node whose distribution is encrypted' 'openssl or erlang-ssl is not installed'
 fi
 
-kill -STOP "$shop"
+stop_process "$shop"
 expect 'a node that is stopped' serve shop sell <<'END'
 -- stderr
 error: shop does not answer within 5 seconds: it is stopped or hangs
@@ -385,7 +385,7 @@ sum_of_records() {
 
 # The calls are more than the driver's queue and all buffers hold. The driver drops the mark of the end, too.
 begin shop port
-kill -STOP "$(worker_of $feeding)"
+stop_process "$(worker_of $feeding)"
 tell 'shop:work(300000)' 300000
 tell 'shop:drains()' drains
 kill -CONT "$(worker_of $feeding)"
@@ -560,7 +560,7 @@ fi
 stop_both() {
     tell 'shop:work(1000)' 1000
     until_so has_sold_1000
-    kill -STOP "$shop"
+    stop_process "$shop"
     kill -TERM "$(worker_of $feeding)"
 }
 

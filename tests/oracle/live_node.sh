@@ -150,7 +150,7 @@ EOF
 slow() {
     start 0 20
     reads replay -t count --fail-on-loss "tcp://localhost:$port"
-    kill -STOP "$(worker_of "$reader")"
+    stop_process "$(worker_of "$reader")"
     ask big $big
     ask calls 500
     kill -CONT "$(worker_of "$reader")"
@@ -188,7 +188,7 @@ killed() {
     reads replay -t count,top=1 "tcp://localhost:$port"
     ask calls 10
     settle
-    kill -STOP "$(worker_of "$reader")"
+    stop_process "$(worker_of "$reader")"
     ask big $big
     murder
     kill -CONT "$(worker_of "$reader")"
@@ -206,7 +206,7 @@ EOF
 within() {
     start 0 200
     reads dump "tcp://localhost:$port"
-    kill -STOP "$(worker_of "$reader")"
+    stop_process "$(worker_of "$reader")"
     ask big $big
     kill -KILL $reader
     wait $reader 2>/dev/null

@@ -275,16 +275,12 @@ as_a_host_goes() {
     wait $host
     [ $found = 0 ] && has_calls 300 "$work/live"
 }
-is_stopped() {
-    [ "$(cat "/proc/$(worker_of "$host")/task/"*/status | grep '^State:' | sort -u)" = 'State:	T (stopped)' ]
-}
 # A buffer that is full ends within a record: at each moment whole ones are in the file.
 never_torn() {
     banking "$1" 'F = fun F() -> bank:balance(abc), F() end, F().'
     for bytes in 10000 20000 100000; do
         until_so has_enough_bytes $bytes
-        kill -STOP "$(worker_of "$host")"
-        until_so is_stopped && has_calls 1 "$work/live" || torn=$bytes
+        stop_process "$(worker_of "$host")" && has_calls 1 "$work/live" || torn=$bytes
         kill -CONT "$(worker_of "$host")"
     done
     kill -KILL $host

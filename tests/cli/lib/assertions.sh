@@ -77,6 +77,17 @@ worker_of() {
         awk -v parent="$1" 'BEGIN { found = parent } $4 == parent { found = $1 } END { print found }'
 }
 
+# stop_process PID...: stops the processes, and waits until all their threads have stopped: each goes on until it is told.
+stop_process() {
+    kill -STOP "$@"
+    until_so have_stopped "$@"
+}
+have_stopped() {
+    for stopping; do
+        ! grep -L 'State:.[TZ]' "/proc/$stopping/task/"*/status | grep -q . || return 1
+    done
+}
+
 # check NAME COMMAND...: passes if the command succeeds, else prints its output.
 check() {
     checked=$1
