@@ -314,12 +314,14 @@ int th_node_receive(struct th_node_client *client)
 }
 
 /* Returns whether PLACE, which holds a control tuple and a message, is a message to us; PLACE is then
- * at the message. */
-static bool is_for_us(struct th_node_place *place)
+ * at the message. The pid of an earlier client of our name has another creation. */
+static bool is_for_us(const struct th_node_client *client, struct th_node_place *place)
 {
     static const unsigned char KINDS[] = {ERL_SEND,        ERL_REG_SEND, ERL_SEND_TT,
                                           ERL_REG_SEND_TT, 22,           23};
+    const unsigned creation = ei_self((ei_cnode *)&client->self)->creation;
     struct th_node_place control, message;
+    erlang_pid to;
     int64_t kind;
     size_t arity;
 
@@ -330,6 +332,9 @@ static bool is_for_us(struct th_node_place *place)
         return false;
     if (!th_node_read_tuple(&control, &arity) || !th_node_read_integer(&control, &kind) ||
         kind < 0 || kind > UINT8_MAX || !memchr(KINDS, (int)kind, sizeof KINDS))
+        return false;
+    if (kind != ERL_REG_SEND && kind != ERL_REG_SEND_TT &&
+        (!th_node_skip(&control) || !th_node_read_pid(&control, &to) || to.creation != creation))
         return false;
     *place = message;
     return th_node_skip(&message);
@@ -361,7 +366,7 @@ int th_node_next_message(struct th_node_client *client, struct th_node_place *me
         if (all.at[4] != ERL_PASS_THROUGH)
             return -1;
         *message = (struct th_node_place){all.at + 5, all.at + 4 + length};
-        if (is_for_us(message))
+        if (is_for_us(client, message))
             return 1;
     }
 }
