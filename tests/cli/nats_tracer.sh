@@ -323,11 +323,12 @@ is_complete() {
 ends_by() {
     for way in halt killed purge; do
         node $way "by_$way"
-        until_so is_complete "by_$way" || {
+        if until_so is_complete "by_$way"; then
+            account "by_$way" # which waits for the end
+        else
             "$tracehost" streams "$url/by_$way"
             cat "$work/told"
-        }
-        account "by_$way"
+        fi
     done
 }
 expect 'a node: its end completes the log' ends_by <<'OUT'

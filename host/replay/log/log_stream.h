@@ -131,9 +131,9 @@ struct th_log {
     const struct tracehost_log_engine *engine;
     struct tracehost_log_client client;
     char *subjects[TRACEHOST_LOG_SUBJECTS]; /* those of the stream; with stars */
-    bool silent; /* th_replay_log_open() failed as no server has answered */
-    bool
-        starting; /* ... and the server takes connections: it restores its streams, or elects a leader */
+    bool silent;   /* th_replay_log_open() failed as no server has answered */
+    bool starting; /* likewise, but the server has taken the connection: it has just started, or
+                    * its cluster elects a leader */
 };
 
 /* Finds the engine in its shared object. Errors: TH_MALFORMED. */
